@@ -9,7 +9,7 @@ import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/manual.ts";
 import type { System } from "../platform/own-program.ts";
-import { packScripts, type Scripts } from "../src/runtime/embedded-parts.ts";
+import { packScripts, type EmbeddedSources } from "../src/runtime/embedded-parts.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
@@ -194,8 +194,8 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   const anywhere = { os: "linux", arch: "x64" } as const;
   const program = await bundleScript("src/runtime/program-preload.ts", anywhere, [], {});
   const late = await bundleScript("src/runtime/late.ts", anywhere, [], {});
-  const scripts: Scripts = {
-    parts: parts as Scripts["parts"],
+  const scripts: EmbeddedSources = {
+    parts: parts as EmbeddedSources["parts"],
     program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
     late: late.script,
   };

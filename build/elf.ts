@@ -28,14 +28,14 @@ const FILE = { segments: 32, sections: 40, segmentCount: 56, sectionCount: 60, n
 const SEGMENT = { flags: 4, offset: 8, address: 16, physical: 24, fileSize: 32, memorySize: 40, align: 48 };
 const SECTION = { type: 4, flags: 8, address: 16, offset: 24, size: 32 } as const;
 
-interface Header {
+interface ElfHeader {
   /** Where it stands in the file. */
   readonly at: number;
   get(field: number): number;
   set(field: number, value: number): void;
 }
 
-function headerAt(view: DataView, at: number): Header {
+function headerAt(view: DataView, at: number): ElfHeader {
   return {
     at,
     get: (field) => Number(view.getBigUint64(at + field, true)),
@@ -70,11 +70,11 @@ export function compactElf(bytes: Uint8Array): Uint8Array {
   const segments = tableOf(head.get(FILE.segments), 56, FILE.segmentCount);
   const sections = tableOf(head.get(FILE.sections), 64, FILE.sectionCount);
   const names = sections[view.getUint16(FILE.nameSection, true)]!.get(SECTION.offset);
-  const nameOf = (section: Header) => {
+  const nameOf = (section: ElfHeader) => {
     const start = names + view.getUint32(section.at, true);
     return Buffer.from(bytes.subarray(start, bytes.indexOf(0, start))).toString("latin1");
   };
-  const typeOf = (header: Header, field: number) => view.getUint32(header.at + field, true);
+  const typeOf = (header: ElfHeader, field: number) => view.getUint32(header.at + field, true);
 
   const program = sections.find((section) => nameOf(section) === ".bun");
   if (!program) throw new Error("The program has no section .bun");

@@ -14,13 +14,13 @@ const CHECKSUM = "B2";
 const ID = 54;
 const SECRET_KEY_LENGTH = 158;
 
-export interface KeyPair {
+export interface ReleaseKeyPair {
   /** Both as minisign writes them, without the line of comment. */
   readonly publicKey: string;
   readonly secretKey: string;
 }
 
-export function createKeyPair(): KeyPair {
+export function createKeyPair(): ReleaseKeyPair {
   const { privateKey } = generateKeyPairSync("ed25519");
   const { d, x } = privateKey.export({ format: "jwk" });
   const [seed, point] = [d, x].map((part) => Buffer.from(part!, "base64url")) as [Buffer, Buffer];

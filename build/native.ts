@@ -28,8 +28,8 @@ const SOURCES = [
 export const PROGRAMS = ["gate", "launcher", "monitor", "recorder"] as const;
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
-export type Architecture = keyof typeof COMPILERS;
-const ARCHITECTURES = Object.keys(COMPILERS) as Architecture[];
+export type NativeArchitecture = keyof typeof COMPILERS;
+const ARCHITECTURES = Object.keys(COMPILERS) as NativeArchitecture[];
 
 /** Nothing in the file that is not code: two compilations are the same to the byte. */
 const COMMON = [
@@ -82,7 +82,7 @@ export async function hashSources(): Promise<string> {
 }
 
 /** Of the compiler and the linker; undefined where there are none. */
-export function versionOf(architecture: Architecture): string | undefined {
+export function versionOf(architecture: NativeArchitecture): string | undefined {
   const compiler = COMPILERS[architecture];
   if (!hasProgram(compiler)) return undefined;
   const ask = (...words: string[]) =>
@@ -91,7 +91,12 @@ export function versionOf(architecture: Architecture): string | undefined {
   return [ask(compiler, "--version"), ask(linker, "--version")].map((text) => text.split("\n")[0]).join(", ");
 }
 
-function compile(name: Made, architecture: Architecture, to: string, more: readonly string[] = []): void {
+function compile(
+  name: Made,
+  architecture: NativeArchitecture,
+  to: string,
+  more: readonly string[] = [],
+): void {
   const words = [COMPILERS[architecture], ...FLAGS[name], ...more, "-o", to, FILES[name]];
   const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
   if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
@@ -100,7 +105,7 @@ function compile(name: Made, architecture: Architecture, to: string, more: reado
 /** As base64, deflated. Throws with what the compiler says. */
 export async function compileProgram(
   name: (typeof PROGRAMS)[number],
-  architecture: Architecture,
+  architecture: NativeArchitecture,
 ): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DIST } from "./compile.ts";
 import { openPrivateSession } from "./private-session.ts";
-import { drawRecording, type Shown } from "./terminal-picture.ts";
+import { drawRecording, type RecordedOutputText } from "./terminal-picture.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "deploy.ts": `import { secrets } from "rt";
@@ -83,7 +83,11 @@ export async function record(): Promise<string> {
 /** No program prints this by itself; the shell does when it is ready for a command. */
 const PROMPT = "<rt-recording>";
 
-async function typeInto(shell: string[], cwd: string, env: Record<string, string>): Promise<Shown[]> {
+async function typeInto(
+  shell: string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<RecordedOutputText[]> {
   let output = "";
   let notify = () => {};
   const decoder = new TextDecoder();
@@ -108,7 +112,7 @@ async function typeInto(shell: string[], cwd: string, env: Record<string, string
   };
   try {
     await after(PROMPT);
-    const shown: Shown[] = [];
+    const shown: RecordedOutputText[] = [];
     for (const { command, answers = [] } of COMMANDS) {
       terminal.write(`${command}\n`);
       await after("\r\n"); // the command, as the terminal shows it

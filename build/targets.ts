@@ -22,14 +22,14 @@ export const PROOFS = {
 
 export type Proof = keyof typeof PROOFS;
 
-type Row = readonly [
+type TargetRow = readonly [
   os: BuildTarget["os"],
   arch: BuildTarget["arch"],
   libc: BuildTarget["libc"],
   proof: Proof,
 ];
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly TargetRow[] = [
   ["linux", "x64", "glibc", "native"],
   ["linux", "arm64", "glibc", "emulated"],
   ["linux", "x64", "musl", "musl"],

@@ -3,7 +3,7 @@
 // It knows text, line breaks and the colours of the sixteen; anything else that moves or changes a terminal is an
 // error, so that a picture never shows what no terminal would.
 
-export interface Shown {
+export interface RecordedOutputText {
   readonly command: string;
   /** As the terminal got it. */
   readonly output: string;
@@ -12,17 +12,17 @@ export interface Shown {
 export interface Recording {
   readonly title: string;
   readonly columns: number;
-  readonly shown: readonly Shown[];
+  readonly shown: readonly RecordedOutputText[];
 }
 
-interface Piece {
+interface StyledRun {
   readonly text: string;
   /** Classes: "b", "d" for bold and dim, "c1" to "c6" for colours. */
   readonly style: string;
 }
 
-interface Line {
-  readonly pieces: readonly Piece[];
+interface PictureLine {
+  readonly pieces: readonly StyledRun[];
   readonly isCommand: boolean;
 }
 
@@ -34,7 +34,7 @@ const PAUSE = 0.4;
 const PACE = 0.06;
 
 export function drawRecording({ title, columns, shown }: Recording): string {
-  const lines: Line[] = shown.flatMap(({ command, output }, index) => [
+  const lines: PictureLine[] = shown.flatMap(({ command, output }, index) => [
     ...(index > 0 ? [{ pieces: [], isCommand: false }] : []),
     {
       pieces: [
@@ -63,7 +63,7 @@ ${rows.join("")}</svg>
 }
 
 /** When each line appears, in seconds: the first command at once, so that no frame is empty. */
-function timesOf(lines: readonly Line[]): number[] {
+function timesOf(lines: readonly PictureLine[]): number[] {
   let time = 0;
   return lines.map(({ isCommand }, index) => {
     if (isCommand && index > 0) time += PAUSE;
@@ -84,7 +84,7 @@ rect{fill:#0d1117;stroke:#30363d}text{fill:#e6edf3}.d{fill:#9198a1}
 @media(prefers-reduced-motion:no-preference){g{animation:show .1s both}@keyframes show{from{opacity:0}}}
 `;
 
-function drawLine({ pieces }: Line, index: number): string {
+function drawLine({ pieces }: PictureLine, index: number): string {
   const length = pieces.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0);
   if (length === 0) return "";
   const spans = pieces.map(({ text, style }) =>
@@ -97,12 +97,12 @@ function drawLine({ pieces }: Line, index: number): string {
 /** What terminals are told before and after a question for a secret, which shows nothing of it: marked pastes. */
 const INVISIBLE = /\x1b\[\?2004[hl]/g;
 
-function readLines(output: string): Piece[][] {
+function readLines(output: string): StyledRun[][] {
   const text = output.replaceAll(INVISIBLE, "").replaceAll("\r\n", "\n").replace(/\n+$/, "");
   if (text === "") return [];
   const style = { bold: false, dim: false, color: 0 };
   return text.split("\n").map((line) => {
-    const pieces: Piece[] = [];
+    const pieces: StyledRun[] = [];
     for (const part of line.split(/(\x1b\[[\d;]*m)/)) {
       const codes = /^\x1b\[([\d;]*)m$/.exec(part)?.[1];
       if (codes !== undefined) applyCodes(style, codes);

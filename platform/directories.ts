@@ -1,6 +1,6 @@
 // The directory operations of this operating system. The build knows which it is and leaves the other module out.
 import type { DirectoryOperations } from "./contract/directories.ts";
-import { glances } from "./glances.ts";
+import { activeLookupRecorder } from "./glances.ts";
 import * as posix from "./posix/directories.ts";
 import * as windows from "./windows/directories.ts";
 
@@ -10,17 +10,17 @@ export const directories: DirectoryOperations = {
   separator: operations.separator,
   listDirectory(path) {
     const listing = operations.listDirectory(path);
-    glances()?.note(path, "names", listing !== null);
+    activeLookupRecorder()?.note(path, "names", listing !== null);
     return listing;
   },
   resolveDirectory(path) {
     const resolved = operations.resolveDirectory(path);
-    glances()?.note(path, "way", resolved !== null);
+    activeLookupRecorder()?.note(path, "way", resolved !== null);
     return resolved;
   },
   openReader(directory) {
     const reader = operations.openReader(directory);
-    const seen = glances();
+    const seen = activeLookupRecorder();
     if (!seen) return reader;
     seen.note(directory, "way", true);
     return {

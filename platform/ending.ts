@@ -4,7 +4,7 @@ import { host } from "./process.ts";
 const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
 /** Calls `act` and then ends by the same signal. Gives what ends the listening. A signal that rt ignores stays ignored. */
-export function whenEnded(act: () => void): () => void {
+export function onTermination(act: () => void): () => void {
   const stop = () => removers.forEach((remove) => remove());
   const removers = host.heeded(ENDING).map((signal) => {
     const hear = () => {

@@ -1,6 +1,6 @@
 // The file operations of this operating system. The build knows which it is and leaves the other module out.
 import type { FileOperations } from "./contract/files.ts";
-import { type Glances, glances } from "./glances.ts";
+import { type LookupRecorder, activeLookupRecorder } from "./glances.ts";
 import * as posix from "./posix/files.ts";
 import * as windows from "./windows/files.ts";
 
@@ -10,13 +10,13 @@ export const files: FileOperations = {
   ...operations,
   readFile(path, limit) {
     const content = operations.readFile(path, limit);
-    const seen = glances();
+    const seen = activeLookupRecorder();
     if (seen) note(seen, path, content);
     return content;
   },
 };
 
-function note(seen: Glances, path: string, content: Uint8Array | string): void {
+function note(seen: LookupRecorder, path: string, content: Uint8Array | string): void {
   if (typeof content !== "string") seen.note(path, "content", true);
   else if (content === "EISDIR") seen.note(path, "way", true);
   else if (content === "ENOENT" || content === "ENOTDIR") seen.note(path, "content", false);

@@ -33,7 +33,7 @@ export interface ForeignLibrary {
 /** A buffer stands for its address, null for no address. */
 export type ForeignArgument = number | bigint | NodeJS.TypedArray | null;
 
-export interface Answer {
+export interface ForeignResult {
   readonly value: number | bigint;
   /** What `errorFrom` answered right after the call; 0 without it. */
   readonly error: number;
@@ -44,14 +44,14 @@ export type ForeignCall = (
   symbol: string,
   args: readonly ForeignArgument[],
   keep?: readonly unknown[],
-) => Promise<Answer>;
+) => Promise<ForeignResult>;
 
 interface Opening {
   readonly libraries: readonly ForeignLibrary[];
   readonly errorFrom: string | undefined;
 }
 
-type Reply = { readonly value: number | bigint; readonly error: number } | { readonly failure: string };
+type ThreadReply = { readonly value: number | bigint; readonly error: number } | { readonly failure: string };
 
 /** Milliseconds without any progress after which a waiting task gets a thread of its own. */
 const STANDSTILL = 100;
@@ -126,9 +126,9 @@ function startThread(opening: Opening): Thread {
   const script = URL.createObjectURL(new Blob([`(${serve})()`], { type: "text/javascript" }));
   const worker = new EngineWorker(script, { ref: false, smol: true } as WorkerOptions);
   /** In the order of the calls, which is that of the answers. */
-  const waiting: ((reply: Reply) => void)[] = [];
-  let failure: Reply | undefined;
-  worker.onmessage = ({ data }: MessageEvent<Reply>) => waiting.shift()!(data);
+  const waiting: ((reply: ThreadReply) => void)[] = [];
+  let failure: ThreadReply | undefined;
+  worker.onmessage = ({ data }: MessageEvent<ThreadReply>) => waiting.shift()!(data);
   worker.onerror = ({ message }) => {
     failure = { failure: message };
     for (const settle of waiting.splice(0)) settle(failure);
@@ -139,7 +139,7 @@ function startThread(opening: Opening): Thread {
     const addresses = args.map((arg) => (ArrayBuffer.isView(arg) ? ptr(arg) : (arg ?? 0)));
     const reply =
       failure ??
-      (await new Promise<Reply>((resolve) => {
+      (await new Promise<ThreadReply>((resolve) => {
         waiting.push((answer) => {
           held.length = 0;
           resolve(answer);

@@ -5,15 +5,15 @@
 // way makes the list useless, and says so. Before that, nothing is noted, and nothing costs anything.
 
 /** The content of a file; the names in a directory; that there is a directory, and which way a link to one leads. */
-export type Glance = "content" | "names" | "way";
+export type LookupKind = "content" | "names" | "way";
 
-export class Glances {
+export class LookupRecorder {
   /** By the absolute path. */
-  readonly paths = new Map<string, { readonly how: Glance; readonly isThere: boolean }>();
+  readonly paths = new Map<string, { readonly how: LookupKind; readonly isThere: boolean }>();
   /** Whether it can be told by paths at all. */
   isWhole = true;
 
-  note(path: string, how: Glance, isThere: boolean): void {
+  note(path: string, how: LookupKind, isThere: boolean): void {
     if (path[0] !== "/" || path.includes("\0") || !path.isWellFormed()) this.isWhole = false;
     const known = this.paths.get(path);
     // Something has changed between two looks.
@@ -24,13 +24,13 @@ export class Glances {
   }
 }
 
-let current: Glances | undefined;
+let current: LookupRecorder | undefined;
 
-export function watchGlances(): Glances {
-  return (current = new Glances());
+export function startLookupRecorder(): LookupRecorder {
+  return (current = new LookupRecorder());
 }
 
 /** Undefined where nobody wants to know. */
-export function glances(): Glances | undefined {
+export function activeLookupRecorder(): LookupRecorder | undefined {
   return current;
 }

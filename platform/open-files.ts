@@ -1,6 +1,6 @@
 // Whether two descriptors of this process are of one file or pipe, as every system tells it.
 
-export function areOneFile(one: number, other: number): boolean {
+export function isSameFile(one: number, other: number): boolean {
   const { fstatSync } = process.getBuiltinModule("node:fs");
   try {
     const [first, second] = [fstatSync(one), fstatSync(other)];

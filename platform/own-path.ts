@@ -2,7 +2,7 @@
 //
 // Surprising: a directory of our own is not enough. Who may write to the one that it is in can rename ours and make another
 // in its place, between our look and our use; unless the sticky bit keeps everybody to what is theirs, as in /tmp.
-import { readOwner, whereReally } from "./path-owner.ts";
+import { readOwner, realPathOf } from "./path-owner.ts";
 
 const isWindows = process.platform === "win32";
 const STICKY = 0o1000;
@@ -21,8 +21,8 @@ export const OWNER_ADVICE = "give the folder back to this user, or set XDG_CACHE
  * @param trusted users whose directories are as good as root's
  * @param ownGroup a group that has no other member, and may write
  */
-export function requireOwnPath(directory: string, trusted: readonly number[], ownGroup = NO_GROUP): string {
-  const path = whereReally(directory);
+export function requireOwnedPath(directory: string, trusted: readonly number[], ownGroup = NO_GROUP): string {
+  const path = realPathOf(directory);
   for (let each = path; ; each = each.slice(0, each.lastIndexOf("/")) || "/") {
     const { uid, gid, mode } = readOwner(each)!;
     const isOpen = isWritableByOthers(gid, mode, ownGroup) && (mode & STICKY) === 0;
@@ -38,7 +38,7 @@ export function requireOwnPath(directory: string, trusted: readonly number[], ow
 export function requireOwnDirectory(directory: string): string {
   if (isWindows) return directory;
   const ownGroup = process.getgid!();
-  const path = requireOwnPath(directory, [process.getuid!()], ownGroup);
+  const path = requireOwnedPath(directory, [process.getuid!()], ownGroup);
   const { gid, mode } = readOwner(path)!;
   if (isWritableByOthers(gid, mode, ownGroup)) throw changeable(path);
   return path;
@@ -47,7 +47,7 @@ export function requireOwnDirectory(directory: string): string {
 /** Checks the path to a directory that is this user's own: others may write beside it where the sticky bit protects it. */
 export function requireOwnParent(directory: string): void {
   const { dirname } = process.getBuiltinModule("node:path");
-  if (!isWindows) requireOwnPath(dirname(directory), [process.getuid!()], process.getgid!());
+  if (!isWindows) requireOwnedPath(dirname(directory), [process.getuid!()], process.getgid!());
 }
 
 /** Creates a directory if it is absent, checks it and its parent, and returns its real path. */

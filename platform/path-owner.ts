@@ -14,7 +14,7 @@ export function readOwner(path: string): PathOwner | undefined {
 }
 
 /** Without symbolic links. Throws the system's error. */
-export function whereReally(path: string): string {
+export function realPathOf(path: string): string {
   return (
     (process.platform === "win32" ? undefined : posix.whereReally(path)) ??
     process.getBuiltinModule("node:fs").realpathSync(path)

@@ -11,9 +11,9 @@ const KINDS: Readonly<Record<number, PathState["kind"]>> = {
 };
 const PERMISSIONS = 0o7777;
 /** Milliseconds: no clock of a file system is coarser than this, but for some that nobody builds on. */
-export const FRESH = 12;
+export const TIMESTAMP_GRANULARITY = 12;
 
-export function look(path: string): PathState {
+export function statPath(path: string): PathState {
   try {
     const found = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (!found) return { kind: "absent", code: "ENOENT" };
@@ -28,14 +28,14 @@ export function look(path: string): PathState {
       stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
       size: Number(size),
       mode,
-      isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - FRESH,
+      isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
     };
   } catch (error) {
     return { kind: "absent", code: (error as NodeJS.ErrnoException).code ?? "EIO" };
   }
 }
 
-export function list(path: string): readonly string[] | null {
+export function listDirectoryNames(path: string): readonly string[] | null {
   try {
     const entries = fs.readdirSync(path, { withFileTypes: true });
     return entries

@@ -4,7 +4,7 @@
 // read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
 // somebody else has a directory of that name, is passed over for the next. Files are named after their content.
 import type { PathOwner } from "./contract/files.ts";
-import { requireOwnPath } from "./own-path.ts";
+import { requireOwnedPath } from "./own-path.ts";
 import { readOwner } from "./path-owner.ts";
 import { host } from "./process.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -34,7 +34,7 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
     ...COMMON,
   ])) {
     try {
-      const directory = `${isWindows ? place : requireOwnPath(place, usersFor(place))}${SEPARATOR}${name}`;
+      const directory = `${isWindows ? place : requireOwnedPath(place, usersFor(place))}${SEPARATOR}${name}`;
       makePrivate(directory);
       return use(directory);
     } catch (error) {
@@ -97,14 +97,14 @@ export function privateSocketPath(name: string): string | undefined {
 /** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);
-  return keepPrivateFile(`${name}-${hash}.${extension}`, () => content);
+  return ensurePrivateFile(`${name}-${hash}.${extension}`, () => content);
 }
 
 /**
  * The same where the name is known already, which says what the content is: that is asked for where it has to be written.
  * Throws PrivateDirectoryError.
  */
-export function keepPrivateFile(name: string, content: () => string | Uint8Array): string {
+export function ensurePrivateFile(name: string, content: () => string | Uint8Array): string {
   return inPrivateDirectory(`rt-files-${process.getuid?.() ?? 0}`, (directory) => {
     const path = `${directory}${SEPARATOR}${name}`;
     if (readOwner(path)) return path;

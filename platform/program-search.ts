@@ -1,23 +1,23 @@
 // Where a program is found by its name, in the directories of a PATH.
-import { glances } from "./glances.ts";
+import { activeLookupRecorder } from "./glances.ts";
 
-interface Where {
+interface SearchPath {
   readonly PATH: string;
   /** What the relative ones are relative to; the working directory by default. */
   readonly cwd?: string;
 }
 
 /** Its path; null where it is in none of them. A name with a slash is a path. */
-export function findOnPath(name: string, where: Where): string | null {
+export function findOnPath(name: string, where: SearchPath): string | null {
   const { PATH, cwd } = where;
   const found = Bun.which(name, cwd === undefined ? { PATH } : { PATH, cwd });
-  if (glances()) note(name, where, found);
+  if (activeLookupRecorder()) note(name, where, found);
   return found;
 }
 
 /** Each place where it is, or might have been. */
-function note(name: string, { PATH, cwd = process.cwd() }: Where, found: string | null): void {
-  const seen = glances()!;
+function note(name: string, { PATH, cwd = process.cwd() }: SearchPath, found: string | null): void {
+  const seen = activeLookupRecorder()!;
   const paths = name.includes("/")
     ? [name[0] === "/" ? name : `${cwd}/${name}`]
     : PATH.split(":").map((directory) => `${directory}/${name}`);

@@ -23,13 +23,13 @@ const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 
 /** Below it is rt's own: a variable, and what follows it. */
-interface Place {
+interface StateLocation {
   readonly base: string;
   readonly below: readonly string[];
 }
 
-function findPlace(): Place | undefined {
-  const from = (name: string, ...below: string[]): Place | undefined => {
+function findPlace(): StateLocation | undefined {
+  const from = (name: string, ...below: string[]): StateLocation | undefined => {
     const base = host.originalVariable(name);
     return base && isAbsolute(base) ? { base, below } : undefined;
   };
@@ -93,14 +93,14 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
   };
 }
 
-type Status = ReturnType<typeof lstatSync> & {};
+type DirectoryStatus = ReturnType<typeof lstatSync> & {};
 
 /**
  * @param mayBeAbsent what has still to be made, from some directory down, is passed over
  *
  * Throws an Error, of the system's or with a sentence.
  */
-function requireOwnPlace({ base, below }: Place, directory: string, mayBeAbsent = false): void {
+function requireOwnPlace({ base, below }: StateLocation, directory: string, mayBeAbsent = false): void {
   if (process.platform === "win32") return;
   let above = base;
   for (const name of ["", ...below]) {
@@ -121,7 +121,7 @@ function requireOwnPlace({ base, below }: Place, directory: string, mayBeAbsent 
   }
 }
 
-function requireOwn(path: string, { uid, mode }: Status): void {
+function requireOwn(path: string, { uid, mode }: DirectoryStatus): void {
   if (process.platform === "win32") return;
   if (uid !== process.getuid!() || (Number(mode) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) !== 0)
     throw new Error(`${path} can be changed by other users`);

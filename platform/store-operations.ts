@@ -11,7 +11,7 @@ const NOTHING = Promise.resolve();
 export type IsOver = () => boolean;
 
 export class Operations {
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedLock();
   readonly #timeout: string;
   #count = 0;
   #hold: ReturnType<typeof setInterval> | undefined;
@@ -61,7 +61,7 @@ interface Queue {
 }
 
 /** Keeps those under one key in order: a write waits for all before it, a read for the writes before it. */
-export class Turns {
+export class KeyedLock {
   readonly #queues = new Map<string, Queue>();
 
   /** Starts `task` when what it has to wait for has ended, at once when there is nothing. */

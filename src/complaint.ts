@@ -3,7 +3,7 @@ import { oneLine } from "./printable.ts";
 import { reportLine } from "./own-output.ts";
 
 /** Whatever they quote, each stays one line. Returns the exit code. */
-export function complain(message: string, hint?: string | readonly string[], status = 1): number {
+export function printError(message: string, hint?: string | readonly string[], status = 1): number {
   reportLine(`error: ${oneLine(message)}`);
   for (const line of hint ? [hint].flat() : []) reportLine(`hint: ${oneLine(line)}`);
   return status;

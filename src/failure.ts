@@ -3,7 +3,7 @@
 //
 // Surprising: there may be several copies of this class in the program (build/chunks.ts), so it is known by its name.
 
-export class Failure extends Error {
+export class UserError extends Error {
   override readonly name = "Failure";
   /** What to do about it; printed on a line of its own, or on one each. */
   readonly hint: string | readonly string[] | undefined;

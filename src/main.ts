@@ -5,7 +5,7 @@
 // script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
 // which decides the same.
 import { TRACED_NAME } from "../platform/contract/tracing.ts";
-import type { Outcome } from "./run/outcome.ts";
+import type { RunOutcome } from "./run/outcome.ts";
 import { startInProcess } from "./run/file/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 
@@ -27,8 +27,8 @@ if (plan?.mode === "in-process") {
   }
 }
 
-async function carryOut(words: readonly string[]): Promise<Outcome> {
-  if (argv0 === TRACED_NAME) return await (await import("../platform/traced.ts")).runTraced(words);
+async function carryOut(words: readonly string[]): Promise<RunOutcome> {
+  if (argv0 === TRACED_NAME) return await (await import("../platform/traced.ts")).runTracerHelper(words);
   const target = words[0] === "run" ? words[1] : words[0];
   if (target === "-" && !mayStandIn(argv0)) {
     const { startInput } = await import("./run/engine/input.ts");

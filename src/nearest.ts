@@ -6,7 +6,7 @@ const MOST = 3;
 const LONGEST = 200;
 
 /** Up to three names, closest first; [] when none is close enough to be meant. */
-export function nearest(typed: string, known: Iterable<string>): string[] {
+export function suggestNames(typed: string, known: Iterable<string>): string[] {
   const wanted = typed.toLowerCase();
   if (wanted === "" || wanted.length > LONGEST) return [];
   const limit = Math.max(1, Math.floor(wanted.length / 3));

@@ -6,7 +6,7 @@
 //
 // Non-obvious: `Bun.write(Bun.stdout)` writes to a file at an offset of its own, and repeats bytes that a full pipe has taken.
 import { outputs } from "../platform/output.ts";
-import { Failure } from "./failure.ts";
+import { UserError } from "./failure.ts";
 
 const PATIENCE = 1000; // ms until the descriptor is tried again
 
@@ -31,7 +31,7 @@ export function printLine(text: string): void {
     writeOwn(1, `${text}\n`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EPIPE") throw new Failure(`Standard output could not be written (${code})`);
+    if (code !== "EPIPE") throw new UserError(`Standard output could not be written (${code})`);
   }
 }
 

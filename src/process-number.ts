@@ -5,7 +5,7 @@
 const MOST = 2 ** 31 - 1;
 
 /** Also for a process of somebody else's, which this one may not signal. What can be no number of a process is free. */
-export function isTaken(pid: number): boolean {
+export function isPidInUse(pid: number): boolean {
   // Of 0 and of those below it the system says that they are there: it takes them for groups of processes.
   if (!Number.isInteger(pid) || pid < 1 || pid > MOST) return false;
   try {

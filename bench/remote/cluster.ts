@@ -38,7 +38,7 @@ function finish(stream: ServerHttp2Stream): void {
 }
 
 function unary<Request, Answer>(
-  { path, request, answer }: methods.Method<Request, Answer>,
+  { path, request, answer }: methods.GrpcMethod<Request, Answer>,
   handle: (request: Request) => Answer,
 ): [string, Handler] {
   return [

@@ -11,9 +11,9 @@ import { RemoteClient } from "../../src/reapi/client.ts";
 import { blobOf } from "../../src/reapi/content.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
-import { Sightings } from "../../src/reapi/sightings.ts";
-import { Uploads } from "../../src/reapi/uploads.ts";
-import { type Connection, carryOut } from "../../src/run/remote/execution.ts";
+import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
+import { BlobUploader } from "../../src/reapi/uploads.ts";
+import { type ExecutionServices, executeAction } from "../../src/run/remote/execution.ts";
 import { keepResults } from "../results.ts";
 
 const MACHINES = 1000;
@@ -35,7 +35,11 @@ const client = new RemoteClient(
   signal,
 );
 const store = await client.connect();
-const connection: Connection = { client, store, uploads: new Uploads(store, new Sightings(null)) };
+const connection: ExecutionServices = {
+  client,
+  store,
+  uploads: new BlobUploader(store, new BlobPresenceCache(null)),
+};
 
 const contentOf = (text: string) => {
   const bytes = Buffer.from(text);
@@ -67,7 +71,7 @@ async function runScript(number: number): Promise<void> {
   });
   const blobs = [...root.messages, ...action.messages, ...shared, own].map(blobOf);
   const inputs = { entries, blobs: [], late: [], trees: [], files: entries.length, bytes: 0 };
-  const result = await carryOut({ script, inputs, action, blobs, mark: "" }, connection, {
+  const result = await executeAction({ script, inputs, action, blobs, mark: "" }, connection, {
     usesKnown: true,
     signal,
   });

@@ -1,5 +1,5 @@
 // docs/configuration.md and rtfig.toml.example: every key of rtfig.toml.
-import { type Key, KEYS } from "../../src/config/keys.ts";
+import { type ConfigKey, KEYS } from "../../src/config/keys.ts";
 import { format, GENERATED_NOTE, renderTable } from "./page.ts";
 
 const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by build/docs.ts from src/config/keys.ts.
@@ -10,14 +10,14 @@ const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by buil
 `;
 
 /** Tables have one line each: "install.registry" is a key as well as a table, and TOML takes only one of them. */
-function renderKey({ name, kinds, choices, help, example }: Key, section: string): string {
+function renderKey({ name, kinds, choices, help, example }: ConfigKey, section: string): string {
   const rest = section === "" ? name : name.slice(section.length + 1);
   const written =
     rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", PLACEHOLDERS[section] ?? "team");
   return `# ${help}: ${allowedIn({ kinds, choices }).join(", ")}\n# ${written} = ${example}`;
 }
 
-function allowedIn({ kinds, choices }: Pick<Key, "kinds" | "choices">): string[] {
+function allowedIn({ kinds, choices }: Pick<ConfigKey, "kinds" | "choices">): string[] {
   return choices ? choices.map((choice) => JSON.stringify(choice)) : kinds.map((kind) => KIND_WORDS[kind]);
 }
 
@@ -38,7 +38,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   "run.remote.scripts.*": "run.remote.scripts.build",
 };
 
-const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
+const KIND_WORDS: Readonly<Record<ConfigKey["kinds"][number], string>> = {
   boolean: "true or false",
   string: "string",
   strings: "list of strings",
@@ -47,7 +47,7 @@ const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
 };
 
 /** The table a key stands in, in the example; sub-keys of a value that may be a table stay with it. */
-function sectionOf({ name }: Key): string {
+function sectionOf({ name }: ConfigKey): string {
   const parts = name.split(".");
   const isSubKey = KEYS.some((other) => name.startsWith(`${other.name}.`));
   return parts.slice(0, isSubKey ? -2 : -1).join(".");
@@ -118,17 +118,17 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   install: "Packages",
 };
 
-function titleOf({ name }: Key): string {
+function titleOf({ name }: ConfigKey): string {
   const [section] = name.split(".") as [string];
   return SECTION_TITLES[section] ?? SECTION_TITLES[""]!;
 }
 
-function optionsFor({ as }: Key): string {
+function optionsFor({ as }: ConfigKey): string {
   const names = typeof as === "string" ? [as] : Object.values(as ?? {}).flatMap((words) => words?.[0] ?? []);
   return [...new Set(names)].map((name) => `\`--${name}\``).join(", ");
 }
 
-function rowOf(key: Key): string[] {
+function rowOf(key: ConfigKey): string[] {
   const values = key.choices ? allowedIn(key).map((value) => `\`${value}\``) : allowedIn(key);
   return [`\`${key.name}\``, key.help, values.join(", "), optionsFor(key)];
 }

@@ -61,17 +61,20 @@ function requirementsOf(identifier: string): Buffer {
   return blob(MAGIC.requirements, u32(1, DESIGNATED, 20), requirement);
 }
 
-interface Program {
+interface MachOImage {
   readonly linkedit: { readonly command: number; readonly offset: number };
   readonly text: { readonly offset: number; readonly size: number };
   readonly signature: { readonly command: number; readonly offset: number };
   readonly pageSize: number;
 }
 
-function readProgram(file: Buffer): Program {
+function readProgram(file: Buffer): MachOImage {
   const count = file.readUInt32LE(16);
-  const found: { linkedit?: Program["linkedit"]; text?: Program["text"]; signature?: Program["signature"] } =
-    {};
+  const found: {
+    linkedit?: MachOImage["linkedit"];
+    text?: MachOImage["text"];
+    signature?: MachOImage["signature"];
+  } = {};
   for (let at = HEADER_SIZE, index = 0; index < count; index += 1, at += file.readUInt32LE(at + 4)) {
     const kind = file.readUInt32LE(at);
     if (kind === LC_CODE_SIGNATURE) found.signature = { command: at, offset: file.readUInt32LE(at + 8) };
@@ -91,7 +94,7 @@ function codeDirectory(
   code: Buffer,
   identifier: string,
   requirements: Buffer,
-  { text, pageSize }: Program,
+  { text, pageSize }: MachOImage,
 ): Buffer {
   const name = Buffer.from(`${identifier}\0`, "ascii");
   const pages = Math.ceil(code.length / pageSize);
@@ -142,7 +145,7 @@ export function signAdHoc(file: Uint8Array, identifier: string): Uint8Array {
   return Buffer.concat([code, superBlob(blobsOf(code, identifier, requirements, program))]);
 }
 
-function blobsOf(code: Buffer, identifier: string, requirements: Buffer, program: Program) {
+function blobsOf(code: Buffer, identifier: string, requirements: Buffer, program: MachOImage) {
   return [
     [SLOT.codeDirectory, codeDirectory(code, identifier, requirements, program)],
     [SLOT.requirements, requirements],

@@ -51,7 +51,7 @@ export interface SecretProvider {
 }
 
 /** One thing that has to hold before a credential can be stored. */
-export interface Check {
+export interface DiagnosisCheck {
   readonly name: string;
   /** A warning is worth knowing and does not stand in the way. */
   readonly status: "ok" | "warning" | "problem";
@@ -64,7 +64,7 @@ export interface Diagnosis {
   /** What keeps the credentials, as its users call it; absent when nothing was found. */
   readonly store?: string;
   /** In the order in which they depend on each other; those that could not be made are left out. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly DiagnosisCheck[];
 }
 
 /** Separates what a ProviderFailure's message says happened from what it says to do. */

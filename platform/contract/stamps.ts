@@ -2,7 +2,7 @@
 // an object or a text for any of them.
 
 /** Words of 32 bits in a stamp. The first is the kind and the permissions, or `ABSENT` and the system's number of the failure. */
-export const STAMP_WORDS = 13;
+export const FINGERPRINT_WORDS = 13;
 /** In the first word. */
 export const ABSENT = 0x8000_0000;
 /** Of the first word: the kind. */
@@ -10,7 +10,7 @@ export const KIND = 0o170000;
 export const DIRECTORY = 0o040000;
 export const LINK = 0o120000;
 
-export interface StampReader {
+export interface StatFingerprintReader {
   /**
    * The stamp of a path as it is now: device, inode, size, both times to the nanosecond, kind and permissions. Good until the
    * next call.
@@ -23,7 +23,7 @@ export interface StampReader {
 
 export interface StampOperations {
   /** Undefined where the system has no such call. @param paths over a buffer of its own; absolute, each with a NUL behind it */
-  openStamps(paths: Uint8Array): StampReader | undefined;
+  openStamps(paths: Uint8Array): StatFingerprintReader | undefined;
   /** When something last happened to a path, in milliseconds since 1970. */
   changeOf(stamp: Uint32Array): number;
 }

@@ -9,11 +9,11 @@ import type { ChildExit } from "./process-tree.ts";
  * - "joined": for standard error, the same pipe as standard output, so that what is written keeps its order;
  * - "own": what rt has there itself.
  */
-export type Place = "terminal" | "pipe" | "joined" | "own";
+export type StdioTarget = "terminal" | "pipe" | "joined" | "own";
 
-export type Places = readonly [input: Place, output: Place, error: Place];
+export type StdioTargets = readonly [input: StdioTarget, output: StdioTarget, error: StdioTarget];
 
-export interface AttendedRequest {
+export interface RedactedSpawnRequest {
   /** Absolute path of the program. */
   readonly program: string;
   /** All arguments, argv[0] included. */
@@ -35,7 +35,7 @@ export interface AttendedRequest {
   flush(): void | Promise<void>;
 }
 
-export interface Attended {
+export interface RedactedChild {
   readonly pid: number;
   /** Settles when it has ended and what it wrote has been shown. Never rejects because of the program. */
   readonly done: Promise<ChildExit>;
@@ -44,9 +44,9 @@ export interface Attended {
 }
 
 /** Where a program will run: what there is of it before it is known what the program is given. */
-export interface Stage {
+export interface PreparedTerminal {
   /** The program, there, once. Gives the system's error code where it cannot be started. */
-  attend(request: AttendedRequest): Attended | string;
+  attend(request: RedactedSpawnRequest): RedactedChild | string;
   /** In place of that: there will be none. */
   close(): void;
 }
@@ -58,5 +58,5 @@ export interface TerminalOperations {
    * Gives the system's error code where there is no room for one.
    * @param descriptors what is handed on beyond the standard three
    */
-  openStage(places: Places, descriptors: readonly number[]): Stage | string;
+  openStage(places: StdioTargets, descriptors: readonly number[]): PreparedTerminal | string;
 }

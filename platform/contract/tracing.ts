@@ -38,7 +38,7 @@ export interface TracedPath {
   /** Some call was to change it; whether it did, its state tells. */
   readonly isWritten: boolean;
   /** Seen to have been changed while the tree ran. */
-  readonly isConfirmed: boolean;
+  readonly isChangeObserved: boolean;
   /** At the first listing, sorted: a letter for the kind, and the name. */
   readonly names?: readonly string[];
   /** Another program changed it between two calls of the tree, even if the last state is the first one again. */
@@ -54,7 +54,7 @@ export interface TracedPath {
   readonly unsteadyNames?: readonly string[];
 }
 
-export type Doubt =
+export type IncompleteReason =
   | "network"
   | "socket"
   | "memory"
@@ -73,7 +73,7 @@ export type Doubt =
 export interface Trace {
   readonly paths: readonly TracedPath[];
   /** The first. */
-  readonly doubt?: { readonly kind: Doubt; readonly detail: string };
+  readonly doubt?: { readonly kind: IncompleteReason; readonly detail: string };
   /** `thread access path` of each call, where that was asked for. */
   readonly calls?: readonly string[];
 }
@@ -111,10 +111,10 @@ export interface TracingOperations {
 }
 
 /** Now, by one look. */
-export type Look = (path: string) => PathState;
+export type StatPath = (path: string) => PathState;
 
 /** As in `TracedPath.names`; null when it cannot be listed. */
-export type List = (path: string) => readonly string[] | null;
+export type ListDirectory = (path: string) => readonly string[] | null;
 
 /** What rt is called where it is a part of the tracing; its words are then none of a user's. */
 export const TRACED_NAME = "rt-traced";

@@ -12,15 +12,15 @@ export interface Endpoint {
   readonly path: string;
 }
 
-type Environment = Record<string, string | undefined>;
+type BusEnvironment = Record<string, string | undefined>;
 
 /** The session bus's address list for this environment. */
-export function sessionBusAddress(env: Environment, uid: number): string {
+export function sessionBusAddress(env: BusEnvironment, uid: number): string {
   return env.DBUS_SESSION_BUS_ADDRESS || `unix:path=${escapeValue(`${runtimeDirectory(env, uid)}/bus`)}`;
 }
 
 /** The endpoints of an address list, without the entries that cannot be used. */
-export function parseAddresses(list: string, env: Environment, uid: number): Endpoint[] {
+export function parseAddresses(list: string, env: BusEnvironment, uid: number): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const label of list.split(";")) {
     const path = label.startsWith("unix:")
@@ -31,7 +31,7 @@ export function parseAddresses(list: string, env: Environment, uid: number): End
   return endpoints;
 }
 
-function socketPath(parameters: Map<string, string>, env: Environment, uid: number): string | undefined {
+function socketPath(parameters: Map<string, string>, env: BusEnvironment, uid: number): string | undefined {
   const abstract = parameters.get("abstract");
   if (abstract !== undefined) return `\0${abstract}`;
   if (parameters.get("runtime") === "yes") return `${runtimeDirectory(env, uid)}/bus`;
@@ -47,7 +47,7 @@ function parseParameters(text: string): Map<string, string> {
   return parameters;
 }
 
-function runtimeDirectory(env: Environment, uid: number): string {
+function runtimeDirectory(env: BusEnvironment, uid: number): string {
   return env.XDG_RUNTIME_DIR || `/run/user/${uid}`;
 }
 

@@ -6,7 +6,7 @@
 // Of a message that is too long to be read, the header alone is kept.
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
-import { distrustPeer } from "./peer.ts";
+import { verifyPeer } from "./peer.ts";
 import { FIXED_SIZE, MAX_MESSAGE, measureMessage, type MessageSize } from "./reader.ts";
 
 /** Bytes of the longest line that a bus greets with. */
@@ -102,7 +102,7 @@ export class BusSocket {
     return {
       open: (socket) => {
         if (this.#isOver) return void socket.end();
-        const doubt = distrustPeer((socket as unknown as { fd: number }).fd, this.#uid);
+        const doubt = verifyPeer((socket as unknown as { fd: number }).fd, this.#uid);
         if (doubt !== undefined) {
           this.#fail(new BusFailure("refused", `What listens at ${this.#label} ${doubt}`));
           return void socket.end();

@@ -16,7 +16,7 @@ import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BusSocket } from "./bus-socket.ts";
 import { BUS_NAME, BUS_PATH, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
-import type { Call } from "./codec.ts";
+import type { DBusCall } from "./codec.ts";
 import {
   type PreparedCall,
   prepareGetOwner,
@@ -26,7 +26,7 @@ import {
 } from "./prepared.ts";
 import {
   ERROR,
-  type Header,
+  type DBusHeader,
   MAX_MESSAGE,
   METHOD_RETURN,
   type MessageSize,
@@ -58,7 +58,7 @@ interface Pending {
   timer: ReturnType<typeof setTimeout>;
 }
 
-interface Waiting {
+interface QueuedCall {
   readonly isPrepared: boolean;
   start(): void;
 }
@@ -79,9 +79,9 @@ export class Bus {
   /** By the names that we have queued for. */
   readonly #queued = new Map<string, Pick<Pending, "reject"> & { resolve(): void }>();
   /** Calls that follow those that lead. */
-  readonly #following: Waiting[] = [];
+  readonly #following: QueuedCall[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedCall[] = [];
   /** Called when the bus has something to answer, and there is time until it does. */
   onOpen: () => void = () => {};
   /** Called when a prompt of the secret service has ended. */
@@ -121,11 +121,15 @@ export class Bus {
   }
 
   /** Calls a method and answers the reply's body. Rejects with a BusFailure, in `timeout` milliseconds at the latest. */
-  call(call: Call | PreparedCall, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
+  call(call: DBusCall | PreparedCall, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
     return new Promise((resolve, reject) => this.#makeCall(call, timeout, { resolve, reject }));
   }
 
-  #makeCall(call: Call | PreparedCall, timeout: number, outcome: Pick<Pending, "resolve" | "reject">): void {
+  #makeCall(
+    call: DBusCall | PreparedCall,
+    timeout: number,
+    outcome: Pick<Pending, "resolve" | "reject">,
+  ): void {
     const isPrepared = "message" in call;
     const start = () => {
       if (this.#failure) return outcome.reject(this.#failure);
@@ -226,7 +230,7 @@ export class Bus {
   #start(
     bytes: Uint8Array,
     serial: number,
-    { member, destination }: Call | PreparedCall,
+    { member, destination }: DBusCall | PreparedCall,
     timeout: number,
     outcome: Pick<Pending, "resolve" | "reject">,
   ): void {
@@ -269,7 +273,7 @@ export class Bus {
   }
 
   /** Signals count when they come from those who can know. */
-  #hear(message: Buffer, header: Header, isOfBus: boolean): void {
+  #hear(message: Buffer, header: DBusHeader, isOfBus: boolean): void {
     const { path = "", interface: from, member, signature, sender } = header;
     const isOwnerChange = path === BUS_PATH && from === BUS_NAME && member === "NameOwnerChanged";
     if (isOfBus && isOwnerChange && signature === "sss") {

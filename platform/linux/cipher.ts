@@ -21,7 +21,7 @@ let nodeCrypto: NodeCrypto | undefined;
 let decrypted = 0;
 
 /** Known to everybody. */
-interface Tables {
+interface AesTables {
   readonly substitute: Uint8Array;
   readonly restore: Uint8Array;
   /** What both inverse steps make of a byte: a column, whose rows turn with the row that the byte comes from. */
@@ -29,9 +29,9 @@ interface Tables {
 }
 
 const MADE = makeTables();
-let tables: Tables | undefined;
+let tables: AesTables | undefined;
 
-function openTables(): Tables {
+function openTables(): AesTables {
   const { buffer } = new Uint8Array(Buffer.from(MADE, "base64"));
   const first = new Int32Array(buffer, 512);
   const columns = [first, new Int32Array(256), new Int32Array(256), new Int32Array(256)] as const;
@@ -91,7 +91,7 @@ function decryptBlocks(
   content: Uint8Array,
   schedule: Int32Array,
   plain: Uint8Array,
-  { restore, columns }: Tables,
+  { restore, columns }: AesTables,
 ): void {
   const [first, second, third, fourth] = columns;
   const from = new DataView(content.buffer, content.byteOffset, content.length);
@@ -122,7 +122,7 @@ function decryptBlocks(
 }
 
 /** KeyExpansion (5.2) for keys of 128 bits, its rounds in the middle as EqInvCipher wants them. */
-function expandKey(key: Uint8Array, { substitute, columns }: Tables): Int32Array {
+function expandKey(key: Uint8Array, { substitute, columns }: AesTables): Int32Array {
   const schedule = new Int32Array(new Uint8Array(BLOCK * (ROUNDS + 1)).buffer);
   const bytes = new DataView(key.buffer, key.byteOffset, BLOCK);
   for (let word = 0; word < 4; word++) schedule[word] = bytes.getInt32(4 * word);

@@ -8,7 +8,7 @@ import { Variant } from "dbus-next/lib/variant.js";
 
 export { marshall, Variant };
 
-export interface Call {
+export interface DBusCall {
   destination: string;
   path: string;
   interface: string;
@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** A method call as bytes; a body that is given as bytes is zeroed. */
-export function encodeCall({ body, ...fields }: Call, serial: number): Uint8Array {
+export function encodeCall({ body, ...fields }: DBusCall, serial: number): Uint8Array {
   if (!(body instanceof Uint8Array))
     return compat.marshallMessage(new Message({ ...fields, serial, body }))[0];
   // dbus-next marshals byte arrays one JavaScript object per byte, which is slow and litters the heap with

@@ -9,16 +9,16 @@ import { NO_OBJECT } from "./names.ts";
 import { prepareReadAlias } from "./prepared.ts";
 import { Prompts } from "./prompts.ts";
 import { SecretRequests } from "./secret-requests.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession, type SecretServiceSession } from "./session.ts";
 
 /** Milliseconds, connecting included. */
 const HELLO_TIMEOUT = 5_000;
 
-export interface Connection {
+export interface SecretServiceConnection {
   readonly bus: Bus;
   readonly prompts: Prompts;
   readonly requests: SecretRequests;
-  session: Promise<Session>;
+  session: Promise<SecretServiceSession>;
   /** Object path of the default collection as last read, "/" without one. */
   defaultCollection: Promise<string>;
   /** What a person is asked at present, or the service without one, see unlocking.ts. */
@@ -54,14 +54,14 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
   return { bus, address, greeted };
 }
 
-export function openConnection(): Connection {
+export function openConnection(): SecretServiceConnection {
   const { bus } = openBus();
   const defaultCollection = readFirst(bus);
   // Nobody is asked anything by it, so its silence is the service's.
   defaultCollection.catch((error) => {
     if (isTimeout(error)) bus.close(error);
   });
-  const connection: Connection = {
+  const connection: SecretServiceConnection = {
     bus,
     prompts: new Prompts(bus),
     requests: new SecretRequests(bus),
@@ -78,21 +78,24 @@ export function openConnection(): Connection {
 }
 
 /** A failure is told to those who await it; all others get a new connection. */
-function watch(connection: Connection, part: Promise<unknown>): void {
+function watch(connection: SecretServiceConnection, part: Promise<unknown>): void {
   part.catch(() => {
     connection.hasFailed = true;
   });
 }
 
 /** For a service that has restarted and forgotten the session; does so once for all who notice. */
-export function renewSession(connection: Connection, stale: Promise<Session>): void {
+export function renewSession(
+  connection: SecretServiceConnection,
+  stale: Promise<SecretServiceSession>,
+): void {
   if (connection.session !== stale) return;
   renewDefaultCollection(connection);
   connection.session = openSession(connection.bus);
   watch(connection, connection.session);
 }
 
-export function renewDefaultCollection(connection: Connection): void {
+export function renewDefaultCollection(connection: SecretServiceConnection): void {
   connection.defaultCollection = readDefaultCollection(connection.bus);
   watch(connection, connection.defaultCollection);
 }

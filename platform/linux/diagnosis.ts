@@ -5,7 +5,12 @@
 // as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
 // the later ones would fail as well.
 import { originalVariable } from "../posix/environment.ts";
-import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../contract/secret-provider.ts";
+import {
+  type DiagnosisCheck,
+  type Diagnosis,
+  ProviderFailure,
+  splitRemedy,
+} from "../contract/secret-provider.ts";
 import type { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { openBus } from "./connection.ts";
@@ -27,7 +32,7 @@ import { openSession } from "./session.ts";
 /** Milliseconds for each call; nobody is asked by any of them. */
 const TIMEOUT = 5_000;
 
-type Finding = Omit<Check, "name">;
+type KeyringFinding = Omit<DiagnosisCheck, "name">;
 
 interface Advice {
   /** How to get a default collection. */
@@ -79,7 +84,7 @@ const UNKNOWN: Advice = {
 
 interface Progress {
   readonly bus: Bus;
-  readonly checks: Check[];
+  readonly checks: DiagnosisCheck[];
   store?: string;
   advice: Advice;
 }
@@ -87,7 +92,7 @@ interface Progress {
 export async function diagnoseSecretService(): Promise<Diagnosis> {
   const { bus, address, greeted } = openBus();
   const progress: Progress = { bus, checks: [], advice: UNKNOWN };
-  const steps: readonly [string, (progress: Progress) => Promise<Finding>][] = [
+  const steps: readonly [string, (progress: Progress) => Promise<KeyringFinding>][] = [
     ["session bus", () => checkBus(address, greeted)],
     ["secret service", checkService],
     ["default keyring", checkCollection],
@@ -107,13 +112,13 @@ export async function diagnoseSecretService(): Promise<Diagnosis> {
   return { store: progress.store, checks: progress.checks };
 }
 
-async function checkBus(address: string, greeted: Promise<unknown>): Promise<Finding> {
+async function checkBus(address: string, greeted: Promise<unknown>): Promise<KeyringFinding> {
   await greeted;
   const source = originalVariable("DBUS_SESSION_BUS_ADDRESS") ? "DBUS_SESSION_BUS_ADDRESS" : "the default";
   return { status: "ok", found: `${address} (${source})` };
 }
 
-async function checkService(progress: Progress): Promise<Finding> {
+async function checkService(progress: Progress): Promise<KeyringFinding> {
   const { bus } = progress;
   let owner = await ownerOf(bus, SERVICE_NAME);
   const wasRunning = owner !== undefined;
@@ -133,7 +138,7 @@ async function checkService(progress: Progress): Promise<Finding> {
   };
 }
 
-async function checkCollection({ bus, store, advice }: Progress): Promise<Finding> {
+async function checkCollection({ bus, store, advice }: Progress): Promise<KeyringFinding> {
   const [path] = (await bus.call(prepareReadAlias(), TIMEOUT)) as [string];
   if (path === NO_OBJECT || !isKept(path))
     return { status: "problem", found: "There is none", remedy: advice.create };
@@ -164,14 +169,14 @@ async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
   return false;
 }
 
-async function checkSession({ bus }: Progress): Promise<Finding> {
+async function checkSession({ bus }: Progress): Promise<KeyringFinding> {
   const { key } = await openSession(bus, TIMEOUT);
   if (key) return { status: "ok", found: `Values cross the bus encrypted (${DH_ALGORITHM})` };
   const remedy = "for KWallet install the OpenSSL plug-in of QCA, for others look for an update";
   return { status: "warning", found: "The service takes values unencrypted only", remedy };
 }
 
-function toProblem(error: unknown): Finding {
+function toProblem(error: unknown): KeyringFinding {
   const failure = toProviderFailure(error);
   if (!(failure instanceof ProviderFailure)) throw failure;
   const [found, remedy] = splitRemedy(failure.message);

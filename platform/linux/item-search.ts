@@ -16,7 +16,7 @@ export const SCHEMA = "com.oven-sh.bun.Secret";
 /** The attribute that holds a credential's name. */
 type NameAttribute = "account" | "username";
 
-export interface Item {
+export interface KeyringItem {
   readonly path: string;
   readonly isLocked: boolean;
 }
@@ -24,7 +24,7 @@ export interface Item {
 export async function searchItems(
   operation: Operation,
   attribute: NameAttribute = "account",
-): Promise<Item[]> {
+): Promise<KeyringItem[]> {
   const { service, name } = operation;
   const found = await send(
     operation,
@@ -41,7 +41,7 @@ export async function searchItems(
 }
 
 /** The pair's items, given those with its `account`. */
-export async function completeSearch(operation: Operation, found: Item[]): Promise<Item[]> {
+export async function completeSearch(operation: Operation, found: KeyringItem[]): Promise<KeyringItem[]> {
   if (found.length > 0) return found;
   const foreign = searchItems(operation, "username");
   foreign.catch(() => {});
@@ -52,7 +52,7 @@ export async function completeSearch(operation: Operation, found: Item[]): Promi
 }
 
 /** Every item that a search for the pair could ever find. */
-export async function findEvery(operation: Operation): Promise<Item[]> {
+export async function findEvery(operation: Operation): Promise<KeyringItem[]> {
   const search = () => Promise.all([searchItems(operation), searchItems(operation, "username")]);
   let found = (await search()).flat();
   if (found.length === 0 && (await unlockDefaultCollection(operation))) found = (await search()).flat();
@@ -60,7 +60,10 @@ export async function findEvery(operation: Operation): Promise<Item[]> {
 }
 
 /** The item with our schema, or else the newest; undefined when there is none. */
-export async function chooseItem(operation: Operation, items: Item[]): Promise<Item | undefined> {
+export async function chooseItem(
+  operation: Operation,
+  items: KeyringItem[],
+): Promise<KeyringItem | undefined> {
   const open = items.filter(({ isLocked }) => !isLocked);
   const eligible = open.length > 0 ? open : items;
   if (eligible.length < 2) return eligible[0];
@@ -68,12 +71,12 @@ export async function chooseItem(operation: Operation, items: Item[]): Promise<I
   return candidates.sort(byPreference)[0]!;
 }
 
-interface Candidate extends Item {
+interface ItemCandidate extends KeyringItem {
   readonly isOwn: boolean;
   readonly modified: bigint;
 }
 
-async function describeItem(operation: Operation, item: Item): Promise<Candidate> {
+async function describeItem(operation: Operation, item: KeyringItem): Promise<ItemCandidate> {
   const reply = await call(operation, item.path, PROPERTIES_INTERFACE, "GetAll", "s", [ITEM_INTERFACE]);
   const properties = reply[0] as Map<string, unknown>;
   const read = (name: string) => properties.has(name) && checkProperty(name, properties.get(name));
@@ -83,7 +86,7 @@ async function describeItem(operation: Operation, item: Item): Promise<Candidate
 }
 
 /** Never a tie, so that `get` reads what `set` wrote when two items were modified in the same second. */
-function byPreference(a: Candidate, b: Candidate): number {
+function byPreference(a: ItemCandidate, b: ItemCandidate): number {
   const kept = Number(isKept(b.path)) - Number(isKept(a.path));
   return (
     kept || Number(b.isOwn) - Number(a.isOwn) || Number(b.modified - a.modified) || (a.path < b.path ? -1 : 1)

@@ -6,13 +6,20 @@
 // A locked item is unlocked before anything else is done to it, as the specification asks. Most services would say
 // that it is locked; KWallet answers with an empty value.
 import { BusFailure } from "./bus-failure.ts";
-import type { Connection } from "./connection.ts";
+import type { SecretServiceConnection } from "./connection.ts";
 import { lockCredential } from "./credential-lock.ts";
 import { IS_LOCKED, isInterrupted } from "./failures.ts";
-import { chooseItem, completeSearch, findEvery, type Item, SCHEMA, searchItems } from "./item-search.ts";
+import {
+  chooseItem,
+  completeSearch,
+  findEvery,
+  type KeyringItem,
+  SCHEMA,
+  searchItems,
+} from "./item-search.ts";
 import { COLLECTION_INTERFACE, isKept, ITEM_INTERFACE } from "./names.ts";
 import { call, type Operation, readProperty, rejectIfOver } from "./operation.ts";
-import { decodeSecret, encodeSecret, type Secret, type Session } from "./session.ts";
+import { decodeSecret, encodeSecret, type Secret, type SecretServiceSession } from "./session.ts";
 import { requireCollection, showPrompt, whenUnlocked } from "./unlocking.ts";
 
 const MAX_LAST_ITEMS = 1_000;
@@ -20,8 +27,8 @@ const NOTHING = new Uint8Array(0);
 /** CreateItem's `replace`: another process may have created the same item since our search. */
 const TRUE = Uint8Array.of(1, 0, 0, 0);
 
-interface Reply {
-  readonly session: Session;
+interface ItemReply {
+  readonly session: SecretServiceSession;
   readonly struct: Secret;
 }
 
@@ -119,14 +126,18 @@ function itemProperties({ service, name }: Operation): unknown[] {
   ];
 }
 
-async function requestSecret(operation: Operation, item: string): Promise<Reply> {
+async function requestSecret(operation: Operation, item: string): Promise<ItemReply> {
   const session = await operation.connection.session;
   rejectIfOver(operation);
   const struct = await operation.connection.requests.request(item, session.path, operation.patience);
   return { session, struct };
 }
 
-async function readValue(operation: Operation, { path }: Item, reply: Promise<Reply>): Promise<Uint8Array> {
+async function readValue(
+  operation: Operation,
+  { path }: KeyringItem,
+  reply: Promise<ItemReply>,
+): Promise<Uint8Array> {
   const { session, struct } = await reply;
   const value = await decodeSecret(session, struct);
   // It may have been locked since the search.
@@ -135,7 +146,7 @@ async function readValue(operation: Operation, { path }: Item, reply: Promise<Re
   return value;
 }
 
-function rememberItem({ lastItems }: Connection, key: string, item: string): void {
+function rememberItem({ lastItems }: SecretServiceConnection, key: string, item: string): void {
   if (lastItems.size >= MAX_LAST_ITEMS) lastItems.clear();
   lastItems.set(key, item);
 }

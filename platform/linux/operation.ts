@@ -1,8 +1,8 @@
 // One operation of the API on its way, and how it calls the secret service. After its caller has given up, its next
 // step rejects.
 import { ProviderFailure } from "../contract/secret-provider.ts";
-import type { Call } from "./codec.ts";
-import type { Connection } from "./connection.ts";
+import type { DBusCall } from "./codec.ts";
+import type { SecretServiceConnection } from "./connection.ts";
 import type { CredentialLock } from "./credential-lock.ts";
 import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";
 import type { PreparedCall } from "./prepared.ts";
@@ -15,7 +15,7 @@ export interface Operation {
   readonly calledAt: number;
   /** Milliseconds for calls and dialogs that wait for a person. */
   readonly patience: number;
-  connection: Connection;
+  connection: SecretServiceConnection;
   /** Set when the caller has given up. */
   isOver: boolean;
   isPrompting: boolean;
@@ -30,12 +30,12 @@ export function call(
   on: string,
   member: string,
   signature?: string,
-  body?: Call["body"],
+  body?: DBusCall["body"],
 ): Promise<unknown[]> {
   return send(operation, { destination: SERVICE_NAME, path, interface: on, member, signature, body });
 }
 
-export async function send(operation: Operation, call: Call | PreparedCall): Promise<unknown[]> {
+export async function send(operation: Operation, call: DBusCall | PreparedCall): Promise<unknown[]> {
   rejectIfOver(operation);
   try {
     return await operation.connection.bus.call(call, operation.patience);
@@ -46,11 +46,11 @@ export async function send(operation: Operation, call: Call | PreparedCall): Pro
 }
 
 export function rejectIfOver(operation: Operation): void {
-  if (operation.isOver) throw new GivenUp();
+  if (operation.isOver) throw new OperationAbandoned();
 }
 
 /** Why an operation goes no further whose caller has given up. It is nobody's answer: that caller has heard already. */
-export class GivenUp extends ProviderFailure {
+export class OperationAbandoned extends ProviderFailure {
   constructor() {
     super("CANCELED", "The operation was given up");
   }

@@ -18,7 +18,7 @@ const SYMBOLS = {
 let opened: Libc<typeof SYMBOLS> | undefined;
 
 /** Why the peer of this socket is not to be trusted, as the end of a sentence; undefined when it is. */
-export function distrustPeer(descriptor: number, uid: number): string | undefined {
+export function verifyPeer(descriptor: number, uid: number): string | undefined {
   opened ??= openLibc(SYMBOLS);
   const credentials = new Uint32Array(3);
   const length = new Uint32Array([credentials.byteLength]);

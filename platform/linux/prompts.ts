@@ -9,7 +9,7 @@ import { type Bus, PERSON_TIMEOUT } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BUS_NAME, BUS_PATH, NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
 
-interface Shown {
+interface OpenPrompt {
   path: string;
   complete(isDismissed: boolean): void;
   abandon(failure: BusFailure): void;
@@ -18,7 +18,7 @@ interface Shown {
 export class Prompts {
   readonly #bus: Bus;
   #isWatching = false;
-  #shown: Shown | undefined;
+  #shown: OpenPrompt | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(bus: Bus) {

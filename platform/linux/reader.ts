@@ -34,7 +34,7 @@ const LITTLE_ENDIAN = 108; // "l"
 const BIG_ENDIAN = 66; // "B"
 const VERSION = 1;
 
-export interface Header {
+export interface DBusHeader {
   readonly type: number;
   readonly path?: string;
   readonly interface?: string;
@@ -77,7 +77,7 @@ export function measureMessage(bytes: Buffer): MessageSize {
 }
 
 /** The header's fields that are used, each with the type that it must have. */
-const FIELDS: Readonly<Record<number, readonly [keyof Header, string]>> = {
+const FIELDS: Readonly<Record<number, readonly [keyof DBusHeader, string]>> = {
   1: ["path", "o"],
   2: ["interface", "s"],
   3: ["member", "s"],
@@ -87,17 +87,17 @@ const FIELDS: Readonly<Record<number, readonly [keyof Header, string]>> = {
   8: ["signature", "g"],
 };
 
-const REQUIRED: Readonly<Record<number, readonly (keyof Header)[]>> = {
+const REQUIRED: Readonly<Record<number, readonly (keyof DBusHeader)[]>> = {
   [METHOD_RETURN]: ["replySerial"],
   [ERROR]: ["replySerial", "errorName"],
   [SIGNAL]: ["path", "interface", "member"],
 };
 
 /** The header of a message whose header, at least, is there. */
-export function readHeader(bytes: Buffer, size = measureMessage(bytes)): Header {
+export function readHeader(bytes: Buffer, size = measureMessage(bytes)): DBusHeader {
   const header = readPlainHeader(bytes, size.header) ?? readAnyHeader(bytes, size.header);
   for (const name of REQUIRED[bytes[1]!] ?? []) if (!header[name]) throw new MalformedMessage(`no ${name}`);
-  return header as unknown as Header;
+  return header as unknown as DBusHeader;
 }
 
 const LETTER_G = 0x67;
@@ -141,7 +141,7 @@ export function readPlainHeader(bytes: Buffer, bodyAt: number): Record<string, u
 
 /** Without what a header of this type must have. */
 export function readAnyHeader(bytes: Buffer, bodyAt: number): Record<string, unknown> {
-  const reader = new Reader(bytes, FIXED_SIZE - 4, bodyAt);
+  const reader = new DBusDecoder(bytes, FIXED_SIZE - 4, bodyAt);
   const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
   for (const [code, { signature, value }] of reader.read("a(yv)")[0] as [number, TypedValue][]) {
     const [name, type] = FIELDS[code] ?? [];
@@ -157,8 +157,8 @@ export function readAnyHeader(bytes: Buffer, bodyAt: number): Record<string, unk
  * The body's values: numbers, bigints for 64 bits, booleans, strings, arrays (also for structures), Maps for dictionaries,
  * TypedValues for variants. Arrays of bytes are views of `bytes`.
  */
-export function readBody(bytes: Buffer, { signature, bodyAt }: Header): unknown[] {
-  const reader = new Reader(bytes, bodyAt, bytes.length);
+export function readBody(bytes: Buffer, { signature, bodyAt }: DBusHeader): unknown[] {
+  const reader = new DBusDecoder(bytes, bodyAt, bytes.length);
   const body = reader.read(signature);
   if (reader.at !== bytes.length) throw new MalformedMessage("bytes that belong to nothing");
   return body;
@@ -206,7 +206,7 @@ function parseSignature(signature: string): Type[] {
 const IS_PATH = /^(?:\/|(?:\/[A-Za-z0-9_]+)+)$/;
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-class Reader {
+class DBusDecoder {
   at: number;
   readonly #bytes: Buffer;
   readonly #view: DataView;

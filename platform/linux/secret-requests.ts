@@ -4,7 +4,7 @@ import { type Bus, PERSON_TIMEOUT } from "./bus.ts";
 import { prepareGetSecret, prepareGetSecrets } from "./prepared.ts";
 import type { Secret } from "./session.ts";
 
-interface Request {
+interface SecretRead {
   item: string;
   resolve(secret: Secret): void;
   reject(error: unknown): void;
@@ -13,7 +13,7 @@ interface Request {
 export class SecretRequests {
   readonly #bus: Bus;
   /** What waits for the end of this turn of the event loop, by session. */
-  readonly #gathered = new Map<string, Request[]>();
+  readonly #gathered = new Map<string, SecretRead[]>();
 
   constructor(bus: Bus) {
     this.#bus = bus;
@@ -45,12 +45,12 @@ export class SecretRequests {
   }
 
   /** GetSecrets leaves out what is locked, and may fail because of a single item: those are asked for one by one. */
-  async #requestMany(requests: Request[], session: string): Promise<void> {
+  async #requestMany(requests: SecretRead[], session: string): Promise<void> {
     const items = [...new Set(requests.map(({ item }) => item))];
     try {
       const reply = await this.#bus.call(prepareGetSecrets(items, session), PERSON_TIMEOUT);
       const secrets = reply[0] as Map<string, Secret>;
-      const missing: Request[] = [];
+      const missing: SecretRead[] = [];
       for (const request of requests) {
         const secret = secrets.get(request.item);
         // Two requests for one item each zero what they get.
@@ -64,7 +64,7 @@ export class SecretRequests {
     }
   }
 
-  #sendEach(requests: Request[], session: string): void {
+  #sendEach(requests: SecretRead[], session: string): void {
     for (const { item, resolve, reject } of requests) {
       this.#requestOne(item, session, PERSON_TIMEOUT).then(resolve, reject);
     }

@@ -10,10 +10,15 @@
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
-import { type OperationKind, orGiveUp, Turns } from "../store-operations.ts";
+import { type OperationKind, orGiveUp, KeyedLock } from "../store-operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider } from "../contract/secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
-import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
+import {
+  type SecretServiceConnection,
+  openConnection,
+  renewDefaultCollection,
+  renewSession,
+} from "./connection.ts";
 import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
 import { listCredentials } from "./item-list.ts";
 import { deleteItems, getSecret, setSecret } from "./items.ts";
@@ -28,8 +33,8 @@ export function openSecretService(): SecretProvider {
 }
 
 class SecretService implements SecretProvider {
-  #connection: Connection | undefined;
-  readonly #turns = new Turns();
+  #connection: SecretServiceConnection | undefined;
+  readonly #turns = new KeyedLock();
 
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
     return this.#perform(service, name, "read", options, getSecret);
@@ -105,7 +110,7 @@ class SecretService implements SecretProvider {
     }
   }
 
-  #connect(): Connection {
+  #connect(): SecretServiceConnection {
     const current = this.#connection;
     if (current?.bus.isUsable && !current.hasFailed) return current;
     if (current) this.#retire(current);
@@ -114,7 +119,7 @@ class SecretService implements SecretProvider {
   }
 
   /** Leaves a connection, and with it a dialog, to those who still wait on it. */
-  #retire(connection: Connection): void {
+  #retire(connection: SecretServiceConnection): void {
     if (this.#connection === connection) this.#connection = undefined;
     connection.bus.closeWhenReleased();
   }

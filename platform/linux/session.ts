@@ -31,7 +31,7 @@ const PRIME = BigInt(
 /** The structure `(oayays)`: session, parameters, value, content type. */
 export type Secret = [string, Uint8Array, Uint8Array, string];
 
-export interface Session {
+export interface SecretServiceSession {
   readonly path: string;
   /** Undefined in a plain session. */
   readonly key: Uint8Array | undefined;
@@ -48,19 +48,19 @@ const IS_NUMBERED = /\/\d+$/;
 /** Errors after which another algorithm cannot help: there is nobody to talk to. */
 const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
 
-interface KeyPair {
+interface DiffieHellmanKeys {
   readonly privateKey: bigint;
   readonly publicKey: Uint8Array;
 }
 
-function createKeyPair(): KeyPair {
+function createKeyPair(): DiffieHellmanKeys {
   const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
   return { privateKey, publicKey: toBytes(power(2n, privateKey)) };
 }
 
 /** Opens a session; rejects with a BusFailure. `timeout` is in milliseconds, for each of up to two calls. */
-export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<Session> {
-  let made: KeyPair | undefined;
+export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<SecretServiceSession> {
+  let made: DiffieHellmanKeys | undefined;
   const pair = () => (made ??= createKeyPair());
   bus.onOpen = pair; // while the bus greets us
   try {
@@ -112,7 +112,7 @@ function hmac(key: Uint8Array, data: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Marshals `prefix` and the value as a body that ends in `(oayays)` and `suffix`. `value` stays the caller's. */
 export async function encodeSecret(
-  session: Session,
+  session: SecretServiceSession,
   value: Uint8Array,
   prefix: Uint8Array,
   suffix: Uint8Array,
@@ -142,7 +142,10 @@ export async function encodeSecret(
 }
 
 /** The value of a received structure, as a copy that is the caller's; the received bytes are zeroed. */
-export async function decodeSecret(session: Session, [, parameters, content]: Secret): Promise<Uint8Array> {
+export async function decodeSecret(
+  session: SecretServiceSession,
+  [, parameters, content]: Secret,
+): Promise<Uint8Array> {
   try {
     const value = session.key ? await decrypt(session.key, parameters, content) : Uint8Array.from(content);
     session.isProven = true;

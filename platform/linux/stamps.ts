@@ -6,7 +6,7 @@
 // - What the engine makes of a small typed array may be somewhere else later. One over a buffer of its own stays, and each call
 //   sees whether something was written to it.
 import type { Pointer } from "bun:ffi";
-import { ABSENT, STAMP_WORDS, type StampOperations } from "../contract/stamps.ts";
+import { ABSENT, FINGERPRINT_WORDS, type StampOperations } from "../contract/stamps.ts";
 import { FFIType, ptr } from "../posix/ffi.ts";
 import { type Libc, openLibc } from "../posix/libc.ts";
 
@@ -35,7 +35,7 @@ const openStamps: StampOperations["openStamps"] = (paths) => {
   }
   const { functions, errno } = opened;
   const found = new Uint32Array(new ArrayBuffer(SIZE));
-  const stamp = new Uint32Array(STAMP_WORDS);
+  const stamp = new Uint32Array(FINGERPRINT_WORDS);
   const [start, into] = [Number(ptr(paths)), ptr(found)];
   return {
     take(at, follows) {
@@ -50,7 +50,7 @@ const openStamps: StampOperations["openStamps"] = (paths) => {
       if ((found[MASK]! & STATX_BASIC_STATS) !== STATX_BASIC_STATS)
         throw new Error("statx() tells too little");
       stamp[0] = found[MODE]! & 0xffff;
-      for (let index = 1; index < STAMP_WORDS; index += 1) stamp[index] = found[FIELDS[index - 1]!]!;
+      for (let index = 1; index < FINGERPRINT_WORDS; index += 1) stamp[index] = found[FIELDS[index - 1]!]!;
       return stamp;
     },
   };

@@ -7,7 +7,7 @@ import { ProviderFailure } from "../contract/secret-provider.ts";
 import { renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
 import { COLLECTION_INTERFACE, isKept, NO_OBJECT, SERVICE_INTERFACE, SERVICE_PATH } from "./names.ts";
-import { call, GivenUp, type Operation, readProperty, rejectIfOver } from "./operation.ts";
+import { call, OperationAbandoned, type Operation, readProperty, rejectIfOver } from "./operation.ts";
 
 /** How often an object that was just unlocked may be found locked again. */
 const MAX_UNLOCKS = 3;
@@ -77,7 +77,7 @@ async function askOnce(operation: Operation, ask: () => Promise<void>): Promise<
       await asking;
       return false;
     } catch (failure) {
-      if (!(failure instanceof GivenUp)) throw failure;
+      if (!(failure instanceof OperationAbandoned)) throw failure;
     }
   }
   connection.asking = ask();
@@ -85,7 +85,7 @@ async function askOnce(operation: Operation, ask: () => Promise<void>): Promise<
     await connection.asking;
     return true;
   } catch (failure) {
-    if (failure instanceof ProviderFailure && !(failure instanceof GivenUp))
+    if (failure instanceof ProviderFailure && !(failure instanceof OperationAbandoned))
       connection.declined = { at: performance.now(), failure };
     throw failure;
   } finally {

@@ -17,7 +17,7 @@ import { CORE_FOUNDATION } from "./frameworks.ts";
 const { i64, i64_fast, ptr: pointer, u64 } = FFIType;
 
 /** A CFTypeRef; 0n is NULL. */
-export type Reference = bigint;
+export type CFReference = bigint;
 
 const SYMBOLS = {
   CFRelease: { args: [u64], returns: FFIType.void },
@@ -64,35 +64,35 @@ function addressesOf(library: string, names: readonly string[]): Pointer[] {
 export function readConstants<Name extends string>(
   library: string,
   names: readonly Name[],
-): Record<Name, Reference> {
+): Record<Name, CFReference> {
   const addresses = addressesOf(library, names);
   const entries = names.map((name, index) => [name, read.u64(addresses[index]!, 0)]);
-  return Object.fromEntries(entries) as Record<Name, Reference>;
+  return Object.fromEntries(entries) as Record<Name, CFReference>;
 }
 
-export function readTrue(): Reference {
+export function readTrue(): CFReference {
   return readConstants(CORE_FOUNDATION, ["kCFBooleanTrue"]).kCFBooleanTrue;
 }
 
 export class Scope implements Disposable {
-  readonly #owned: Reference[] = [];
-  readonly #data: Reference[] = [];
+  readonly #owned: CFReference[] = [];
+  readonly #data: CFReference[] = [];
 
   /** Takes over the reference that a function called ...Create... or ...Copy... has given; NULL is an Error. */
-  own(reference: Reference): Reference {
+  own(reference: CFReference): CFReference {
     if (reference === 0n) throw new Error("CoreFoundation has no memory left");
     this.#owned.push(reference);
     return reference;
   }
 
-  string(text: string): Reference {
+  string(text: string): CFReference {
     const units = Uint16Array.from({ length: text.length || 1 }, (_, index) => text.charCodeAt(index));
     return this.own(
       framework().CFStringCreateWithCharacters(DEFAULT_ALLOCATOR, ptr(units), BigInt(text.length)),
     );
   }
 
-  dictionary(entries: readonly (readonly [key: Reference, value: Reference])[]): Reference {
+  dictionary(entries: readonly (readonly [key: CFReference, value: CFReference])[]): CFReference {
     const { CFDictionaryCreate, onKeys, onValues } = framework();
     const keys = BigUint64Array.from(entries, ([key]) => key);
     const values = BigUint64Array.from(entries, ([, value]) => value);
@@ -101,7 +101,7 @@ export class Scope implements Disposable {
   }
 
   /** A copy of `bytes`. */
-  data(bytes: Uint8Array): Reference {
+  data(bytes: Uint8Array): CFReference {
     const { CFDataCreateMutable, CFDataSetLength, CFDataGetMutableBytePtr } = framework();
     const data = this.ownData(CFDataCreateMutable(DEFAULT_ALLOCATOR, 0n));
     if (bytes.length === 0) return data;
@@ -111,7 +111,7 @@ export class Scope implements Disposable {
   }
 
   /** As `own`, for data: its content is erased when the scope ends. */
-  ownData(reference: Reference): Reference {
+  ownData(reference: CFReference): CFReference {
     this.own(reference);
     this.#data.push(reference);
     return reference;
@@ -127,18 +127,18 @@ function memoryAt(address: Pointer | bigint, length: number): Uint8Array {
   return new Uint8Array(toArrayBuffer(address as Pointer, 0, length));
 }
 
-function contentOf(data: Reference): Uint8Array | undefined {
+function contentOf(data: CFReference): Uint8Array | undefined {
   const length = framework().CFDataGetLength(data);
   return length === 0 ? undefined : memoryAt(framework().CFDataGetBytePtr(data)!, Number(length));
 }
 
 /** A copy of what data contains. */
-export function readData(data: Reference): Uint8Array {
+export function readData(data: CFReference): Uint8Array {
   return contentOf(data)?.slice() ?? new Uint8Array(0);
 }
 
 /** Undefined when it is no string. */
-export function readString(reference: Reference): string | undefined {
+export function readString(reference: CFReference): string | undefined {
   const { CFGetTypeID, CFStringGetTypeID, CFStringGetLength, CFStringGetCharacters } = framework();
   if (reference === 0n || CFGetTypeID(reference) !== CFStringGetTypeID()) return undefined;
   const length = Number(CFStringGetLength(reference));
@@ -148,19 +148,19 @@ export function readString(reference: Reference): string | undefined {
 }
 
 /** The whole number that a CFNumber holds. */
-export function readNumber(reference: Reference): number {
+export function readNumber(reference: CFReference): number {
   const value = new BigInt64Array(1);
   if (reference !== 0n) framework().CFNumberGetValue(reference, BigInt(SINT64), ptr(value));
   return Number(value[0]);
 }
 
 /** NULL when there is none. It belongs to the dictionary. */
-export function readEntry(dictionary: Reference, key: Reference): Reference {
+export function readEntry(dictionary: CFReference, key: CFReference): CFReference {
   return framework().CFDictionaryGetValue(dictionary, key);
 }
 
 /** They belong to the array. */
-export function readArray(array: Reference): Reference[] {
+export function readArray(array: CFReference): CFReference[] {
   const count = Number(framework().CFArrayGetCount(array));
   return Array.from({ length: count }, (_, index) =>
     framework().CFArrayGetValueAtIndex(array, BigInt(index)),

@@ -2,20 +2,25 @@
 // a dialog, and by which signature macOS will know this program again.
 //
 // Nothing is asked, unlocked or stored. A call that fails ends its own check only; the others stand by themselves.
-import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../contract/secret-provider.ts";
+import {
+  type DiagnosisCheck,
+  type Diagnosis,
+  ProviderFailure,
+  splitRemedy,
+} from "../contract/secret-provider.ts";
 import {
   readConstants,
   readEntry,
   readNumber,
   readString,
-  type Reference,
+  type CFReference,
   Scope,
 } from "./core-foundation.ts";
 import { SECURITY } from "./frameworks.ts";
 import { openStateThreads, type SecurityCall, type StateSymbol } from "./security.ts";
 
-type Finding = Omit<Check, "name">;
-type Look = (call: SecurityCall<StateSymbol>, scope: Scope) => Promise<Finding>;
+type KeychainFinding = Omit<DiagnosisCheck, "name">;
+type Look = (call: SecurityCall<StateSymbol>, scope: Scope) => Promise<KeychainFinding>;
 
 const CHECKS: readonly (readonly [string, Look])[] = [
   ["default keychain", lookAtKeychain],
@@ -35,7 +40,7 @@ const MAX_PATH = 4096;
 
 export async function diagnoseKeychain(): Promise<Diagnosis> {
   const threads = openStateThreads();
-  const checks: Check[] = [];
+  const checks: DiagnosisCheck[] = [];
   for (const [name, look] of CHECKS) {
     const finding = await threads
       .use(async (call) => {
@@ -48,7 +53,7 @@ export async function diagnoseKeychain(): Promise<Diagnosis> {
   return { store: "Keychain", checks };
 }
 
-async function lookAtKeychain(call: SecurityCall<StateSymbol>, scope: Scope): Promise<Finding> {
+async function lookAtKeychain(call: SecurityCall<StateSymbol>, scope: Scope): Promise<KeychainFinding> {
   const keychain = await copy(scope, (result) => call("SecKeychainCopyDefault", [result]));
   const length = Uint32Array.of(MAX_PATH);
   const path = Buffer.alloc(MAX_PATH);
@@ -66,7 +71,7 @@ async function lookAtKeychain(call: SecurityCall<StateSymbol>, scope: Scope): Pr
   return { status: "ok", found: `${file}, unlocked` };
 }
 
-async function lookAtSession(call: SecurityCall<StateSymbol>): Promise<Finding> {
+async function lookAtSession(call: SecurityCall<StateSymbol>): Promise<KeychainFinding> {
   const [id, attributes] = [new Uint32Array(1), new Uint32Array(1)];
   await call("SessionGetInfo", [THIS_SESSION, id, attributes]);
   if ((attributes[0]! & HAS_GRAPHICS) !== 0)
@@ -79,7 +84,7 @@ async function lookAtSession(call: SecurityCall<StateSymbol>): Promise<Finding> 
   };
 }
 
-async function lookAtSignature(call: SecurityCall<StateSymbol>, scope: Scope): Promise<Finding> {
+async function lookAtSignature(call: SecurityCall<StateSymbol>, scope: Scope): Promise<KeychainFinding> {
   const code = await copy(scope, (result) => call("SecCodeCopySelf", [0, result]));
   const information = await copy(scope, (result) =>
     call("SecCodeCopySigningInformation", [code, SIGNING_INFORMATION, result]),
@@ -101,13 +106,13 @@ async function lookAtSignature(call: SecurityCall<StateSymbol>, scope: Scope): P
   };
 }
 
-async function copy(scope: Scope, call: (result: BigUint64Array) => Promise<number>): Promise<Reference> {
+async function copy(scope: Scope, call: (result: BigUint64Array) => Promise<number>): Promise<CFReference> {
   const result = new BigUint64Array(1);
   await call(result);
   return scope.own(result[0]!);
 }
 
-function toProblem(error: unknown): Finding {
+function toProblem(error: unknown): KeychainFinding {
   const [found, remedy] = splitRemedy((error as Error).message);
   // Anything else than a status is about the look itself, and tells nothing about the keychain.
   return { status: error instanceof ProviderFailure ? "problem" : "warning", found, remedy };

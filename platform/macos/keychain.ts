@@ -27,7 +27,7 @@ import {
   readEntry,
   readString,
   readTrue,
-  type Reference,
+  type CFReference,
   Scope,
 } from "./core-foundation.ts";
 import { SECURITY } from "./frameworks.ts";
@@ -53,8 +53,8 @@ const CONSTANTS = [
   "kSecMatchLimitAll",
 ] as const;
 
-type Constants = Record<(typeof CONSTANTS)[number] | "yes", Reference>;
-type Entry = readonly [key: Reference, value: Reference];
+type Constants = Record<(typeof CONSTANTS)[number] | "yes", CFReference>;
+type KeychainItem = readonly [key: CFReference, value: CFReference];
 
 interface Step {
   readonly call: SecurityCall<ItemSymbol>;
@@ -153,10 +153,10 @@ async function setValue(
 ): Promise<void> {
   const { scope, constants } = step;
   const item = identify(step, service, name);
-  const content: Entry = [constants.kSecValueData, scope.data(value)];
+  const content: KeychainItem = [constants.kSecValueData, scope.data(value)];
   const query = scope.dictionary(item);
   const change = scope.dictionary([content]);
-  let addition: Reference | undefined;
+  let addition: CFReference | undefined;
   for (let count = 1; ; count++) {
     // The last attempt's failure is thrown, whichever it is.
     const expected = (status: number) => (count < MAX_ATTEMPTS ? [status] : []);
@@ -190,7 +190,7 @@ async function listNames(step: Step, service: string): Promise<CredentialName[]>
 
 /** What tells an item from all others; without a name, all those of a service, or of all services. */
 function identify({ scope, constants }: Pick<Step, "scope" | "constants">, service: string, name = "") {
-  const entries: Entry[] = [[constants.kSecClass, constants.kSecClassGenericPassword]];
+  const entries: KeychainItem[] = [[constants.kSecClass, constants.kSecClassGenericPassword]];
   if (service) entries.push([constants.kSecAttrService, scope.string(service)]);
   if (name) entries.push([constants.kSecAttrAccount, scope.string(name)]);
   return entries;

@@ -51,7 +51,7 @@ export function exitOf(change: Exclude<Change, { kind: "stopped" }>): ChildExit 
  * @param writers of the pipes for standard output and error; absent where these are our own
  * Throws the system's error.
  */
-export function startExactly(
+export function spawnByteExact(
   request: ChildRequest,
   env: Readonly<Record<string, string | undefined>>,
   [output = 1, error = output === 1 ? 2 : output]: readonly number[],

@@ -171,7 +171,7 @@ export function admit(): Admission {
 }
 
 /** The child has ended; its number may be given to someone else. */
-export function release(pid: number): void {
+export function unwatchChild(pid: number): void {
   const place = places.get(pid);
   if (place === undefined) return;
   places.delete(pid);
@@ -195,7 +195,7 @@ function closeGuardian({ alive, list }: Guardian): void {
 }
 
 /** With no child left to guard. What takes our place would have it for a child, and never ask how it ended. */
-export async function dismissGuardian(): Promise<void> {
+export async function stopWatchdog(): Promise<void> {
   if (!guardian) return;
   const dismissed = guardian;
   guardian = undefined;

@@ -14,11 +14,11 @@ export interface KeyboardOptions {
   onEnd(): void;
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
+type KeyboardReader = ReadableStreamDefaultReader<Uint8Array>;
 
 export class Keyboard {
   readonly #options: KeyboardOptions;
-  #reader: Reader | undefined;
+  #reader: KeyboardReader | undefined;
   #starting: ReturnType<typeof setImmediate> | undefined;
 
   constructor(options: KeyboardOptions) {
@@ -46,7 +46,7 @@ export class Keyboard {
     void reader?.cancel().catch(() => {});
   }
 
-  async #read(reader: Reader, descriptor: number): Promise<void> {
+  async #read(reader: KeyboardReader, descriptor: number): Promise<void> {
     try {
       for (;;) {
         const { done, value } = await reader.read();

@@ -8,6 +8,6 @@ const SYMBOLS = {
   prctl: { args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.i32 },
 } as const;
 
-export function hideMemory(): void {
+export function makeNondumpable(): void {
   if (process.platform === "linux") openLibc(SYMBOLS).functions.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

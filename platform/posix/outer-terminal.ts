@@ -10,7 +10,7 @@ import {
   changesOutput,
   isInBackground,
   madeRaw,
-  type Modes,
+  type TerminalModes,
   modesOf,
   setModes,
   setSize,
@@ -32,7 +32,7 @@ export class Terminals {
   readonly #options: TerminalsOptions;
   #isFront = false;
   /** Of the outer one, to be put back. */
-  #modes: Modes | null = null;
+  #modes: TerminalModes | null = null;
   /** The inner one changes no line ends, because the outer one does. */
   #isOutputOff = false;
   #looking: ReturnType<typeof setInterval> | undefined;

@@ -10,7 +10,7 @@ const LOOK_AGAIN_AFTER = 10; // ms
 /** Bytes that may still be in a pipe when nobody listens to it any more. */
 const MOST_IN_PIPE = 1 << 20;
 
-export class Outlet {
+export class OutputReader {
   readonly #descriptor: number;
   readonly #deliver: (bytes: Uint8Array) => void | Promise<void>;
   #stream: Promise<void> | undefined;

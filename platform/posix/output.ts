@@ -6,7 +6,7 @@
 // through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
 import { FFIType, ptr } from "./ffi.ts";
 import type { OutputOperations } from "../contract/output.ts";
-import { areOneFile } from "../open-files.ts";
+import { isSameFile } from "../open-files.ts";
 import { constants } from "./constants.ts";
 import { encodeCString, lastErrorNumber, libc, openLibc, processLibc, repeat, VARIABLE } from "./libc.ts";
 
@@ -96,7 +96,7 @@ const areJoined: OutputOperations["areJoined"] = () => {
     // Of files that are gone the names say nothing.
     if (output !== "" && error !== "" && !output.endsWith(" (deleted)")) return output === error;
   }
-  return areOneFile(1, 2);
+  return isSameFile(1, 2);
 };
 
 /** Few ask. */

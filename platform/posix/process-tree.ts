@@ -15,13 +15,13 @@ import {
   describeExit,
   type ProcessTreeOperations,
 } from "../contract/process-tree.ts";
-import { isDecoded, startExactly } from "./exact-child.ts";
-import { Outlet } from "./outlet.ts";
+import { isDecoded, spawnByteExact } from "./exact-child.ts";
+import { OutputReader } from "./outlet.ts";
 import { closeDescriptor, openPipe } from "./pipe.ts";
 import { descriptorLimit } from "./process.ts";
-import { heeded, stopLikeTerminal } from "./signals.ts";
+import { isHandledByRt, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
-import { type Admission, admit, dismissGuardian, release } from "./guardian.ts";
+import { type Admission, admit, stopWatchdog, unwatchChild } from "./guardian.ts";
 import { errorCode } from "./libc.ts";
 import { findOnPath } from "../program-search.ts";
 import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts";
@@ -47,7 +47,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     const writers = pipes.map(({ writer }) => writer);
-    const start = isDecoded({ ...request, env }) ? startByEngine : startExactly;
+    const start = isDecoded({ ...request, env }) ? startByEngine : spawnByteExact;
     started = startBehindGate(admission, request, (gated) => start(gated, env, writers));
     admission.enter(started.pid);
   } catch (error) {
@@ -58,7 +58,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
     for (const { writer } of pipes) closeDescriptor(writer);
   }
   const outlets = pipes.map(
-    ({ reader }, index) => new Outlet(reader, (bytes) => request.onOutput(bytes, index === 1)),
+    ({ reader }, index) => new OutputReader(reader, (bytes) => request.onOutput(bytes, index === 1)),
   );
   return { pid: started.pid, ownsSession: isPiped, done: follow(started, outlets) };
 };
@@ -120,13 +120,13 @@ function startByEngine(
   return { pid: subprocess.pid, exited: subprocess.exited.then(() => describeExit(subprocess)) };
 }
 
-async function follow({ pid, exited }: StartedChild, outlets: readonly Outlet[]): Promise<ChildExit> {
+async function follow({ pid, exited }: StartedChild, outlets: readonly OutputReader[]): Promise<ChildExit> {
   const attaching = setTimeout(() => {
     for (const outlet of outlets) outlet.attach();
   }, ATTACH_AFTER);
   const exit = await exited;
   clearTimeout(attaching);
-  release(pid);
+  unwatchChild(pid);
   for (const outlet of outlets) await outlet.finish();
   return exit;
 }
@@ -201,7 +201,7 @@ const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({ children, o
     signalTrees(stopped, "SIGCONT");
     onResume();
   };
-  if (heeded(["SIGTSTP"]).length === 0) return () => {};
+  if (isHandledByRt(["SIGTSTP"]).length === 0) return () => {};
   process.on("SIGTSTP", suspend);
   return () => process.off("SIGTSTP", suspend);
 };
@@ -265,6 +265,6 @@ export const operations: ProcessTreeOperations = {
   hasAncestor,
   hasSurvivors,
   childLimit,
-  leaveNothing: dismissGuardian,
+  leaveNothing: stopWatchdog,
   terminalSignalsInherited: true,
 };

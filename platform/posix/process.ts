@@ -15,8 +15,8 @@ import { environmentEntries, environmentList, originalEnvironment, originalVaria
 import { dropInput, hasInput, isInputEmpty } from "./input.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
-import { hideMemory } from "./memory.ts";
-import { heeded, stopHeeding } from "./signals.ts";
+import { makeNondumpable } from "./memory.ts";
+import { isHandledByRt, stopHeeding } from "./signals.ts";
 import { findOnPath } from "../program-search.ts";
 
 const SIGPIPE = 13;
@@ -178,7 +178,7 @@ export const operations: ProcessOperations = {
   originalEnvironment,
   originalVariable,
   dieOf,
-  heeded,
+  heeded: isHandledByRt,
   stopHeeding,
   write,
   isTerminal,
@@ -186,7 +186,7 @@ export const operations: ProcessOperations = {
   isInputEmpty,
   hasInput,
   dropInput,
-  hideMemory,
+  hideMemory: makeNondumpable,
   exactArguments,
   defaultShell: "system",
   findShell,

@@ -30,7 +30,7 @@ function numberOf(signal: NodeJS.Signals): number {
 
 let asking: Libc<typeof ASKING>["functions"] | undefined;
 
-export const heeded: ProcessOperations["heeded"] = (signals) => {
+export const isHandledByRt: ProcessOperations["heeded"] = (signals) => {
   asking ??= openLibc(ASKING).functions;
   const { sigaction } = asking;
   const action = new Uint8Array(SIGACTION_SIZE);

@@ -39,19 +39,19 @@ const LONGEST_NAME = 1024;
 
 /** Larger than any system's `struct termios`. */
 const MODES_SIZE = 256;
-export type Modes = Uint8Array;
+export type TerminalModes = Uint8Array;
 
-export function modesOf(descriptor: number): Modes | null {
+export function modesOf(descriptor: number): TerminalModes | null {
   const modes = new Uint8Array(MODES_SIZE);
   return terminalLibc().tcgetattr(descriptor, ptr(modes)) === 0 ? modes : null;
 }
 
-export function setModes(descriptor: number, modes: Modes): void {
+export function setModes(descriptor: number, modes: TerminalModes): void {
   terminalLibc().tcsetattr(descriptor, NOW, ptr(modes));
 }
 
 /** Every byte goes through as it is, both ways. */
-export function madeRaw(modes: Modes): Modes {
+export function madeRaw(modes: TerminalModes): TerminalModes {
   const raw = modes.slice();
   terminalLibc().cfmakeraw(ptr(raw));
   return raw;
@@ -61,16 +61,16 @@ const OPOST = 1;
 const ECHO = 0o10;
 const VSUSP = 10;
 
-function word(modes: Modes, place: number): number {
+function word(modes: TerminalModes, place: number): number {
   return new DataView(modes.buffer, modes.byteOffset).getUint32(place, true);
 }
 
 /** Whether line ends and the like are changed on the way out. */
-export function changesOutput(modes: Modes): boolean {
+export function changesOutput(modes: TerminalModes): boolean {
   return (word(modes, TERMIOS_OFLAG) & OPOST) !== 0;
 }
 
-export function withOutputChanged(modes: Modes, isChanged: boolean): Modes {
+export function withOutputChanged(modes: TerminalModes, isChanged: boolean): TerminalModes {
   const changed = modes.slice();
   const flags = word(modes, TERMIOS_OFLAG);
   new DataView(changed.buffer).setUint32(TERMIOS_OFLAG, isChanged ? flags | OPOST : flags & ~OPOST, true);
@@ -78,26 +78,26 @@ export function withOutputChanged(modes: Modes, isChanged: boolean): Modes {
 }
 
 /** The byte that stops a job; undefined where no byte does. */
-export function suspendKey(modes: Modes): number | undefined {
+export function suspendKey(modes: TerminalModes): number | undefined {
   return keyAt(modes, VSUSP);
 }
 
 /** The bytes that end a job, and what it is told by them. */
-export function endingKeys(modes: Modes): [key: number | undefined, signal: "SIGINT" | "SIGQUIT"][] {
+export function endingKeys(modes: TerminalModes): [key: number | undefined, signal: "SIGINT" | "SIGQUIT"][] {
   return [
     [keyAt(modes, constants.VINTR), "SIGINT"],
     [keyAt(modes, constants.VQUIT), "SIGQUIT"],
   ];
 }
 
-function keyAt(modes: Modes, place: number): number | undefined {
+function keyAt(modes: TerminalModes, place: number): number | undefined {
   const key = modes[TERMIOS_CC + place]!;
   const isHeeded = (word(modes, TERMIOS_LFLAG) & constants.ISIG) !== 0;
   return isHeeded && key !== constants._POSIX_VDISABLE ? key : undefined;
 }
 
 /** Whether such a byte is shown, as ^Z. */
-export function showsKeys(modes: Modes): boolean {
+export function showsKeys(modes: TerminalModes): boolean {
   const flags = word(modes, TERMIOS_LFLAG);
   return (flags & ECHO) !== 0 && (flags & constants.ECHOCTL) !== 0;
 }

@@ -11,17 +11,17 @@
 //   otherwise   it leads the session without a parent in it, so the kernel lets no Ctrl-Z stop it: rt looks for the key, where
 //               the program leaves it to the terminal, and stops it by SIGSTOP. A program that takes the key for itself and then
 //               stops itself by SIGTSTP (vim) goes on instead
-import type { AttendedRequest, Places } from "../contract/terminal.ts";
+import type { RedactedSpawnRequest, StdioTargets } from "../contract/terminal.ts";
 import { Keyboard } from "./keyboard.ts";
-import { Outlet } from "./outlet.ts";
+import { OutputReader } from "./outlet.ts";
 import { Terminals } from "./outer-terminal.ts";
 import { closeDescriptor, hasOutput, writeAvailable } from "./pipe.ts";
 import { isRunning } from "./process-table.ts";
-import { heeded, stopJob } from "./signals.ts";
+import { isHandledByRt, stopJob } from "./signals.ts";
 import {
   endingKeys,
   foregroundOf,
-  type Modes,
+  type TerminalModes,
   modesOf,
   openOwn,
   showsKeys,
@@ -37,9 +37,9 @@ const MOST_TURNS = 1000;
 
 /** The program's terminal, and what goes on between it and rt's. */
 export class TerminalSession {
-  readonly outlet: Outlet;
-  readonly #request: AttendedRequest;
-  readonly #places: Places;
+  readonly outlet: OutputReader;
+  readonly #request: RedactedSpawnRequest;
+  readonly #places: StdioTargets;
   readonly #pair: TerminalPair;
   readonly #outer: number;
   readonly #terminals: Terminals;
@@ -55,13 +55,13 @@ export class TerminalSession {
   /** What rt has sent to its own job, of which the program knows by its own terminal. */
   readonly #told = new Set<NodeJS.Signals>();
 
-  constructor(request: AttendedRequest, places: Places, pair: TerminalPair) {
+  constructor(request: RedactedSpawnRequest, places: StdioTargets, pair: TerminalPair) {
     this.#request = request;
     this.#places = places;
     this.#pair = pair;
     const onTerminal = [0, 1, 2].filter((descriptor) => places[descriptor] === "terminal");
     this.#outer = openOwn(onTerminal);
-    this.outlet = new Outlet(pair.master, (bytes) => request.onOutput(this.#shownOn(), bytes));
+    this.outlet = new OutputReader(pair.master, (bytes) => request.onOutput(this.#shownOn(), bytes));
     this.#keyboard = new Keyboard({
       open: () => this.#openKeys(onTerminal),
       onKeys: (keys) => this.#type(keys),
@@ -87,9 +87,9 @@ export class TerminalSession {
     this.#isMonitored = isMonitored;
     this.#ask = ask;
     this.#terminals.look();
-    for (const signal of heeded(PASSED_ON))
+    for (const signal of isHandledByRt(PASSED_ON))
       this.#hear(signal, () => this.#told.delete(signal) || this.#send(pid, signal));
-    for (const signal of heeded(["SIGTSTP"]))
+    for (const signal of isHandledByRt(["SIGTSTP"]))
       this.#hear(signal, () => (isMonitored ? this.#send(pid, signal) : void this.#suspend()));
     this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());
     this.#hear("SIGCONT", () => this.#isOver || this.#isSuspended || this.#terminals.look());
@@ -152,9 +152,9 @@ export class TerminalSession {
   }
 
   /** Ctrl-C is for the whole job: a shell or a watching rt that waits for this one ends as well. */
-  #tellJob(keys: Uint8Array, modes: Modes): void {
+  #tellJob(keys: Uint8Array, modes: TerminalModes): void {
     for (const [key, signal] of endingKeys(modes)) {
-      if (key === undefined || !keys.includes(key) || heeded([signal]).length === 0) continue;
+      if (key === undefined || !keys.includes(key) || isHandledByRt([signal]).length === 0) continue;
       this.#told.add(signal);
       this.#send(0, signal);
     }

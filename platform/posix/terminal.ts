@@ -4,17 +4,17 @@
 // Contract: with a terminal the program has a session of its own there. Through pipes it stays in rt's session and group,
 // and signals are the caller's affair.
 import type {
-  Attended,
-  AttendedRequest,
-  Place,
-  Places,
-  Stage,
+  RedactedChild,
+  RedactedSpawnRequest,
+  StdioTarget,
+  StdioTargets,
+  PreparedTerminal,
   TerminalOperations,
 } from "../contract/terminal.ts";
 import type { ChildExit } from "../contract/process-tree.ts";
-import { admit, release } from "./guardian.ts";
+import { admit, unwatchChild } from "./guardian.ts";
 import { errorCode } from "./libc.ts";
-import { Outlet } from "./outlet.ts";
+import { OutputReader } from "./outlet.ts";
 import { closeDescriptor, openPipe, type Pipe } from "./pipe.ts";
 import { exitOf } from "./exact-child.ts";
 import { type ProgramRequest, startProgram, waitFor, waitForEnd } from "./program.ts";
@@ -46,10 +46,10 @@ export type StartMonitor = (
 ) => Monitor | undefined;
 
 export function openStage(
-  places: Places,
+  places: StdioTargets,
   descriptors: readonly number[],
   startMonitor: StartMonitor,
-): Stage | string {
+): PreparedTerminal | string {
   const isOnTerminal = places.includes("terminal");
   const pair = isOnTerminal ? openPair() : undefined;
   if (isOnTerminal && !pair) return errorCode(EMFILE);
@@ -69,7 +69,7 @@ export function openStage(
     return {
       attend(request) {
         let session: TerminalSession | undefined;
-        let attended: Attended | string;
+        let attended: RedactedChild | string;
         try {
           session = pair && new TerminalSession(request, places, pair);
           const program = { ...request, standard, terminal: pair?.path, descriptors };
@@ -106,7 +106,11 @@ interface Stand {
   readonly monitor: Monitor | undefined;
 }
 
-function attend(request: AttendedRequest, program: ProgramRequest, stand: Stand): Attended | string {
+function attend(
+  request: RedactedSpawnRequest,
+  program: ProgramRequest,
+  stand: Stand,
+): RedactedChild | string {
   const { session, monitor } = stand;
   const changes = listenForChanges();
   const started = start(program, monitor);
@@ -161,7 +165,11 @@ function startGuarded(request: ProgramRequest): { pid: number } | { error: numbe
   return { error };
 }
 
-function standardFor(place: Place, descriptor: number, pipes: ReadonlyMap<1 | 2, Pipe>): number | "terminal" {
+function standardFor(
+  place: StdioTarget,
+  descriptor: number,
+  pipes: ReadonlyMap<1 | 2, Pipe>,
+): number | "terminal" {
   if (place === "pipe") return pipes.get(descriptor as 1 | 2)!.writer;
   if (place === "joined") return pipes.get(1)!.writer;
   return place === "own" ? descriptor : place;
@@ -182,15 +190,15 @@ function listenForChanges(): Changes {
 }
 
 function follow(
-  { onOutput, show, onExit, flush }: AttendedRequest,
+  { onOutput, show, onExit, flush }: RedactedSpawnRequest,
   started: { readonly pid: number; readonly program: number },
   { pipes, session }: Stand,
   changes: Changes,
-): Attended {
+): RedactedChild {
   const piped = new Map(
     [...pipes].map(([descriptor, { reader }]) => [
       descriptor,
-      new Outlet(reader, (bytes) => onOutput(descriptor, bytes)),
+      new OutputReader(reader, (bytes) => onOutput(descriptor, bytes)),
     ]),
   );
   const outlets = session ? [...piped.values(), session.outlet] : [...piped.values()];
@@ -224,7 +232,7 @@ function follow(
     pid: started.program,
     done: ended.then(async (exit) => {
       changes.close();
-      release(started.pid);
+      unwatchChild(started.pid);
       onExit();
       session?.endInput();
       await Promise.all(outlets.map((outlet) => outlet.finish()));

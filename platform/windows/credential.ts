@@ -17,7 +17,7 @@ export type Persistence = keyof typeof PERSISTENCE;
 /** CRED_TYPE_GENERIC: neither shown to nor used by Windows itself. */
 export const GENERIC = 1;
 
-export interface Credential {
+export interface WindowsCredential {
   readonly target: string;
   readonly userName: string;
   readonly comment: string;
@@ -44,7 +44,7 @@ export interface EncodedCredential {
 }
 
 export function encodeCredential(
-  { target, userName, comment, blob }: Credential,
+  { target, userName, comment, blob }: WindowsCredential,
   persist: Persistence,
 ): EncodedCredential {
   const structure = new Uint8Array(SIZE);
@@ -63,7 +63,7 @@ export function encodeCredential(
 }
 
 /** Copies the entry at an address and zeroes the blob there; null for one that is not generic. */
-export function takeCredential(address: number): Credential | null {
+export function takeCredential(address: number): WindowsCredential | null {
   const at = address as Pointer;
   const size = read.u32(at, FIELD.blobSize);
   const blobAddress = size === 0 ? 0 : read.ptr(at, FIELD.blob);

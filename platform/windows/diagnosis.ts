@@ -1,6 +1,6 @@
 // What stands between this process and the Credential Manager: its service, its answer, and how long this session may
 // keep what is stored. Nothing is stored, and no value is read.
-import { type Check, type Diagnosis, splitRemedy } from "../contract/secret-provider.ts";
+import { type DiagnosisCheck, type Diagnosis, splitRemedy } from "../contract/secret-provider.ts";
 import { ForeignThreads } from "../foreign-threads.ts";
 import { ERROR_FROM, LIBRARIES, openVault, readMaximumPersistence, Win32Error } from "./advapi.ts";
 import { PERSISTENCE } from "./credential.ts";
@@ -32,14 +32,14 @@ export async function diagnoseCredentialManager(): Promise<Diagnosis> {
 }
 
 /** Nothing where the registry does not tell. */
-function checkService(): Check | undefined {
+function checkService(): DiagnosisCheck | undefined {
   const isDisabled = isVaultDisabled();
   if (isDisabled === undefined) return undefined;
   if (isDisabled) return problem("service", DISABLED);
   return { name: "service", status: "ok", found: "The Credential Manager service may start" };
 }
 
-function describePersistence(most: number | undefined): Check | undefined {
+function describePersistence(most: number | undefined): DiagnosisCheck | undefined {
   const name = "persistence";
   if (most === undefined) return undefined;
   if (most >= PERSISTENCE.enterprise) return { name, status: "ok", found: "Credentials are kept" };
@@ -53,7 +53,7 @@ function describePersistence(most: number | undefined): Check | undefined {
   );
 }
 
-function problem(name: string, message: string): Check {
+function problem(name: string, message: string): DiagnosisCheck {
   const [found, remedy] = splitRemedy(message);
   return { name, status: "problem", found, ...(remedy === undefined ? {} : { remedy }) };
 }

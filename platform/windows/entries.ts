@@ -11,18 +11,18 @@
 // Surprising: a head has its text in the comment as well, and counts as one only where both are the same: a value may
 // look like a head, and a program that replaces one may leave the comment.
 import { type CredentialName, ProviderFailure } from "../contract/secret-provider.ts";
-import { type Credential, MAX_BLOB, type Persistence, toUtf8 } from "./credential.ts";
+import { type WindowsCredential, MAX_BLOB, type Persistence, toUtf8 } from "./credential.ts";
 import { credentialOf, type Slot, SLOTS, type Targets, targetsOf } from "./targets.ts";
 
 /** The entries, one step at a time. */
 export interface Vault {
-  read(target: string): Promise<Credential | null>;
+  read(target: string): Promise<WindowsCredential | null>;
   /** Replaces the entry of this target as a whole. */
-  write(credential: Credential, persist: Persistence): Promise<void>;
+  write(credential: WindowsCredential, persist: Persistence): Promise<void>;
   /** Whether there was one. */
   remove(target: string): Promise<boolean>;
   /** Generic entries, without their blobs. */
-  list(): Promise<Credential[]>;
+  list(): Promise<WindowsCredential[]>;
 }
 
 /** Entries for one value; 640 KiB. */
@@ -127,7 +127,11 @@ export async function listPairs(vault: Vault, service: string | undefined): Prom
 }
 
 /** The entry in which the value is or begins. */
-async function findEntry(vault: Vault, pair: CredentialName, targets: Targets): Promise<Credential | null> {
+async function findEntry(
+  vault: Vault,
+  pair: CredentialName,
+  targets: Targets,
+): Promise<WindowsCredential | null> {
   for (const target of [targets.plain, targets.escaped]) {
     const entry = target === undefined ? null : await vault.read(target);
     if (entry && isOf(pair, entry)) return entry;
@@ -152,7 +156,7 @@ async function chooseEntry(
   return { target: plain ? targets.escaped : (targets.plain ?? targets.escaped) };
 }
 
-function isOf(pair: CredentialName, { target, userName }: Credential): boolean {
+function isOf(pair: CredentialName, { target, userName }: WindowsCredential): boolean {
   const targets = targetsOf(pair);
   return userName === pair.name && (target === targets.plain || target === targets.escaped);
 }
@@ -190,11 +194,11 @@ function describePart({ slot, count, id }: Head, index: number): string {
 }
 
 /** Wine writes the fields of an entry one by one. */
-function mentionsHead({ blob, comment }: Credential): boolean {
+function mentionsHead({ blob, comment }: WindowsCredential): boolean {
   return HEAD.test(comment) || HEAD_BEGIN.equals(blob.subarray(0, HEAD_BEGIN.length));
 }
 
-function readHead({ blob, comment }: Credential): Head | undefined {
+function readHead({ blob, comment }: WindowsCredential): Head | undefined {
   const [, size, count, slot, id] = HEAD.exec(comment) ?? [];
   if (id === undefined || Buffer.compare(blob, Buffer.from(comment)) !== 0) return undefined;
   return { size: Number(size), count: Number(count), slot: slot as Slot, id };

@@ -45,13 +45,13 @@ const INVALID = 0xffffffffffffffffn;
 const INFINITE = 0xffffffff;
 const OVERLAPPED = { size: 32, event: 24 } as const;
 
-interface Pipe {
+interface NamedPipe {
   readonly name: string;
   readonly handle: bigint;
 }
 
 /** Throws an Error. */
-function createPipe(room: number): Pipe {
+function createPipe(room: number): NamedPipe {
   const name = `rt-${crypto.randomUUID()}`;
   const handle = BigInt(
     pipes().CreateNamedPipeW(

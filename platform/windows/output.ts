@@ -1,7 +1,7 @@
 // Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
 import { writeSync } from "node:fs";
 import type { OutputOperations } from "../contract/output.ts";
-import { areOneFile } from "../open-files.ts";
+import { isSameFile } from "../open-files.ts";
 
 const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   try {
@@ -16,7 +16,7 @@ const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
 const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
   Bun.sleepSync(milliseconds);
 
-const areJoined: OutputOperations["areJoined"] = () => areOneFile(1, 2);
+const areJoined: OutputOperations["areJoined"] = () => isSameFile(1, 2);
 
 const terminalSize: OutputOperations["terminalSize"] = () => {
   const { columns, rows } = process.stdout;

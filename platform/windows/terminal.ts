@@ -3,11 +3,11 @@
 //
 // Surprising: a console's Ctrl-C reaches the program by itself. The engine's switch has one entry here, which its own
 // preload takes away (src/runtime/engine-switch.ts).
-import type { Stage, TerminalOperations } from "../contract/terminal.ts";
+import type { PreparedTerminal, TerminalOperations } from "../contract/terminal.ts";
 import { originalEnvironment } from "./environment.ts";
 import { operations as trees } from "./process-tree.ts";
 
-const attend: Stage["attend"] = ({ program, argv, environment, engine, serve, ...request }) => {
+const attend: PreparedTerminal["attend"] = ({ program, argv, environment, engine, serve, ...request }) => {
   try {
     const child = trees.startChild({
       program,

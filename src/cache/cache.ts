@@ -7,15 +7,15 @@ import { host } from "../../platform/process.ts";
 import { findTracing } from "../../platform/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { oneLine } from "../printable.ts";
-import { MARK } from "./environment.ts";
-import { KnownEntries } from "./known-entries.ts";
+import { TRACED_VARIABLE } from "./environment.ts";
+import { EntrySnapshot } from "./known-entries.ts";
 import { writeHashes } from "./memory.ts";
 import { isBelow } from "./place.ts";
-import { Run } from "./run.ts";
+import { CachedScriptRun } from "./run.ts";
 import type { CachedRun, CachedScript } from "./script.ts";
-import { Seen } from "./seen.ts";
+import { StatCache } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
-import { Store, storeDirectory } from "./store.ts";
+import { CacheStore, storeDirectory } from "./store.ts";
 
 const NOT_HERE =
   "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads; elsewhere its rule has to say " +
@@ -23,7 +23,7 @@ const NOT_HERE =
 
 /** Why a script is not cached, for people; "" where nobody has to be told, as when another rt follows this one. */
 export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
-  if (host.originalVariable(MARK) !== undefined) return "";
+  if (host.originalVariable(TRACED_VARIABLE) !== undefined) return "";
   return rule.saysOutputs || (await tracingFor(rule)) ? undefined : NOT_HERE;
 }
 
@@ -31,7 +31,7 @@ async function tracingFor(rule: CacheRule): Promise<TracingOperations | undefine
   return rule.isTraced ? await findTracing() : undefined;
 }
 
-export type Opening = CachedRun | { readonly notice: string } | undefined;
+export type OpenedScript = CachedRun | { readonly notice: string } | undefined;
 
 /**
  * Undefined for a script that is not cached; a notice where it cannot be.
@@ -44,9 +44,9 @@ export async function openCached(
   settings: CacheSettings,
   shared: SharedCache | undefined,
   purpose: "use" | "look" = "use",
-): Promise<Opening> {
+): Promise<OpenedScript> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
-  if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
+  if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
   const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
   if (!tracing && !rule.saysOutputs) return tellOnce(NOT_HERE);
   const directory = storeDirectory();
@@ -59,7 +59,7 @@ export async function openCached(
     const store = openStore(directory);
     original ??= host.originalEnvironment();
     const known = openKnown(store, root);
-    const run = new Run(script, rule, rooted, packageDirectory, {
+    const run = new CachedScriptRun(script, rule, rooted, packageDirectory, {
       tracing,
       store,
       shared,
@@ -77,16 +77,16 @@ export async function openCached(
 }
 
 // A run of many has hundreds of scripts, and they share these.
-const seen = new Seen();
+const seen = new StatCache();
 const realRoots: Record<string, string> = {};
 let original: Readonly<Record<string, string>> | undefined;
-const knownOf = new Map<string, KnownEntries>();
-const stores = new Map<string, Store>();
+const knownOf = new Map<string, EntrySnapshot>();
+const stores = new Map<string, CacheStore>();
 
 let areNoted = false;
 
 /** From now on it is noted what hits are found by. */
-export function noteHits(): void {
+export function recordHitEvidence(): void {
   areNoted = true;
 }
 
@@ -98,26 +98,26 @@ function realDirectory(directory: string, root: string): string {
   return directory;
 }
 
-function openKnown(store: Store, root: string): KnownEntries {
-  const known = knownOf.get(root) ?? new KnownEntries(store, root);
+function openKnown(store: CacheStore, root: string): EntrySnapshot {
+  const known = knownOf.get(root) ?? new EntrySnapshot(store, root);
   knownOf.set(root, known);
   return known;
 }
 
 /** One for a process. Throws an Error with a sentence, or the system's. */
-export function openStore(directory: string): Store {
-  const store = stores.get(directory) ?? new Store(directory);
+export function openStore(directory: string): CacheStore {
+  const store = stores.get(directory) ?? new CacheStore(directory);
   stores.set(directory, store);
   return store;
 }
 
 /** A script is about to run, whether it is cached or not. */
-export function endMemory(): void {
+export function invalidateStatCache(): void {
   seen.end();
 }
 
 /** At the end of a run: what was learned of files is kept for the next one. */
-export function keepMemory(): void {
+export function saveFileHashes(): void {
   for (const store of stores.values()) writeHashes(store);
   try {
     for (const known of knownOf.values()) known.write();
@@ -129,7 +129,7 @@ export function keepMemory(): void {
 const told = new Set<string>();
 
 /** A run of many has the same to say of each script. */
-function tellOnce(notice: string): Opening {
+function tellOnce(notice: string): OpenedScript {
   if (told.has(notice)) return undefined;
   told.add(notice);
   return { notice };

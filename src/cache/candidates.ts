@@ -1,30 +1,30 @@
 // Entries that may be what a script would do now, the likeliest first: what is kept on this machine, and then what others
 // have, who are only asked when none of these will do.
-import type { Entry, KeptEntry } from "./entry.ts";
-import type { Place, SharedCache } from "./shared.ts";
-import type { KnownEntries } from "./known-entries.ts";
-import type { Seen } from "./seen.ts";
-import type { Store } from "./store.ts";
+import type { CacheEntry, StoredEntry } from "./entry.ts";
+import type { ShareScope, SharedCache } from "./shared.ts";
+import type { EntrySnapshot } from "./known-entries.ts";
+import type { StatCache } from "./seen.ts";
+import type { CacheStore } from "./store.ts";
 
-export interface Candidate {
-  readonly kept: KeptEntry;
+export interface EntryCandidate {
+  readonly kept: StoredEntry;
   /** Others have it, and this machine has not. */
   readonly isOthers: boolean;
   /** The file that it is in; absent where it is others'. */
   readonly file?: string;
   /** Fetches its contents into the store; the reason as text if they do not arrive. Paths of the entry are absolute. */
-  prepare(entry: Entry): Promise<string | undefined>;
+  prepare(entry: CacheEntry): Promise<string | undefined>;
   /** It is taken. */
   use(): void;
 }
 
 export interface Lookup {
-  readonly store: Store;
-  readonly known: KnownEntries;
+  readonly store: CacheStore;
+  readonly known: EntrySnapshot;
   readonly access: { readonly isRead: boolean; readonly isWritten: boolean };
   readonly key: string;
-  readonly place: Place;
-  readonly seen: Seen;
+  readonly place: ShareScope;
+  readonly seen: StatCache;
 }
 
 /** What others have, under a key of theirs. */
@@ -36,7 +36,7 @@ export interface SharedLookup {
 export async function* findCandidates(
   lookup: Lookup,
   shared: SharedLookup | undefined,
-): AsyncGenerator<Candidate> {
+): AsyncGenerator<EntryCandidate> {
   const { known, access, key } = lookup;
   for (const [index, { path, entry }] of (access.isRead ? known.entries(key) : []).entries())
     yield {
@@ -57,7 +57,7 @@ async function* findShared({ store, access, key, place, seen }: Lookup, shared: 
     yield {
       kept,
       isOthers: true,
-      prepare: async (entry: Entry) => {
+      prepare: async (entry: CacheEntry) => {
         const outside = cache.findOutside(entry, place);
         if (outside !== undefined)
           return `its result contains ${outside}, which a shared result must not contain`;
@@ -74,7 +74,7 @@ async function* findShared({ store, access, key, place, seen }: Lookup, shared: 
   cache.note(shared.key, false, 0);
 }
 
-function keep(kept: KeptEntry, key: string, store: Store): void {
+function keep(kept: StoredEntry, key: string, store: CacheStore): void {
   try {
     store.addEntry(key, kept);
   } catch {

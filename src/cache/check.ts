@@ -3,44 +3,48 @@
 //
 // Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it but what
 // other runs of the script have left there (leftovers.ts), which is to go. Looking changes nothing.
-import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
-import type { Condition, Entry, Output } from "./entry.ts";
-import type { Hashes } from "./hashes.ts";
+import type { ListDirectory, StatPath, PathState } from "../../platform/contract/tracing.ts";
+import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
+import type { FileHashCache } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
 import { isRepository, REPOSITORY } from "./place.ts";
 import { isSought } from "./sought-names.ts";
-import type { Sights } from "./sights.ts";
-import type { Seen } from "./seen.ts";
+import type { PathObservations } from "./sights.ts";
+import type { StatCache } from "./seen.ts";
 
-export interface World {
-  readonly look: Look;
-  readonly list: List;
-  readonly hashes: Hashes;
+export interface FileSystemView {
+  readonly look: StatPath;
+  readonly list: ListDirectory;
+  readonly hashes: FileHashCache;
   readonly isIgnored: Matcher;
   /** What other scripts of the run have come to as well. */
-  readonly seen: Seen;
+  readonly seen: StatCache;
   /** What was looked at for this one, where somebody wants to know. */
-  readonly sights?: Sights | undefined;
+  readonly sights?: PathObservations | undefined;
 }
 
 /** What other runs of the same script have left. */
-export interface Left {
+export interface StaleOutputLookup {
   /** Whether the path is that, without what may be in it. */
   has(path: string): Promise<boolean>;
   /** The paths and all that is in them, if they may be taken away; null where something of that is anything else. */
   at(paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
-const NOTHING_LEFT: Left = { has: async () => false, at: async () => null };
+const NOTHING_LEFT: StaleOutputLookup = { has: async () => false, at: async () => null };
 
-export interface Comparison {
+export interface EntryValidation {
   /** Null when all are met. */
-  readonly difference: string | null;
+  readonly mismatch: string | null;
   /** What others have left, and is to go. */
   readonly leftovers: readonly string[];
 }
 
-export async function compareEntry(entry: Entry, world: World, left = NOTHING_LEFT): Promise<Comparison> {
+export async function validateEntry(
+  entry: CacheEntry,
+  world: FileSystemView,
+  left = NOTHING_LEFT,
+): Promise<EntryValidation> {
   const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
   const own = new Set(outputs.keys());
   const added: string[] = [];
@@ -53,28 +57,28 @@ export async function compareEntry(entry: Entry, world: World, left = NOTHING_LE
       // One that was made is made again where something else stands in its place, which may be a link to another.
       if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
       const isMade = outputs.get(path)?.kind === "directory";
-      if (!isMade || names.added.length === 0) return { difference: names.difference, leftovers: [] };
+      if (!isMade || names.added.length === 0) return { mismatch: names.difference, leftovers: [] };
       inTheWay ??= names.difference;
       added.push(...names.added);
       continue;
     }
-    let difference = world.seen.verdictOf(condition);
+    let difference = world.seen.cachedVerdict(condition);
     if (difference === undefined) difference = await judge(condition, world);
     else world.look(path); // it has been, for another script, and counts for this one
     if (difference === null) continue;
     const output = outputs.get(path);
     if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
     const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
-    if (!isReplaced || !(await left.has(path))) return { difference, leftovers: [] };
+    if (!isReplaced || !(await left.has(path))) return { mismatch: difference, leftovers: [] };
   }
   // Asked at once, and last: git is to say of each.
   const leftovers = added.length > 0 ? await left.at(added) : [];
-  return leftovers ? { difference: null, leftovers } : { difference: inTheWay, leftovers: [] };
+  return leftovers ? { mismatch: null, leftovers } : { mismatch: inTheWay, leftovers: [] };
 }
 
 async function judge(
-  condition: Exclude<Condition, { 0: "names" }>,
-  { look, hashes, seen }: World,
+  condition: Exclude<RecordedDependency, { 0: "names" }>,
+  { look, hashes, seen }: FileSystemView,
 ): Promise<string | null> {
   const { generation } = seen;
   const verdict = await compareState(condition, look(condition[1]), hashes);
@@ -85,7 +89,7 @@ async function judge(
 /** Null where there is no such directory. @param stems if only some names count: sought-names.ts */
 export function namesOf(
   path: string,
-  { list, isIgnored }: World,
+  { list, isIgnored }: FileSystemView,
   own: ReadonlySet<string>,
   stems?: readonly string[],
 ): string[] | null {
@@ -118,9 +122,9 @@ function compareNames(
 }
 
 export async function compareState(
-  condition: Exclude<Condition, { 0: "names" }>,
+  condition: Exclude<RecordedDependency, { 0: "names" }>,
   state: PathState,
-  hashes: Hashes,
+  hashes: FileHashCache,
 ) {
   const [kind, path] = condition;
   if (kind === "any")
@@ -141,7 +145,11 @@ export async function compareState(
 }
 
 /** Whether a path is what the run has left there. */
-export async function isOutput(output: Output, state: PathState, hashes: Hashes): Promise<boolean> {
+export async function isOutput(
+  output: RecordedOutput,
+  state: PathState,
+  hashes: FileHashCache,
+): Promise<boolean> {
   if (output.kind === "absent") return state.kind === "absent";
   if (output.kind === "directory") return state.kind === "directory" && state.mode === output.mode;
   if (output.kind === "link") return state.kind === "link" && state.target === output.target;

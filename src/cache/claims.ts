@@ -3,23 +3,23 @@
 //
 // Contract: a failure is never taken for what was made, nor the other way round: they have different keys.
 import { oneLine } from "../printable.ts";
-import type { KeptEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
-import { compareKeys, type Field, type Key } from "./key.ts";
-import { type Log, type Piece, readLog } from "./log.ts";
-import type { Publication } from "./script.ts";
+import { compareKeys, type Field, type CacheKey } from "./key.ts";
+import { type Log, type OutputChunk, readLog } from "./log.ts";
+import type { LeasedPublication } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
-import type { Store } from "./store.ts";
+import type { CacheStore } from "./store.ts";
 
-export interface Sharing {
+export interface SharedRunCache {
   readonly cache: SharedCache;
   /** Of the script: all that start it in the same way come to it. */
-  readonly key: Key;
-  readonly store: Store;
+  readonly key: CacheKey;
+  readonly store: CacheStore;
 }
 
 /** @param key of the script */
-export function claimKey(claim: string, key: string, kind: "made" | "failed"): string {
+export function leaseKey(claim: string, key: string, kind: "made" | "failed"): string {
   return hashBytes(`rt claim 1\0${kind}\0${claim}\0${key}`);
 }
 
@@ -31,17 +31,17 @@ function fieldsKey(claim: string): string {
 const NOTHING = { conditions: [], outputs: [], own: [], root: "", mentioned: [] };
 
 /** Whether it counts. @param mayLeave whether others may have it */
-export async function publishMade(
-  { cache, key, store }: Sharing,
-  { claim, publish }: Publication,
-  kept: KeptEntry,
+export async function publishOutputs(
+  { cache, key, store }: SharedRunCache,
+  { claim, publish }: LeasedPublication,
+  kept: StoredEntry,
   mayLeave: boolean,
 ): Promise<boolean> {
   if (!mayLeave) return await publish(false);
   const { label, created } = kept;
   const fields = store.keepBytes(Buffer.from(JSON.stringify(shortenFields(key.fields, claim))));
   const [isThere] = await Promise.all([
-    cache.offer(claimKey(claim, key.hash, "made"), kept, store),
+    cache.offer(leaseKey(claim, key.hash, "made"), kept, store),
     cache.offer(fieldsKey(claim), { label, created, duration: 0, log: fields, ...NOTHING }, store),
   ]);
   return await publish(isThere);
@@ -59,7 +59,7 @@ function shortenFields(fields: readonly Field[], claim: string): Field[] {
 }
 
 /** Explains why nothing is stored for a claim under the key of this machine. */
-export async function explainMissing(sharing: Sharing, claim: string): Promise<string> {
+export async function explainMissing(sharing: SharedRunCache, claim: string): Promise<string> {
   const fields = await readKeyFields(sharing, claim);
   const difference = fields && compareKeys(fields, shortenFields(sharing.key.fields, claim))[0];
   return difference === undefined
@@ -69,7 +69,7 @@ export async function explainMissing(sharing: Sharing, claim: string): Promise<s
 
 /** Returns the shortened fields of the key under which a claim was published; undefined if they are unavailable. */
 async function readKeyFields(
-  { cache, store }: Sharing,
+  { cache, store }: SharedRunCache,
   claim: string,
 ): Promise<readonly Field[] | undefined> {
   const [entry] = await cache.find(fieldsKey(claim));
@@ -89,8 +89,8 @@ function isField(value: unknown): value is Field {
 
 /** @param log what it wrote; undefined where others may not have it */
 export async function publishFailure(
-  { cache, key, store }: Sharing,
-  { claim, publish }: Publication,
+  { cache, key, store }: SharedRunCache,
+  { claim, publish }: LeasedPublication,
   label: string,
   duration: number,
   log: Log | undefined,
@@ -99,7 +99,7 @@ export async function publishFailure(
   try {
     if (log && !log.isTooLarge) {
       const told = { label, created: Date.now(), duration, log: store.keepBytes(log.toBytes()) };
-      isThere = await cache.offer(claimKey(claim, key.hash, "failed"), { ...told, ...NOTHING }, store);
+      isThere = await cache.offer(leaseKey(claim, key.hash, "failed"), { ...told, ...NOTHING }, store);
     }
   } catch {
     // A full disk: the others hear of it without what it wrote.
@@ -109,10 +109,10 @@ export async function publishFailure(
 
 /** Undefined where it is not to be had. */
 export async function readFailureLog(
-  { cache, key, store }: Sharing,
+  { cache, key, store }: SharedRunCache,
   claim: string,
-): Promise<readonly Piece[] | undefined> {
-  const [entry] = await cache.find(claimKey(claim, key.hash, "failed"));
+): Promise<readonly OutputChunk[] | undefined> {
+  const [entry] = await cache.find(leaseKey(claim, key.hash, "failed"));
   if (!entry || entry.outputs.length > 0 || !(await cache.fetch(entry, store))) return undefined;
   const log = store.readBlob(entry.log);
   return log ? readLog(log) : undefined;

@@ -6,11 +6,11 @@
 // - The derived entry restores every earlier output that the script probed and kept: the script may have skipped it (cp -u).
 // - A folder cannot be absent if the script listed it while such an output was in it.
 import type { TracedPath } from "../../platform/contract/tracing.ts";
-import type { Condition, Entry, Output } from "./entry.ts";
+import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
 import { isBelow } from "./place.ts";
-import type { Recorded } from "./record.ts";
+import type { EntryDraft } from "./record.ts";
 
-type State = Exclude<Condition, { 0: "names" | "absent" | "any" | "other" }>;
+type State = Exclude<RecordedDependency, { 0: "names" | "absent" | "any" | "other" }>;
 
 /**
  * Returns null if the run found no earlier output, or has read one.
@@ -19,15 +19,15 @@ type State = Exclude<Condition, { 0: "names" | "absent" | "any" | "other" }>;
  * @param sizeOf the size of a content in the store, in bytes; undefined if it is missing
  */
 export function deriveCleanStart(
-  { conditions, outputs, own }: Recorded,
+  { conditions, outputs, own }: EntryDraft,
   paths: readonly TracedPath[],
-  earlier: readonly Entry[],
+  earlier: readonly CacheEntry[],
   sizeOf: (hash: string) => number | undefined,
-): Recorded | null {
+): EntryDraft | null {
   const created = collectCreated(earlier);
   const read = new Set(paths.filter(({ isRead, isWritten }) => isRead && !isWritten).map(({ path }) => path));
   const made = new Set(outputs.map(({ path }) => path));
-  const found = new Map<string, Output>();
+  const found = new Map<string, RecordedOutput>();
   for (const condition of conditions) {
     const output = findEarlier(condition, created, sizeOf);
     if (!output) continue;
@@ -36,21 +36,23 @@ export function deriveCleanStart(
   }
   dropOccupied(found, conditions);
   if (found.size === 0) return null;
-  const kept = conditions.map((each): Condition => (isStateOf(each, found) ? ["absent", each[1]] : each));
+  const kept = conditions.map((each): RecordedDependency =>
+    isStateOf(each, found) ? ["absent", each[1]] : each,
+  );
   const listed = new Set(conditions.filter(([kind]) => kind === "names").map(([, path]) => path));
   const added = [...found.values()].filter(({ path }) => !made.has(path));
   const folders = [...found.values()].filter(({ kind, path }) => kind === "directory" && !listed.has(path));
-  const names = folders.map(({ path }): Condition => ["names", path, []]);
+  const names = folders.map(({ path }): RecordedDependency => ["names", path, []]);
   return { conditions: [...kept, ...names], outputs: [...outputs, ...added], own };
 }
 
-function isStateOf(condition: Condition, found: ReadonlyMap<string, unknown>): boolean {
+function isStateOf(condition: RecordedDependency, found: ReadonlyMap<string, unknown>): boolean {
   return condition[0] !== "names" && condition[0] !== "any" && found.has(condition[1]);
 }
 
 /** The outputs at each path that an earlier run created where nothing was. */
-function collectCreated(earlier: readonly Entry[]): ReadonlyMap<string, readonly Output[]> {
-  const created = new Map<string, Output[]>();
+function collectCreated(earlier: readonly CacheEntry[]): ReadonlyMap<string, readonly RecordedOutput[]> {
+  const created = new Map<string, RecordedOutput[]>();
   for (const { conditions, outputs } of earlier) {
     const existed = new Set<string>();
     for (const [kind, path] of conditions)
@@ -64,20 +66,20 @@ function collectCreated(earlier: readonly Entry[]): ReadonlyMap<string, readonly
 
 /** The earlier output that a condition describes. */
 function findEarlier(
-  condition: Condition,
-  created: ReadonlyMap<string, readonly Output[]>,
+  condition: RecordedDependency,
+  created: ReadonlyMap<string, readonly RecordedOutput[]>,
   sizeOf: (hash: string) => number | undefined,
-): Output | undefined {
+): RecordedOutput | undefined {
   if (!isState(condition)) return undefined;
   return created.get(condition[1])?.find((output) => isDescribed(output, condition, sizeOf));
 }
 
-function isState(condition: Condition): condition is State {
+function isState(condition: RecordedDependency): condition is State {
   return ["directory", "file", "size", "link"].includes(condition[0]);
 }
 
 function isDescribed(
-  output: Output,
+  output: RecordedOutput,
   condition: State,
   sizeOf: (hash: string) => number | undefined,
 ): boolean {
@@ -88,8 +90,8 @@ function isDescribed(
 }
 
 /** Removes the folders that cannot be absent, since something in them has to be there. */
-function dropOccupied(found: Map<string, Output>, conditions: readonly Condition[]): void {
-  const isNeeded = (condition: Condition): boolean => {
+function dropOccupied(found: Map<string, RecordedOutput>, conditions: readonly RecordedDependency[]): void {
+  const isNeeded = (condition: RecordedDependency): boolean => {
     if (condition[0] === "names") return condition[2].length > 0;
     return condition[0] !== "absent" && condition[0] !== "any" && !found.has(condition[1]);
   };

@@ -4,12 +4,12 @@
 import { lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
-import { nearest } from "../nearest.ts";
-import { Failure } from "../failure.ts";
+import { suggestNames } from "../nearest.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
-import { type Finding, parseFinding } from "./finding.ts";
+import { type CacheExplanation, parseFinding } from "./finding.ts";
 import { isBelow } from "./place.ts";
-import { LARGEST, Store, storeDirectory } from "./store.ts";
+import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
 const NOTHING_LEFT = "Nothing is kept any more";
@@ -19,7 +19,7 @@ const MEGABYTE = 1_000_000;
 export function answerCache(words: readonly string[]): string {
   const directory = storeDirectory();
   if (directory === undefined)
-    throw new Failure("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
+    throw new UserError("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
   try {
     // Some of these remove folders without opening the store.
     for (const each of [dirname(dirname(directory)), dirname(directory)])
@@ -28,7 +28,7 @@ export function answerCache(words: readonly string[]): string {
   } catch (error) {
     const { name, message } = error as Error;
     if (name !== "Error") throw error; // neither the system's, nor the store's
-    throw new Failure(`The cache cannot be used: ${oneLine(message)}`, OWNER_ADVICE);
+    throw new UserError(`The cache cannot be used: ${oneLine(message)}`, OWNER_ADVICE);
   }
 }
 
@@ -48,8 +48,8 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
     case "why":
       return explain(directory, rest);
   }
-  const [similar] = nearest(word, WORDS);
-  throw new Failure(
+  const [similar] = suggestNames(word, WORDS);
+  throw new UserError(
     `rt cache knows no "${word}"`,
     similar
       ? `did you mean ${similar}?`
@@ -60,7 +60,7 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
 /** Who names a script means that one, and would lose all. Throws Failure. */
 function refuseWords(word: string, [more]: readonly string[]): void {
   if (more !== undefined)
-    throw new Failure(
+    throw new UserError(
       `rt cache ${word} takes no "${oneLine(more)}"`,
       `rt cache ${word} is for all that is kept`,
     );
@@ -79,10 +79,10 @@ function isThere(path: string): boolean {
 
 function describeStatus(directory: string): string {
   if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
-  return `${describeSize(new Store(directory))}, in ${oneLine(directory)}`;
+  return `${describeSize(new CacheStore(directory))}, in ${oneLine(directory)}`;
 }
 
-function describeSize(store: Store): string {
+function describeSize(store: CacheStore): string {
   const { size, entries } = store.measure();
   return `${entries} ${entries === 1 ? "run" : "runs"} in ${(size / MEGABYTE).toFixed(1)} MB`;
 }
@@ -90,15 +90,15 @@ function describeSize(store: Store): string {
 function prune(directory: string, words: readonly string[]): string {
   const [, text] = /^--size=(\d{1,9})$/.exec(words[0] ?? "") ?? [];
   if (words.length > 1 || (words.length === 1 && text === undefined))
-    throw new Failure(
+    throw new UserError(
       `rt cache prune knows no "${oneLine(words.at(text === undefined ? 0 : 1)!)}"`,
       "rt cache prune --size=<MB> leaves so much of what was used last",
     );
   removeOthers(directory);
   if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
-  const store = new Store(directory);
+  const store = new CacheStore(directory);
   const before = store.measure().size;
-  store.shrink(text === undefined ? LARGEST : Number(text) * MEGABYTE);
+  store.evict(text === undefined ? MAX_STORE_SIZE : Number(text) * MEGABYTE);
   const { size, entries } = store.measure();
   const removed = Math.max(before - size, 0) / MEGABYTE;
   return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "is" : "are"} left, in ${oneLine(directory)}`;
@@ -114,18 +114,19 @@ function removeOthers(directory: string): void {
 
 function explain(directory: string, [script, ...more]: readonly string[]): string {
   if (script === undefined || more.length > 0)
-    throw new Failure("rt cache why needs one script", "as in: rt cache why build");
-  const findings = isThere(directory) ? allFindings(new Store(directory)) : [];
+    throw new UserError("rt cache why needs one script", "as in: rt cache why build");
+  const findings = isThere(directory) ? allFindings(new CacheStore(directory)) : [];
   const named = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
   if (named.length === 0)
-    throw new Failure(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");
+    throw new UserError(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");
   const cwd = realpathSync(".");
   const around = named.filter(({ root }) => root !== undefined && (cwd === root || isBelow(cwd, root)));
   const longest = around.reduce((length, { root }) => Math.max(length, root!.length), 0);
   const own = around.filter(({ root }) => root!.length === longest);
   // Outside of all projects, each line names the folder of its project.
   const meant = own.length > 0 ? own : named;
-  const placeOf = ({ root }: Finding) => (own.length > 0 || root === undefined ? "" : ` in ${oneLine(root)}`);
+  const placeOf = ({ root }: CacheExplanation) =>
+    own.length > 0 || root === undefined ? "" : ` in ${oneLine(root)}`;
   return meant
     .toSorted((a, b) => b.at - a.at)
     .map((each) => {
@@ -135,6 +136,6 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
     .join("\n");
 }
 
-function allFindings(store: Store): Finding[] {
+function allFindings(store: CacheStore): CacheExplanation[] {
   return store.scripts().flatMap((name) => parseFinding(store.readFinding(name)) ?? []);
 }

@@ -3,13 +3,13 @@
 // and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
 import { directoriesNeeded, listPackageFiles, listTracked, sharedFiles } from "../workspace/package-files.ts";
 import type { CacheRule } from "../settings/cache.ts";
-import type { World } from "./check.ts";
+import type { FileSystemView } from "./check.ts";
 import { endOf, followLinks } from "./link-ends.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
-import { Unkept } from "./unkept.ts";
+import { NotCacheableError } from "./unkept.ts";
 
-export interface DeclaredWorld extends World {
+export interface DeclaredInputView extends FileSystemView {
   readonly root: string;
   readonly packageDirectory: string;
   readonly isDeclared: Matcher;
@@ -21,7 +21,7 @@ export function declaredDirectories(root: string, packageDirectory: string): str
 }
 
 /** Absolute, sorted; without the script's own outputs, unless git has them: those may be sources. Throws Unkept, Failure. */
-export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Promise<string[]> {
+export async function declaredInputs(rule: CacheRule, world: DeclaredInputView): Promise<string[]> {
   const { root, packageDirectory } = world;
   const found = new Set(sharedFiles(root));
   const directories = declaredDirectories(root, packageDirectory);
@@ -40,7 +40,7 @@ export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Pro
   const inputs = [...found].filter((path) => counts(path) && !world.isIgnored(path)).sort();
   const files = inputs.filter((path) => {
     const { kind } = world.look(path);
-    if (kind === "other") throw new Unkept("pipe", path);
+    if (kind === "other") throw new NotCacheableError("pipe", path);
     return kind === "file" || kind === "link";
   });
   return await followLinks(files, world);
@@ -50,7 +50,7 @@ export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Pro
 function addLinked(
   end: string,
   directories: string[],
-  { root, packageDirectory, look }: DeclaredWorld,
+  { root, packageDirectory, look }: DeclaredInputView,
 ): void {
   const isListed = directories.some((each) => end === each || isBelow(end, each));
   if (isListed || !isBelow(end, root) || isBelow(packageDirectory, end)) return;

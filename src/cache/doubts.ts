@@ -1,13 +1,13 @@
 // What is said of a script that ran and was not kept: the cause, and what would help. One table.
-import type { Doubt } from "../../platform/contract/tracing.ts";
+import type { IncompleteReason } from "../../platform/contract/tracing.ts";
 import { oneLine } from "../printable.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow } from "./place.ts";
 import { describeRule, globOf } from "./rule-line.ts";
 
 /** Those that are only known when the script has ended. */
-export type Cause =
-  | Doubt
+export type UncacheableReason =
+  | IncompleteReason
   | "unread"
   | "rewritten"
   | "changed"
@@ -27,7 +27,7 @@ export type Cause =
 /** How a rule would have to change: the list, with what follows the path, or tracing. */
 type Change = readonly ["ignore" | "outputs", behind?: string] | "untraced";
 
-const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string, change?: Change]>> = {
+const CAUSES: Readonly<Record<UncacheableReason, readonly [cause: string, help: string, change?: Change]>> = {
   network: ["it used the network$", "nothing can tell whether the answer would be the same"],
   socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
   memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
@@ -78,7 +78,7 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string, chan
 };
 
 /** Between the script and the cause. */
-export const UNKEPT = " was not cached: ";
+export const NOT_CACHED = " was not cached: ";
 
 /** The script that a line is about. */
 export interface Doubted {
@@ -90,17 +90,27 @@ export interface Doubted {
 }
 
 /** Returns a line without its end. @param advice what would help, where more is known of that */
-export function describeDoubt(doubted: Doubted, cause: Cause, detail: string, advice?: string): string {
+export function describeNotCached(
+  doubted: Doubted,
+  cause: UncacheableReason,
+  detail: string,
+  advice?: string,
+): string {
   const [text, , change] = CAUSES[cause];
   const shown = oneLine(detail);
   const said =
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${doubted.label}${UNKEPT}${said}; ${advice ?? adviseOn(doubted, cause, change, detail)}`;
+  return `${doubted.label}${NOT_CACHED}${said}; ${advice ?? adviseOn(doubted, cause, change, detail)}`;
 }
 
-function adviseOn(doubted: Doubted, cause: Cause, change: Change | undefined, path: string): string {
+function adviseOn(
+  doubted: Doubted,
+  cause: UncacheableReason,
+  change: Change | undefined,
+  path: string,
+): string {
   const help = CAUSES[cause][1].replace("$", oneLine(path));
   if (change === undefined) return help;
   if (change === "untraced") return `${help} ${describeRule(doubted.rule, { trace: false })}`;
@@ -122,7 +132,7 @@ export function describeChange(
 }
 
 /** A line without its end, of a script that was kept here alone. */
-export function describeUnshared(doubted: Doubted, path: string): string {
+export function describeNotShared(doubted: Doubted, path: string): string {
   return (
     `${doubted.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
     describeChange(doubted, "outputs", [path])

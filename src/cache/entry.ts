@@ -3,7 +3,7 @@
 // absolute here, but for those of a KeptEntry.
 
 /** Of one path; all of an entry's have to be met. */
-export type Condition =
+export type RecordedDependency =
   | readonly ["absent" | "any" | "other", path: string]
   | readonly ["directory", path: string, mode: number]
   | readonly ["link", path: string, target: string]
@@ -17,19 +17,19 @@ export type Condition =
   | readonly ["names", path: string, names: readonly string[], stems?: readonly string[]];
 
 /** What is at a path afterwards; inside the project. */
-export type Output =
+export type RecordedOutput =
   | { readonly path: string; readonly kind: "file"; readonly hash: string; readonly mode: number }
   | { readonly path: string; readonly kind: "directory"; readonly mode: number }
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "absent" };
 
-export interface Entry {
+export interface CacheEntry {
   readonly label: string;
   /** Milliseconds: when it was made, and how long the script took. */
   readonly created: number;
   readonly duration: number;
-  readonly conditions: readonly Condition[];
-  readonly outputs: readonly Output[];
+  readonly conditions: readonly RecordedDependency[];
+  readonly outputs: readonly RecordedOutput[];
   /** What it made and took away again, or what does not matter: a change of it is the script's. */
   readonly own: readonly string[];
   /** The blob of what it wrote. */
@@ -37,7 +37,7 @@ export interface Entry {
 }
 
 /** As it is stored: paths below the root are relative to it, with "/" between; "." is the root. src/cache/place.ts. */
-export interface KeptEntry extends Entry {
+export interface StoredEntry extends CacheEntry {
   /** Where it was made. */
   readonly root: string;
   /** Words of that path which the script has written somewhere, or the path itself: not every other root may use it. */
@@ -45,7 +45,7 @@ export interface KeptEntry extends Entry {
 }
 
 /** The digests of what an entry names in the store, sorted, each once. */
-export function contentsOf({ log, outputs }: Entry): string[] {
+export function contentsOf({ log, outputs }: CacheEntry): string[] {
   const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
   return [...new Set([log, ...files])].sort();
 }

@@ -4,7 +4,7 @@ import type { CacheRule } from "../settings/cache.ts";
 import { describeRule } from "./rule-line.ts";
 
 /** Names that every cached script is given, where they are set; `*` stands for any end. docs/caching.md explains them. */
-export const PASSED: readonly string[] = [
+export const PASSED_VARIABLES: readonly string[] = [
   ...[
     "PATH",
     "HOME",
@@ -27,7 +27,7 @@ export const PASSED: readonly string[] = [
 const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD"];
 
 /** A script's variables by which an rt that it starts knows that it is being followed already. */
-export const MARK = "RT_TRACED";
+export const TRACED_VARIABLE = "RT_TRACED";
 
 const passed = new Map<string, boolean>();
 
@@ -35,7 +35,8 @@ const passed = new Map<string, boolean>();
 function isPassed(name: string): boolean {
   let answer = passed.get(name);
   if (answer === undefined) {
-    answer = isNamed(name, PASSED) || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
+    answer =
+      isNamed(name, PASSED_VARIABLES) || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
     passed.set(name, answer);
   }
   return answer;
@@ -74,7 +75,7 @@ export function cachedEnvironment(
   if (variables.SHLVL !== undefined) variables.SHLVL = "1";
   // Nor in which folder of the project somebody stood.
   if (variables.INIT_CWD !== undefined) variables.INIT_CWD = root;
-  variables[MARK] = "1";
+  variables[TRACED_VARIABLE] = "1";
   return { variables, withheld: withheld.filter((name) => !["PWD", "SHLVL", "OLDPWD", "_"].includes(name)) };
 }
 
@@ -92,7 +93,7 @@ export function countedVariables(variables: Readonly<Record<string, string>>): [
 const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";
 
 /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
-export function describeWithheld(
+export function describeMissingVariables(
   label: string,
   rule: CacheRule,
   withheld: readonly string[],
@@ -137,7 +138,7 @@ export function describeMissed(
 const SHORTEST_SECRET = 6;
 
 /** The first of these that is called like a secret and whose value is in a text. */
-export function findShown(
+export function findPrintedSecret(
   names: readonly string[],
   variables: Readonly<Record<string, string>>,
   text: string,

@@ -13,12 +13,12 @@ import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import { Log } from "./log.ts";
-import type { Presence } from "./presence.ts";
+import type { ConcurrentRunDetector } from "./presence.ts";
 import type { CachedScript, StepRequest } from "./script.ts";
 
 const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM", "ENOENT"];
 
-export class FollowedScript {
+export class TracedScript {
   readonly log = new Log();
   /** Of each step, what it gets. */
   readonly environments: readonly Readonly<Record<string, string>>[];
@@ -27,9 +27,9 @@ export class FollowedScript {
   readonly #steps: CachedScript["steps"];
   /** Absent where inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
-  readonly #announce: () => Presence;
+  readonly #announce: () => ConcurrentRunDetector;
   #tracer: Tracer | undefined;
-  #presence: Presence | undefined;
+  #presence: ConcurrentRunDetector | undefined;
   /** When its first step did. */
   #started: number | undefined;
 
@@ -37,7 +37,7 @@ export class FollowedScript {
     steps: CachedScript["steps"],
     environments: readonly Readonly<Record<string, string>>[],
     tracing: TracingOperations | undefined,
-    announce: () => Presence,
+    announce: () => ConcurrentRunDetector,
   ) {
     this.#steps = steps;
     this.environments = environments;
@@ -93,7 +93,7 @@ export class FollowedScript {
 
   /** Throws Unkept where another run of the script came between. */
   requireAlone(): void {
-    this.#presence?.requireAlone();
+    this.#presence?.requireNoConcurrentRun();
   }
 
   leave(): void {

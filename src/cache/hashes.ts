@@ -5,26 +5,26 @@
 // changed a moment ago is not remembered, since a further change might leave the same stamp. Of a file that has changed the
 // newest is kept, and of all files so many. Each part is read when one of its files is first asked for.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import type { Look, PathState } from "../../platform/contract/tracing.ts";
+import type { StatPath, PathState } from "../../platform/contract/tracing.ts";
 
-type FileState = Extract<PathState, { kind: "file" }>;
+type HashedFileState = Extract<PathState, { kind: "file" }>;
 
 const CHUNK = 1 << 20;
 
 /** One for the files of a project, and one that all projects share for everything else. */
 export type Part = "inside" | "outside";
 
-export class Hashes {
-  readonly #look: Look;
+export class FileHashCache {
+  readonly #look: StatPath;
   readonly #isInside: (path: string) => boolean;
   readonly #read: (part: Part) => string | null;
   /** By the places of files on the disk. */
-  readonly #known: Partial<Record<Part, Map<string, Known>>> = {};
+  readonly #known: Partial<Record<Part, Map<string, CachedHash>>> = {};
   /** What it would take to hash again what is new, in small files. */
   readonly #news: Record<Part, number> = { inside: 0, outside: 0 };
 
   /** @param read what `takeText` gave */
-  constructor(look: Look, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
+  constructor(look: StatPath, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#look = look;
     this.#isInside = isInside;
     this.#read = read;
@@ -34,12 +34,12 @@ export class Hashes {
     return this.#isInside(path) ? "inside" : "outside";
   }
 
-  #knownIn(part: Part): Map<string, Known> {
+  #knownIn(part: Part): Map<string, CachedHash> {
     return (this.#known[part] ??= parse(this.#read(part)));
   }
 
   /** Null where the file is another one by now, or cannot be read. */
-  async hash(path: string, state: FileState): Promise<string | null> {
+  async hash(path: string, state: HashedFileState): Promise<string | null> {
     const known = this.find(path, state);
     if (known !== undefined) return known;
     try {
@@ -51,13 +51,13 @@ export class Hashes {
   }
 
   /** Undefined where it is not remembered. */
-  find(path: string, { stamp }: FileState): string | undefined {
+  find(path: string, { stamp }: HashedFileState): string | undefined {
     const known = this.#knownIn(this.#partOf(path)).get(placeOf(stamp));
     return known?.stamp === stamp ? known.hash : undefined;
   }
 
   /** It was read just now. @returns whether the file is still that one; only then is it remembered */
-  note(path: string, { stamp, size }: FileState, hash: string): boolean {
+  note(path: string, { stamp, size }: HashedFileState, hash: string): boolean {
     const now = this.#look(path);
     if (now.kind !== "file" || now.stamp !== stamp) return false;
     if (now.isFresh) return true;
@@ -72,7 +72,7 @@ export class Hashes {
   /** Something of it is not true. */
   forget(): void {
     for (const part of ["inside", "outside"] as const) {
-      this.#known[part] = new Map<string, Known>();
+      this.#known[part] = new Map<string, CachedHash>();
       this.#news[part] = Number.POSITIVE_INFINITY;
     }
   }
@@ -88,7 +88,7 @@ export class Hashes {
   }
 }
 
-interface Known {
+interface CachedHash {
   readonly stamp: string;
   readonly hash: string;
 }
@@ -107,8 +107,8 @@ function placeOf(stamp: string): string {
 }
 
 /** @param text as `takeText` made it */
-function parse(text: string | null): Map<string, Known> {
-  const known = new Map<string, Known>();
+function parse(text: string | null): Map<string, CachedHash> {
+  const known = new Map<string, CachedHash>();
   if (text === null) return known;
   for (
     let start = 0, end = text.indexOf("\n");

@@ -5,14 +5,14 @@
 // itself, what all checkouts share (src/cache/place.ts: the system's directories, those of PATH, the home directory's dot
 // files), and which names are in the directories above the project. What the script makes is never one of them.
 import { basename, dirname, normalize, sep } from "node:path";
-import { compareEntry, compareState, isOutput } from "./check.ts";
-import type { Condition, Entry } from "./entry.ts";
+import { validateEntry, compareState, isOutput } from "./check.ts";
+import type { RecordedDependency, CacheEntry } from "./entry.ts";
 import { declaredDirectories, declaredInputs } from "./declaration.ts";
-import { hashInput, type Key } from "./key.ts";
+import { hashInput, type CacheKey } from "./key.ts";
 import { followLinks } from "./link-ends.ts";
 import { listFiles, type Matcher, matcher } from "./patterns.ts";
-import { type IsFixed, isBelow, keepPath } from "./place.ts";
-import type { Rooted } from "./record.ts";
+import { type IsMachinePath, isBelow, toPortablePath } from "./place.ts";
+import type { ProjectView } from "./record.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { PathState } from "../../platform/contract/tracing.ts";
 
@@ -24,25 +24,25 @@ const LETTERS: Readonly<Record<PathState["kind"], string>> = {
 };
 
 /** The files that count whatever the script does; absolute, sorted. Throws Unkept, Failure. */
-export async function listCounted(rule: CacheRule, world: Rooted, isTraced: boolean): Promise<string[]> {
+export async function listCounted(rule: CacheRule, world: ProjectView, isTraced: boolean): Promise<string[]> {
   if (!isTraced) return await declaredInputs(rule, world);
   return await followLinks(await listFiles(rule.inputs, world.packageDirectory), world);
 }
 
-interface Known {
-  readonly key: Key;
+interface RecordedInputSet {
+  readonly key: CacheKey;
   /** As `listCounted` has it. */
   readonly isTraced: boolean;
   /** As `fixedPlaces` says. */
-  readonly isFixed: IsFixed;
+  readonly isFixed: IsMachinePath;
 }
 
-export class Inputs {
-  readonly #entry: Entry;
+export class RecordedInputFiles {
+  readonly #entry: CacheEntry;
   readonly #rule: CacheRule;
-  readonly #world: Rooted;
-  readonly #known: Known;
-  readonly #conditions = new Map<string, Condition[]>();
+  readonly #world: ProjectView;
+  readonly #known: RecordedInputSet;
+  readonly #conditions = new Map<string, RecordedDependency[]>();
   /** Directories, and what was in them. */
   readonly #names = new Map<string, ReadonlySet<string>>();
   readonly #counted: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ export class Inputs {
   /** Those that are to be watched; absolute. */
   readonly directories = new Set<string>();
 
-  constructor(entry: Entry, rule: CacheRule, world: Rooted, known: Known) {
+  constructor(entry: CacheEntry, rule: CacheRule, world: ProjectView, known: RecordedInputSet) {
     [this.#entry, this.#rule, this.#world, this.#known] = [entry, rule, world, known];
     const { key, isTraced } = known;
     const { root, packageDirectory } = world;
@@ -64,7 +64,7 @@ export class Inputs {
     this.#mayCount = (path) => isFound(path) || linked.has(dirname(path));
     this.#own = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
     const hashes = new Map(key.fields.map(({ name, hash }) => [name, hash]));
-    this.#counted = new Map(key.inputs.map((path) => [path, hashes.get(keepPath(path, root)) ?? ""]));
+    this.#counted = new Map(key.inputs.map((path) => [path, hashes.get(toPortablePath(path, root)) ?? ""]));
     for (const path of key.inputs) this.directories.add(dirname(path));
     for (const condition of entry.conditions) {
       const [kind, path] = condition;
@@ -79,7 +79,7 @@ export class Inputs {
     }
   }
 
-  #isWatched([kind, path]: Condition): boolean {
+  #isWatched([kind, path]: RecordedDependency): boolean {
     const { root } = this.#world;
     if (NEVER.test(path)) return false;
     if (path === root || isBelow(path, root)) return true;
@@ -136,8 +136,8 @@ export class Inputs {
       if (await this.differs(path)) return path;
     const [entry, world] = [this.#entry, this.#world];
     for (const [path, names] of this.#names) {
-      const conditions: Condition[] = [["names", path, [...names]]];
-      if ((await compareEntry({ ...entry, conditions }, world)).difference !== null) return path;
+      const conditions: RecordedDependency[] = [["names", path, [...names]]];
+      if ((await validateEntry({ ...entry, conditions }, world)).mismatch !== null) return path;
     }
     return undefined;
   }

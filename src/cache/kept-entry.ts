@@ -1,15 +1,15 @@
 // Entries as they are kept: read from bytes that nobody else should have written, and told apart.
-import type { KeptEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
 import { readEntry } from "./shape.ts";
 
 /** What is the same for two entries of which one is enough. */
-export function identify({ conditions, mentioned, root }: KeptEntry): string {
+export function entryIdentity({ conditions, mentioned, root }: StoredEntry): string {
   return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
 }
 
 /** By its digest first: what was written as a whole is what was meant. */
-export function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | null {
+export function parseEntry(bytes: Uint8Array | null, hash: string): StoredEntry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
     return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));

@@ -8,9 +8,9 @@ import { statSync } from "node:fs";
 import { VERSION } from "../version.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { countedVariables } from "./environment.ts";
-import { hashBytes, type Hashes } from "./hashes.ts";
-import { keepPath, withoutBinariesAbove, withoutRoot } from "./place.ts";
-import type { Look } from "../../platform/contract/tracing.ts";
+import { hashBytes, type FileHashCache } from "./hashes.ts";
+import { toPortablePath, withoutBinariesAbove, withoutRoot } from "./place.ts";
+import type { StatPath } from "../../platform/contract/tracing.ts";
 
 /** Of what is stored; another one finds nothing of this. */
 export const FORMAT = 4;
@@ -43,7 +43,7 @@ export interface Field {
   readonly hash: string;
 }
 
-export interface Key {
+export interface CacheKey {
   readonly hash: string;
   readonly fields: readonly Field[];
   /** Those of the request. */
@@ -81,7 +81,7 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
 /** Asked once: the system tells it only by setting another one for a moment. */
 let umask: number | undefined;
 
-export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): Promise<Key> {
+export async function makeKey(request: KeyRequest, hashes: FileHashCache, look: StatPath): Promise<CacheKey> {
   const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
   const fields: Field[] = [];
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashText(JSON.stringify(value)) });
@@ -91,7 +91,7 @@ export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): 
   add("rt itself", [FORMAT, VERSION, program]);
   add("the system", system);
   // Where the root is counts only for scripts that have seen it: src/cache/place.ts.
-  add("the package's directory", keepPath(packageDirectory, root));
+  add("the package's directory", toPortablePath(packageDirectory, root));
   if (!rule.isShared) add("the project's directory", root);
   // With the arguments, as the shell gets them, and the shell or program that was found for them.
   for (const step of steps)
@@ -112,19 +112,19 @@ export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): 
   }
   if (request.isDeclared) add("how its inputs are known", "declared");
   for (const path of inputs)
-    fields.push({ name: keepPath(path, root), hash: await hashInput(path, hashes, look) });
+    fields.push({ name: toPortablePath(path, root), hash: await hashInput(path, hashes, look) });
   return { hash: hashBytes(JSON.stringify(fields)), fields, inputs };
 }
 
 /** What a key has of a file that counts. */
-export async function hashInput(path: string, hashes: Hashes, look: Look): Promise<string> {
+export async function hashInput(path: string, hashes: FileHashCache, look: StatPath): Promise<string> {
   const state = look(path);
   const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
   return hashBytes(JSON.stringify(value));
 }
 
 /** Of this program, as it was started: enough on one machine. */
-export function ownStamp(): string {
+export function executableFingerprint(): string {
   if (stamp === undefined) {
     const { size, mtimeMs, ino } = statSync(process.execPath);
     stamp = `${ino}:${size}:${mtimeMs}`;
@@ -138,7 +138,7 @@ let stamp: string | undefined;
  * The same of a program on every machine; "" where it cannot be read. It is read again when it looks like another one
  * afterwards: somebody may just have made a hard link to it, which is no other content.
  */
-export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {
+export async function hashOf(path: string, hashes: FileHashCache, look: StatPath): Promise<string> {
   for (let reading = 0; reading < MOST_READINGS; reading += 1) {
     const state = look(path);
     const hash = state.kind === "file" ? await hashes.hash(path, state) : null;

@@ -8,29 +8,29 @@
 // Surprising: conditions that entries share are one object here, so that whoever has looked at it knows it of all of them.
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import { FRESH } from "../../platform/path-state.ts";
-import type { Condition, KeptEntry } from "./entry.ts";
+import { TIMESTAMP_GRANULARITY } from "../../platform/path-state.ts";
+import type { RecordedDependency, StoredEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
 import { touch } from "./kept-files.ts";
-import type { Store } from "./store.ts";
+import type { CacheStore } from "./store.ts";
 
-interface Row {
+interface SnapshotRow {
   /** Of the directory. */
   readonly stamp: string;
-  readonly files: readonly { readonly name: string; readonly stamp: string; readonly entry: KeptEntry }[];
+  readonly files: readonly { readonly name: string; readonly stamp: string; readonly entry: StoredEntry }[];
 }
 
 /** As it is written: conditions by their places in a list. */
-interface Written {
+interface SnapshotFile {
   readonly shape: typeof SHAPE;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly RecordedDependency[];
   readonly rows: readonly (readonly [
     key: string,
     stamp: string,
     files: readonly (readonly [
       name: string,
       stamp: string,
-      entry: KeptEntry,
+      entry: StoredEntry,
       conditions: readonly number[],
     ])[],
   ])[];
@@ -44,10 +44,10 @@ const WORTH = 50_000;
 /** Milliseconds. Who was used in this time need not be marked as used again. */
 export const HOUR = 3_600_000;
 
-export class KnownEntries {
-  readonly #store: Store;
+export class EntrySnapshot {
+  readonly #store: CacheStore;
   readonly #name: string;
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, SnapshotRow>();
   readonly #findings = new Map<string, { readonly stamp: string; readonly print: string }>();
   #isRead = false;
   /** Bytes, of the file. */
@@ -56,7 +56,7 @@ export class KnownEntries {
   #asked = 0;
   #hasChanged = false;
 
-  constructor(store: Store, root: string) {
+  constructor(store: CacheStore, root: string) {
     this.#store = store;
     this.#name = hashBytes(root);
   }
@@ -72,7 +72,7 @@ export class KnownEntries {
     return true;
   }
 
-  #take({ conditions, rows, findings }: Written): void {
+  #take({ conditions, rows, findings }: SnapshotFile): void {
     for (const [key, stamp, files] of rows) {
       const read = files.map(([name, at, entry, places]) => ({
         name,
@@ -85,7 +85,7 @@ export class KnownEntries {
   }
 
   /** As `Store.entries`. */
-  entries(key: string): { readonly path: string; readonly entry: KeptEntry }[] {
+  entries(key: string): { readonly path: string; readonly entry: StoredEntry }[] {
     if (!this.#isWorthIt()) return [...this.#store.entries(key)];
     const directory = this.#store.keyDirectory(key);
     const row = this.#rows.get(key);
@@ -99,7 +99,7 @@ export class KnownEntries {
     return this.#read(key, directory);
   }
 
-  #read(key: string, directory: string): { path: string; entry: KeptEntry }[] {
+  #read(key: string, directory: string): { path: string; entry: StoredEntry }[] {
     this.#drop(key);
     const before = stampOf(directory);
     const stamps = new Map<string, Stamp | undefined>();
@@ -154,10 +154,10 @@ export class KnownEntries {
   write(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
-    const places = new Map<Condition, number>();
+    const places = new Map<RecordedDependency, number>();
     const same = new Map<string, number>();
-    const conditions: Condition[] = [];
-    const placeOf = (condition: Condition): number => {
+    const conditions: RecordedDependency[] = [];
+    const placeOf = (condition: RecordedDependency): number => {
       let place = places.get(condition);
       if (place !== undefined) return place;
       const text = JSON.stringify(condition);
@@ -183,17 +183,17 @@ export class KnownEntries {
     const findings = [...this.#findings]
       .slice(-MOST)
       .map(([id, { stamp, print }]) => [id, stamp, print] as const);
-    const written: Written = { shape: SHAPE, conditions, rows, findings };
+    const written: SnapshotFile = { shape: SHAPE, conditions, rows, findings };
     this.#store.write("known", this.#name, JSON.stringify(written));
   }
 }
 
 /** Another one for another shape of what is written. */
 const SHAPE = 2;
-const NONE: Written = { shape: SHAPE, conditions: [], rows: [], findings: [] };
+const NONE: SnapshotFile = { shape: SHAPE, conditions: [], rows: [], findings: [] };
 
-function parse(text: string | null): Written {
-  const written = text === null ? NONE : (JSON.parse(text) as Written);
+function parse(text: string | null): SnapshotFile {
+  const written = text === null ? NONE : (JSON.parse(text) as SnapshotFile);
   return written.shape === SHAPE ? written : NONE;
 }
 
@@ -215,7 +215,7 @@ function stampOf(path: string): Stamp | undefined {
   return {
     stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
     used: Number(mtimeNs / 1_000_000n),
-    isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - FRESH,
+    isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
   };
 }
 

@@ -4,24 +4,24 @@
 // Contract: a path counts only if it is exactly as one of those runs has left it. To be taken away, and not replaced as the run
 // would do, all that is in it has to be so, and nobody's work: git ignores it, or, where there is no git, outputs names it. So
 // what goes can be put back from the store.
-import { isOutput, type Left } from "./check.ts";
-import type { Entry, KeptEntry, Output } from "./entry.ts";
-import type { Rooted } from "./record.ts";
+import { isOutput, type StaleOutputLookup } from "./check.ts";
+import type { CacheEntry, StoredEntry, RecordedOutput } from "./entry.ts";
+import type { ProjectView } from "./record.ts";
 
-export class Leftovers implements Left {
-  readonly #kept: () => readonly { readonly entry: KeptEntry }[];
-  readonly #place: (kept: KeptEntry) => Entry | null;
-  readonly #world: Rooted;
-  #outputs: Map<string, Output[]> | undefined;
+export class StaleOutputs implements StaleOutputLookup {
+  readonly #kept: () => readonly { readonly entry: StoredEntry }[];
+  readonly #place: (kept: StoredEntry) => CacheEntry | null;
+  readonly #world: ProjectView;
+  #outputs: Map<string, RecordedOutput[]> | undefined;
 
   /**
    * @param kept of runs that were started in the same way: asked for when something is in the way
    * @param place where it lies in this project
    */
   constructor(
-    kept: () => readonly { readonly entry: KeptEntry }[],
-    place: (kept: KeptEntry) => Entry | null,
-    world: Rooted,
+    kept: () => readonly { readonly entry: StoredEntry }[],
+    place: (kept: StoredEntry) => CacheEntry | null,
+    world: ProjectView,
   ) {
     [this.#kept, this.#place, this.#world] = [kept, place, world];
   }
@@ -53,7 +53,7 @@ export class Leftovers implements Left {
     return true;
   }
 
-  #outputsAt(path: string): readonly Output[] {
+  #outputsAt(path: string): readonly RecordedOutput[] {
     if (!this.#outputs) {
       this.#outputs = new Map();
       for (const { entry } of this.#kept())

@@ -5,11 +5,11 @@
 // circle, counts by its text and by what is not there.
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { World } from "./check.ts";
+import type { FileSystemView } from "./check.ts";
 import { listFiles } from "./patterns.ts";
 import { isBelow } from "./place.ts";
 
-interface LinkWorld extends Pick<World, "look" | "isIgnored"> {
+interface LinkWorld extends Pick<FileSystemView, "look" | "isIgnored"> {
   readonly root: string;
   isDeclared(path: string): boolean;
 }

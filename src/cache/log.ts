@@ -1,6 +1,6 @@
 // What a script wrote, in the order in which it came: for each piece, which step of the script, which stream, and the bytes.
 
-export interface Piece {
+export interface OutputChunk {
   readonly step: number;
   readonly isError: boolean;
   readonly bytes: Uint8Array;
@@ -11,7 +11,7 @@ const HEADER = 6;
 const LARGEST = 64 << 20;
 
 export class Log {
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: OutputChunk[] = [];
   #size = 0;
 
   add(step: number, isError: boolean, bytes: Uint8Array): void {
@@ -47,9 +47,9 @@ export class Log {
   }
 }
 
-export function readLog(all: Uint8Array): Piece[] {
+export function readLog(all: Uint8Array): OutputChunk[] {
   const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
-  const pieces: Piece[] = [];
+  const pieces: OutputChunk[] = [];
   for (let at = 0; at + HEADER <= all.length;) {
     const length = view.getUint32(at + 2, true);
     const bytes = all.subarray(at + HEADER, at + HEADER + length);

@@ -1,20 +1,20 @@
 // The memory of hashes, read once for a run and written after it: a part for each project, and one for all of them.
-import type { Look } from "../../platform/contract/tracing.ts";
-import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import type { StatPath } from "../../platform/contract/tracing.ts";
+import { hashBytes, FileHashCache, type Part } from "./hashes.ts";
 import { isBelow } from "./place.ts";
-import type { Store } from "./store.ts";
+import type { CacheStore } from "./store.ts";
 
 /** A run of many has hundreds of scripts, and they share this. */
-const memories = new Map<string, Hashes>();
+const memories = new Map<string, FileHashCache>();
 
 function namesOf(root: string): Readonly<Record<Part, string>> {
   return { inside: hashBytes(root), outside: "outside" };
 }
 
-export function openHashes(root: string, look: Look, store: Store): Hashes {
+export function openHashes(root: string, look: StatPath, store: CacheStore): FileHashCache {
   const names = namesOf(root);
   const open = () =>
-    new Hashes(
+    new FileHashCache(
       look,
       (path) => isBelow(path, root),
       (part) => store.readText("hashes", names[part]),
@@ -25,7 +25,7 @@ export function openHashes(root: string, look: Look, store: Store): Hashes {
 }
 
 /** Of all projects that this process has looked at. */
-export function writeHashes(store: Store): void {
+export function writeHashes(store: CacheStore): void {
   try {
     for (const [root, hashes] of memories) {
       const names = namesOf(root);

@@ -5,41 +5,46 @@
 // by chance, and costs no more than a run. In the middle of another word it does not count: most words of paths are short, and
 // would be in every text. Where that is in doubt, it counts.
 import { closeSync, openSync, readSync } from "node:fs";
-import { formsOf } from "../redaction/forms.ts";
-import type { Entry, KeptEntry } from "./entry.ts";
-import { keepEntry, keepPath, REPOSITORY_NAME, withoutRepositoryKind, wordsOf } from "./place.ts";
-import type { Store } from "./store.ts";
+import { variantsOf } from "../redaction/forms.ts";
+import type { CacheEntry, StoredEntry } from "./entry.ts";
+import { toPortableEntry, toPortablePath, REPOSITORY_NAME, withoutRepositoryKind, wordsOf } from "./place.ts";
+import type { CacheStore } from "./store.ts";
 
 const CHUNK = 4 << 20;
 
 /** As `keepEntry`, with the words of the project's path that its outputs contain. @param log the output log */
-export function keepWithMentions(entry: Entry, root: string, log: Uint8Array, store: Store): KeptEntry {
-  const mentioned = mentionsIn(entry, root, log, store, [REPOSITORY_NAME]);
+export function keepWithMentions(
+  entry: CacheEntry,
+  root: string,
+  log: Uint8Array,
+  store: CacheStore,
+): StoredEntry {
+  const mentioned = findRootPathWords(entry, root, log, store, [REPOSITORY_NAME]);
   const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
   const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
   const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
-  return keepEntry({ ...entry, conditions }, root, ofPlace);
+  return toPortableEntry({ ...entry, conditions }, root, ofPlace);
 }
 
 /** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
-function mentionsIn(
-  { outputs }: Entry,
+function findRootPathWords(
+  { outputs }: CacheEntry,
   root: string,
   log: Uint8Array,
-  store: Store,
+  store: CacheStore,
   more: readonly string[] = [],
 ): string[] {
-  const mentions = new Mentions(root, more);
+  const mentions = new RootPathDetector(root, more);
   mentions.lookAt(log);
   for (const output of outputs) {
-    mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+    mentions.lookAt(Buffer.from(toPortablePath(output.path, root)));
     if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
     if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
   }
   return [...mentions.found];
 }
 
-export class Mentions {
+export class RootPathDetector {
   readonly #root: string;
   /** What has not been found yet. */
   readonly #words: Map<string, Buffer>;
@@ -51,7 +56,7 @@ export class Mentions {
     this.#root = root;
     this.#words = new Map([...wordsOf(root), ...more].map((word) => [word, Buffer.from(word)]));
     const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
-    this.#forms = [...forms, ...formsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
+    this.#forms = [...forms, ...variantsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
     this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + LONGEST_ESCAPE;
   }
 

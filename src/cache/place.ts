@@ -10,7 +10,7 @@
 // Surprising: nobody can tell a path that was reached by `..` from one that was written down, so both have to be met. Places
 // that all checkouts of a user share (the system's, the home directory's dot files, the directories of PATH) are written down.
 import { sep } from "node:path";
-import type { Condition, Entry, KeptEntry, Output } from "./entry.ts";
+import type { RecordedDependency, CacheEntry, StoredEntry, RecordedOutput } from "./entry.ts";
 
 /** Of the root itself. */
 const HERE = ".";
@@ -18,7 +18,7 @@ const HERE = ".";
 const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/;
 
 /** From the root, with "/" between, for what is in it; the path itself for everything else. */
-export function keepPath(path: string, root: string): string {
+export function toPortablePath(path: string, root: string): string {
   if (path === root) return HERE;
   return isBelow(path, root) ? withSlashes(path.slice(root.length + 1)) : path;
 }
@@ -68,8 +68,8 @@ export function withoutBinariesAbove(path: string, root: string): string {
     .join(":");
 }
 
-export function keepEntry(entry: Entry, root: string, mentioned: readonly string[]): KeptEntry {
-  const keep = (path: string) => keepPath(path, root);
+export function toPortableEntry(entry: CacheEntry, root: string, mentioned: readonly string[]): StoredEntry {
+  const keep = (path: string) => toPortablePath(path, root);
   return {
     ...entry,
     root,
@@ -91,20 +91,20 @@ export function isRepository(name: string): boolean {
 }
 
 /** Removes the type of `.git` from listings. A script that looks at `.git` itself has a separate condition for it. */
-export function withoutRepositoryKind(conditions: readonly Condition[]): Condition[] {
+export function withoutRepositoryKind(conditions: readonly RecordedDependency[]): RecordedDependency[] {
   const generalize = (name: string) => (isRepository(name) ? REPOSITORY : name);
   return conditions.map((each) =>
     each[0] === "names" && each[2].some(isRepository)
-      ? (each.with(2, each[2].map(generalize)) as unknown as Condition)
+      ? (each.with(2, each[2].map(generalize)) as unknown as RecordedDependency)
       : each,
   );
 }
 
 /** Whether a path outside is the same one for every checkout. What is not there has more often been looked for. */
-export type IsFixed = (path: string, isThere: boolean) => boolean;
+export type IsMachinePath = (path: string, isThere: boolean) => boolean;
 
 /** The entry as it is meant for this root; null where it is none for it. */
-export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Entry | null {
+export function relocateEntry(kept: StoredEntry, root: string, isFixed: IsMachinePath): CacheEntry | null {
   const { root: first, mentioned, ...rest } = kept;
   const place = (path: string) => placePath(path, root);
   const conditions = kept.conditions.map((each) => placeCondition(each, root));
@@ -118,15 +118,15 @@ export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Ent
   return { ...rest, conditions, ...placed() };
 
   function placed() {
-    const outputs = kept.outputs.map((each): Output => ({ ...each, path: place(each.path) }));
+    const outputs = kept.outputs.map((each): RecordedOutput => ({ ...each, path: place(each.path) }));
     return { outputs, own: kept.own.map(place) };
   }
 }
 
-const placements = new Map<string, WeakMap<Condition, Condition>>();
+const placements = new Map<string, WeakMap<RecordedDependency, RecordedDependency>>();
 
 /** The same object for the same object: entries share them. */
-function placeCondition(kept: Condition, root: string): Condition {
+function placeCondition(kept: RecordedDependency, root: string): RecordedDependency {
   let placed = placements.get(root);
   if (!placed) placements.set(root, (placed = new WeakMap()));
   let condition = placed.get(kept);
@@ -134,8 +134,8 @@ function placeCondition(kept: Condition, root: string): Condition {
   return condition;
 }
 
-function atPath(condition: Condition, path: string): Condition {
-  return condition.with(1, path) as unknown as Condition;
+function atPath(condition: RecordedDependency, path: string): RecordedDependency {
+  return condition.with(1, path) as unknown as RecordedDependency;
 }
 
 /** Words of a path, each with its place: `["home", "me", "shop"]`. */
@@ -153,12 +153,17 @@ function isSamePlace(mentioned: readonly string[], first: string, root: string):
 }
 
 /** What has to be met besides, since the same steps upwards lead elsewhere. */
-function seenFrom(root: string, outside: readonly Condition[], first: string, isFixed: IsFixed): Condition[] {
+function seenFrom(
+  root: string,
+  outside: readonly RecordedDependency[],
+  first: string,
+  isFixed: IsMachinePath,
+): RecordedDependency[] {
   const before = ancestorsOf(first);
   const now = ancestorsOf(root);
   if (before[0] === now[0]) return [];
   const there = new Set(outside.filter(([kind]) => kind !== "absent").map(([, path]) => path));
-  const added = new Map<string, Condition>();
+  const added = new Map<string, RecordedDependency>();
   for (const condition of outside) {
     const [kind, path] = condition;
     if (kind === "directory" && before.includes(path)) continue;
@@ -185,7 +190,7 @@ function ancestorsOf(root: string): string[] {
 }
 
 /** @param home as HOME has it. @param path as PATH has it */
-export function fixedPlaces(home: string, path: string): IsFixed {
+export function machinePaths(home: string, path: string): IsMachinePath {
   // Only who comes from elsewhere asks.
   const ways = () => {
     const programs = new Set(path.split(":"));

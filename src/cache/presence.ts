@@ -10,11 +10,11 @@ import { join } from "node:path";
 import type { FileLock } from "../../platform/contract/file-lock.ts";
 import { fileLocks } from "../../platform/file-lock.ts";
 import { hashBytes } from "./hashes.ts";
-import { Unkept } from "./unkept.ts";
+import { NotCacheableError } from "./unkept.ts";
 
 const MARK = ".met";
 
-export class Presence {
+export class ConcurrentRunDetector {
   readonly #path: string;
   #lock: FileLock | undefined;
   #hasMet = false;
@@ -43,10 +43,10 @@ export class Presence {
   }
 
   /** Throws Unkept, unless nobody else has been there since it was made. */
-  requireAlone(): void {
-    if (this.#failure !== undefined) throw new Unkept("store", this.#failure);
+  requireNoConcurrentRun(): void {
+    if (this.#failure !== undefined) throw new NotCacheableError("store", this.#failure);
     const isMarked = existsSync(this.#path + MARK) || !existsSync(this.#path);
-    if (this.#hasMet || isMarked) throw new Unkept("overlapped", "");
+    if (this.#hasMet || isMarked) throw new NotCacheableError("overlapped", "");
   }
 
   leave(): void {

@@ -8,11 +8,11 @@
 // them but addresses.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { STAMP_WORDS, type StampReader } from "../../platform/contract/stamps.ts";
+import { FINGERPRINT_WORDS, type StatFingerprintReader } from "../../platform/contract/stamps.ts";
 import { makePrivate } from "../../platform/private-file.ts";
 import { stamps } from "../../platform/stamps.ts";
-import { FOLLOWS, type Row, WHOLE } from "./sights.ts";
-import type { Store } from "./store.ts";
+import { FOLLOWS, type FingerprintRow, WHOLE } from "./sights.ts";
+import type { CacheStore } from "./store.ts";
 
 /** Another one for another shape of what is written. */
 const SHAPE = 2;
@@ -21,7 +21,7 @@ const MOST = 8;
 /** Bytes. */
 const LARGEST = 64 << 20;
 /** A row: how, where its path begins, the stamp. */
-const ROW = 2 + STAMP_WORDS;
+const ROW = 2 + FINGERPRINT_WORDS;
 
 /** As it is written, in JSON behind rows and paths. */
 interface Text<All, Part> {
@@ -33,16 +33,16 @@ interface Text<All, Part> {
 }
 
 /** One that was read. */
-export class Recollection<All, Part> {
+export class RunMemo<All, Part> {
   readonly #text: Text<All, Part>;
   readonly #rows: Uint32Array;
-  readonly #reader: StampReader;
+  readonly #reader: StatFingerprintReader;
   /** Kept for as long as the reader has its address. */
   readonly #paths: Uint8Array;
   /** Of each row: 0 for nobody has looked, 1 for the same, 2 for another. */
   #verdicts: Uint8Array | undefined;
 
-  constructor(text: Text<All, Part>, rows: Uint32Array, paths: Uint8Array, reader: StampReader) {
+  constructor(text: Text<All, Part>, rows: Uint32Array, paths: Uint8Array, reader: StatFingerprintReader) {
     [this.#text, this.#rows, this.#paths, this.#reader] = [text, rows, paths, reader];
     this.#verdicts = new Uint8Array(rows.length / ROW);
   }
@@ -81,22 +81,23 @@ export class Recollection<All, Part> {
     const how = rows[start]!;
     const now = this.#reader.take(rows[start + 1]!, (how & FOLLOWS) !== 0);
     if ((how & WHOLE) === 0) return now[0] === rows[start + 2];
-    for (let word = 0; word < STAMP_WORDS; word += 1) if (now[word] !== rows[start + 2 + word]) return false;
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1)
+      if (now[word] !== rows[start + 2 + word]) return false;
     return true;
   }
 
   /** For one that is written after it: what it knows of all of it. */
-  commonRows(): Row[] {
+  commonRows(): FingerprintRow[] {
     return [...Array(this.#text.common).keys()].map((row) => this.#copyRow(row));
   }
 
   /** Likewise of one part; null where nothing is known of that. */
-  copyOf(index: number): { readonly part: Part; readonly rows: readonly Row[] } | null {
+  copyOf(index: number): { readonly part: Part; readonly rows: readonly FingerprintRow[] } | null {
     const known = this.#text.parts[index];
     return known ? { part: known.part, rows: known.rows.map((row) => this.#copyRow(row)) } : null;
   }
 
-  #copyRow(row: number): Row {
+  #copyRow(row: number): FingerprintRow {
     const [how, at, ...stamp] = this.#rows.subarray(row * ROW, (row + 1) * ROW);
     const path = decoder.decode(this.#paths.subarray(at, this.#paths.indexOf(0, at)));
     return { path, how: how!, stamp: Uint32Array.from(stamp) };
@@ -105,7 +106,7 @@ export class Recollection<All, Part> {
 
 const decoder = new TextDecoder();
 
-function directoryOf(store: Store): string {
+function directoryOf(store: CacheStore): string {
   return join(store.directory, "recalled");
 }
 
@@ -113,14 +114,14 @@ function directoryOf(store: Store): string {
  * Whether something is written under that name: what is known of a run, or that it may come again. Throws where others could
  * have written it.
  */
-export function isExpected(store: Store, id: string): boolean {
+export function isRepeatExpected(store: CacheStore, id: string): boolean {
   if (!existsSync(join(directoryOf(store), id))) return false;
   makePrivate(directoryOf(store));
   return true;
 }
 
 /** A run may come again, and is then worth remembering. Throws the system's errors. */
-export function expectAgain(store: Store, id: string): void {
+export function markForMemo(store: CacheStore, id: string): void {
   // Not with the rest of the store, which may be read where it cannot be written.
   makePrivate(directoryOf(store));
   store.write("recalled", id, "");
@@ -128,12 +129,12 @@ export function expectAgain(store: Store, id: string): void {
 }
 
 /** It was not to be remembered. */
-export function forget(store: Store, id: string): void {
+export function clearMemoMark(store: CacheStore, id: string): void {
   rmSync(join(directoryOf(store), id), { force: true });
 }
 
 /** Undefined where nothing is known of a run. @param id what tells the run from all others */
-export function readRecollection<All, Part>(store: Store, id: string): Recollection<All, Part> | undefined {
+export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<All, Part> | undefined {
   const body = store.readBytes("recalled", id);
   if (!body || body.length < HEAD) return undefined;
   const [shape, rowBytes, pathBytes] = wordsOf(body.subarray(0, HEAD)) as unknown as [number, number, number];
@@ -143,7 +144,7 @@ export function readRecollection<All, Part>(store: Store, id: string): Recollect
   const reader = stamps?.openStamps(paths);
   if (!reader) return undefined;
   const text = JSON.parse(body.toString("utf8", HEAD + rowBytes + pathBytes)) as Text<All, Part>;
-  return new Recollection(text, wordsOf(body.subarray(HEAD, HEAD + rowBytes)), paths, reader);
+  return new RunMemo(text, wordsOf(body.subarray(HEAD, HEAD + rowBytes)), paths, reader);
 }
 
 /** Bytes: the shape, how long the rows are, and the paths. */
@@ -153,17 +154,17 @@ function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }
 
-interface Written<All, Part> {
+interface MemoDraft<All, Part> {
   readonly all: All;
-  readonly common: readonly Row[];
-  readonly parts: readonly ({ readonly part: Part; readonly rows: readonly Row[] } | null)[];
+  readonly common: readonly FingerprintRow[];
+  readonly parts: readonly ({ readonly part: Part; readonly rows: readonly FingerprintRow[] } | null)[];
 }
 
 /** Throws the system's errors. */
-export function writeRecollection<All, Part>(
-  store: Store,
+export function writeRunMemo<All, Part>(
+  store: CacheStore,
   id: string,
-  { all, common, parts }: Written<All, Part>,
+  { all, common, parts }: MemoDraft<All, Part>,
 ): void {
   const sheet = new Sheet();
   for (const row of common) sheet.place(row);
@@ -191,15 +192,15 @@ function forgetOldest(directory: string): void {
 
 /** Rows and their paths, each once. */
 class Sheet {
-  readonly #places = new Map<Row, number>();
+  readonly #places = new Map<FingerprintRow, number>();
   readonly #same = new Map<string, number>();
-  readonly #rows: Row[] = [];
+  readonly #rows: FingerprintRow[] = [];
 
   get count(): number {
     return this.#rows.length;
   }
 
-  place(row: Row): number {
+  place(row: FingerprintRow): number {
     let place = this.#places.get(row);
     if (place !== undefined) return place;
     const { buffer, byteOffset, byteLength } = row.stamp;

@@ -12,14 +12,14 @@
 import { basename } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { isSame } from "../../platform/path-state.ts";
-import { namesOf, type World } from "./check.ts";
-import type { Condition, Output } from "./entry.ts";
+import { namesOf, type FileSystemView } from "./check.ts";
+import type { RecordedDependency, RecordedOutput } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
 import { collectUsed, stemsFor, isSought } from "./sought-names.ts";
-import { Rewritten, Unkept } from "./unkept.ts";
+import { ModifiedInputError, NotCacheableError } from "./unkept.ts";
 
-export interface Rooted extends World {
+export interface ProjectView extends FileSystemView {
   readonly root: string;
   readonly isDeclared: Matcher;
   /** The globs of declared outputs, and what they are relative to. */
@@ -31,26 +31,26 @@ export interface Rooted extends World {
   keep(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
 }
 
-export interface Recorded {
-  readonly conditions: Condition[];
-  readonly outputs: Output[];
+export interface EntryDraft {
+  readonly conditions: RecordedDependency[];
+  readonly outputs: RecordedOutput[];
   readonly own: string[];
 }
 
 /** Throws Unkept. */
-export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Promise<Recorded> {
-  if (doubt) throw new Unkept(doubt.kind, doubt.detail);
+export async function buildEntry({ paths, doubt }: Trace, declared: ProjectView): Promise<EntryDraft> {
+  if (doubt) throw new NotCacheableError(doubt.kind, doubt.detail);
   const listed = await listDeclared(declared);
   const sources = await findSources(paths, listed, declared);
   const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
   const world = sources.size === 0 ? declared : { ...declared, isDeclared };
-  const recorded: Recorded = { conditions: [], outputs: [], own: [] };
+  const recorded: EntryDraft = { conditions: [], outputs: [], own: [] };
   const written = new Set<string>();
   const rewritten: string[] = [];
   for (const traced of paths) {
     const { path } = traced;
     if (world.isIgnored(path)) continue;
-    if (traced.isUnsteady) throw new Unkept("changed", path);
+    if (traced.isUnsteady) throw new NotCacheableError("changed", path);
     if (hasWritten(traced)) {
       written.add(path);
       if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
@@ -62,7 +62,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
       recordInput(traced, hash instanceof Promise ? await hash : hash, recorded, world);
     }
   }
-  if (rewritten.length > 0) throw new Rewritten(rewritten, recorded);
+  if (rewritten.length > 0) throw new ModifiedInputError(rewritten, recorded);
   await addDeclared(recorded, listed, world, sources);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
@@ -76,12 +76,12 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
 }
 
 /** Where a call that was to change it has failed, it is what it was. */
-export function hasWritten({ isWritten, isConfirmed, last }: TracedPath): boolean {
+export function hasWritten({ isWritten, isChangeObserved: isConfirmed, last }: TracedPath): boolean {
   return isWritten && (isConfirmed || last !== undefined);
 }
 
 /** Of all that is declared to be made, what there is now that the script has ended. */
-export async function listDeclared({ declared, packageDirectory }: Rooted): Promise<readonly string[]> {
+export async function listDeclared({ declared, packageDirectory }: ProjectView): Promise<readonly string[]> {
   return await listFiles(declared, packageDirectory);
 }
 
@@ -89,7 +89,7 @@ export async function listDeclared({ declared, packageDirectory }: Rooted): Prom
 async function findSources(
   paths: readonly TracedPath[],
   listed: readonly string[],
-  world: Rooted,
+  world: ProjectView,
 ): Promise<ReadonlySet<string>> {
   if (world.declared.length === 0) return new Set();
   const isMeant = (path: string) => world.isDeclared(path) && !world.isIgnored(path);
@@ -113,11 +113,14 @@ function isRewritten({ first, isRead }: TracedPath): boolean {
 
 /** Throws Unkept. */
 function requireSame({ path, first, last }: TracedPath): void {
-  if (last || (first.kind === "file" && first.isFresh)) throw new Unkept("changed", path);
+  if (last || (first.kind === "file" && first.isFresh)) throw new NotCacheableError("changed", path);
 }
 
 /** Null for what is no file. */
-function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null | Promise<string | null> {
+function hashOf(
+  { path, first }: TracedPath,
+  { hashes }: ProjectView,
+): string | null | Promise<string | null> {
   return first.kind === "file" ? (hashes.find(path, first) ?? hashes.hash(path, first)) : null;
 }
 
@@ -125,19 +128,19 @@ function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null 
 function recordInput(
   { path, first, isRead }: TracedPath,
   hash: string | null,
-  { conditions }: Recorded,
-  { look }: World,
+  { conditions }: EntryDraft,
+  { look }: FileSystemView,
 ): void {
   if (first.kind === "file") {
-    if (hash === null) throw new Unkept(isSame(look(path), first) ? "unread" : "changed", path);
+    if (hash === null) throw new NotCacheableError(isSame(look(path), first) ? "unread" : "changed", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
   else if (first.kind === "directory") conditions.push(["directory", path, first.mode]);
-  else if (first.kind === "other" && isRead) throw new Unkept("pipe", path);
+  else if (first.kind === "other" && isRead) throw new NotCacheableError("pipe", path);
   else conditions.push([first.kind, path]);
 }
 
-async function recordWritten(traced: TracedPath, recorded: Recorded, world: Rooted) {
+async function recordWritten(traced: TracedPath, recorded: EntryDraft, world: ProjectView) {
   const { path, first, isProbed } = traced;
   const now = traced.last ?? first;
   const isDeclared = world.isDeclared(path);
@@ -145,8 +148,8 @@ async function recordWritten(traced: TracedPath, recorded: Recorded, world: Root
     if (!isDeclared) recorded.conditions.push(["absent", path]);
     return;
   }
-  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
-  if (first.kind === "other" || now.kind === "other") throw new Unkept("output", path);
+  if (!isBelow(path, world.root)) throw new NotCacheableError("outside", path);
+  if (first.kind === "other" || now.kind === "other") throw new NotCacheableError("output", path);
   if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));
   recorded.outputs.push(await outputOf(path, now, world));
 }
@@ -155,7 +158,7 @@ function conditionBefore(
   path: string,
   first: Exclude<PathState, { kind: "other" }>,
   isProbed: boolean,
-): Condition {
+): RecordedDependency {
   switch (first.kind) {
     case "absent":
       // Written without a look, it would have become the same whatever was there.
@@ -169,7 +172,7 @@ function conditionBefore(
   }
 }
 
-async function outputOf(path: string, now: PathState, world: Rooted): Promise<Output> {
+async function outputOf(path: string, now: PathState, world: ProjectView): Promise<RecordedOutput> {
   switch (now.kind) {
     case "absent":
       return { path, kind: "absent" };
@@ -178,10 +181,10 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
     case "link":
       return { path, kind: "link", target: now.target };
     case "other":
-      throw new Unkept("output", path);
+      throw new NotCacheableError("output", path);
     case "file": {
       const hash = await world.keep(path, now);
-      if (hash === null) throw new Unkept("changed", path);
+      if (hash === null) throw new NotCacheableError("changed", path);
       return { path, kind: "file", hash, mode: now.mode };
     }
   }
@@ -189,16 +192,16 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
 
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
 export async function addDeclared(
-  { outputs, conditions }: Recorded,
+  { outputs, conditions }: EntryDraft,
   listed: readonly string[],
-  world: Rooted,
+  world: ProjectView,
   sources: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const made = new Set(outputs.map(({ path }) => path));
   const seen = new Set(conditions.map(([, path]) => path));
   for (const path of listed) {
     if (made.has(path)) continue;
-    if (!isBelow(path, world.root)) throw new Unkept("elsewhere", path);
+    if (!isBelow(path, world.root)) throw new NotCacheableError("elsewhere", path);
     const state = world.look(path);
     if (sources.has(path)) {
       if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));
@@ -206,17 +209,21 @@ export async function addDeclared(
   }
 }
 
-async function conditionNow(path: string, state: PathState, { hashes }: Rooted): Promise<Condition> {
+async function conditionNow(
+  path: string,
+  state: PathState,
+  { hashes }: ProjectView,
+): Promise<RecordedDependency> {
   const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
-  if (state.kind !== "file" || hash === null) throw new Unkept("changed", path);
+  if (state.kind !== "file" || hash === null) throw new NotCacheableError("changed", path);
   return ["file", path, hash, state.mode];
 }
 
 function recordNames(
   { path, names, first, last, unsteadyNames }: TracedPath,
   own: ReadonlySet<string>,
-  { conditions }: Recorded,
-  world: Rooted,
+  { conditions }: EntryDraft,
+  world: ProjectView,
   stems: readonly string[] | undefined,
 ): void {
   const isMade = first.kind === "absent" && last?.kind === "directory";
@@ -230,6 +237,6 @@ function recordNames(
   const isUnsteady =
     unsteadyNames?.some((each) => !own.has(each) && !world.isIgnored(each) && matters(each)) ?? false;
   if (isUnsteady || seen.join("/") !== wanted.join("/"))
-    throw new Unkept(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
+    throw new NotCacheableError(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
   conditions.push(stems ? ["names", path, seen, stems] : ["names", path, seen]);
 }

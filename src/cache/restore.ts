@@ -17,11 +17,11 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isOutput, type World } from "./check.ts";
-import type { Entry, Output } from "./entry.ts";
+import { isOutput, type FileSystemView } from "./check.ts";
+import type { CacheEntry, RecordedOutput } from "./entry.ts";
 import { hashFile } from "./hashes.ts";
 import { isBelow } from "./place.ts";
-import type { Store } from "./store.ts";
+import type { CacheStore } from "./store.ts";
 
 /**
  * Returns the number of restored files, or the reason as text if the outputs cannot be restored.
@@ -29,13 +29,13 @@ import type { Store } from "./store.ts";
  * @param announce called before anything is touched, so that others know
  */
 export async function restoreOutputs(
-  entry: Entry,
+  entry: CacheEntry,
   root: string,
-  store: Store,
-  world: World,
+  store: CacheStore,
+  world: FileSystemView,
   announce: () => { leave(): void },
 ): Promise<number | string> {
-  const missing: Output[] = [];
+  const missing: RecordedOutput[] = [];
   for (const output of entry.outputs) {
     if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes(".."))
       return `its result contains ${output.path}, which is outside the project`;
@@ -62,8 +62,8 @@ export async function restoreOutputs(
 }
 
 /** Directories before what is in them; what has to go last, from the bottom up. */
-function inOrder(outputs: readonly Output[]): Output[] {
-  const rank = ({ kind }: Output) => ["directory", "file", "link", "absent"].indexOf(kind);
+function inOrder(outputs: readonly RecordedOutput[]): RecordedOutput[] {
+  const rank = ({ kind }: RecordedOutput) => ["directory", "file", "link", "absent"].indexOf(kind);
   return outputs.toSorted((a, b) => {
     if (rank(a) !== rank(b)) return rank(a) - rank(b);
     const isBefore = a.path < b.path ? -1 : 1;
@@ -71,7 +71,7 @@ function inOrder(outputs: readonly Output[]): Output[] {
   });
 }
 
-async function put(output: Output, root: string, store: Store): Promise<void> {
+async function put(output: RecordedOutput, root: string, store: CacheStore): Promise<void> {
   const { path } = output;
   if (output.kind === "absent") return remove(path, root);
   requireInside(dirname(path), root, true);

@@ -8,24 +8,24 @@ import { relative } from "node:path";
 import { describeChange, type Doubted } from "./doubts.ts";
 import { literally } from "./patterns.ts";
 import { isBelow, withSlashes } from "./place.ts";
-import type { Rooted } from "./record.ts";
+import type { ProjectView } from "./record.ts";
 import { describeRule } from "./rule-line.ts";
-import type { Rewritten } from "./unkept.ts";
+import type { ModifiedInputError } from "./unkept.ts";
 
 /** More paths than these are named by their folders. */
 const MOST_NAMED = 3;
 
 /** Returns the end of the sentence that names the first of the paths. */
 export async function adviseFor(
-  { paths, recorded }: Rewritten,
+  { paths, recorded }: ModifiedInputError,
   doubted: Doubted,
-  { sourcesAmong, root }: Pick<Rooted, "sourcesAmong" | "root">,
+  { sourcesAmong, root }: Pick<ProjectView, "sourcesAmong" | "root">,
 ): Promise<string> {
   const made = recorded.outputs.map(({ path }) => path);
   const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
   // Git answers for the project alone. Without git there is nothing to tell sources by.
   const sources = await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
-  if (sources) return adviseRewritten(paths, made, sources, doubted);
+  if (sources) return modifiedInputHint(paths, made, sources, doubted);
   return `if its old content does not matter, ${describeChange(doubted, "ignore", paths)}`;
 }
 
@@ -36,7 +36,7 @@ export async function adviseFor(
  * @param made what else it wrote
  * @param sources those that somebody writes by hand, of all that it has touched
  */
-function adviseRewritten(
+function modifiedInputHint(
   rewritten: readonly string[],
   made: readonly string[],
   sources: ReadonlySet<string>,

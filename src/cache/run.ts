@@ -3,47 +3,52 @@
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
 import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
-import { look } from "../../platform/path-state.ts";
+import { statPath } from "../../platform/path-state.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
-import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
-import { compareEntry } from "./check.ts";
+import { type EntryCandidate, findCandidates, type Lookup } from "./candidates.ts";
+import { validateEntry } from "./check.ts";
 import { deriveCleanStart } from "./clean-start.ts";
 import {
-  claimKey,
+  leaseKey,
   explainMissing,
   publishFailure,
-  publishMade,
+  publishOutputs,
   readFailureLog,
-  type Sharing,
+  type SharedRunCache,
 } from "./claims.ts";
-import { describeDoubt, describeUnshared, type Doubted } from "./doubts.ts";
-import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
-import type { Entry } from "./entry.ts";
-import { describeForeignPlace, describeHit, FAILED, Findings } from "./finding.ts";
-import { FollowedScript } from "./followed-script.ts";
-import { Inputs, listCounted } from "./inputs.ts";
+import { describeNotCached, describeNotShared, type Doubted } from "./doubts.ts";
+import {
+  cachedEnvironment,
+  describeMissed,
+  describeMissingVariables,
+  findPrintedSecret,
+} from "./environment.ts";
+import type { CacheEntry } from "./entry.ts";
+import { describeForeignPlace, describeHit, FAILED, ScriptExplanations } from "./finding.ts";
+import { TracedScript } from "./followed-script.ts";
+import { RecordedInputFiles, listCounted } from "./inputs.ts";
 import { sizeAt } from "./kept-files.ts";
-import type { KnownEntries } from "./known-entries.ts";
-import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
-import { Leftovers } from "./leftovers.ts";
-import { type Piece, readLog } from "./log.ts";
+import type { EntrySnapshot } from "./known-entries.ts";
+import { compareKeys, hashOf, type CacheKey, makeKey, executableFingerprint } from "./key.ts";
+import { StaleOutputs } from "./leftovers.ts";
+import { type OutputChunk, readLog } from "./log.ts";
 import { keepWithMentions } from "./mention.ts";
-import { fixedPlaces, type IsFixed, isBelow, placeEntry, withoutBinariesAbove } from "./place.ts";
-import type { Presence } from "./presence.ts";
-import { addDeclared, listDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
+import { machinePaths, type IsMachinePath, isBelow, relocateEntry, withoutBinariesAbove } from "./place.ts";
+import type { ConcurrentRunDetector } from "./presence.ts";
+import { addDeclared, listDeclared, type EntryDraft, buildEntry, type ProjectView } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
-import { type Basis, basisOf } from "./sights.ts";
-import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
+import { type HitEvidence, hitEvidenceOf } from "./sights.ts";
+import type { CachedRun, CachedScript, Hit, LeasedPublication, StepRequest } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
-import type { Store } from "./store.ts";
+import type { CacheStore } from "./store.ts";
 import { adviseFor } from "./rewritten.ts";
-import { Rewritten, Unkept } from "./unkept.ts";
+import { ModifiedInputError, NotCacheableError } from "./unkept.ts";
 import { verify } from "./verification.ts";
-import { openWorld, type Surroundings } from "./world.ts";
+import { openWorld, type CacheContext } from "./world.ts";
 
-export class Run implements CachedRun {
+export class CachedScriptRun implements CachedRun {
   hit: Hit | undefined;
   why = "";
   isFaulty = false;
@@ -53,18 +58,18 @@ export class Run implements CachedRun {
   readonly #settings: CacheSettings;
   /** Absent where its inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
-  readonly #store: Store;
-  readonly #known: KnownEntries;
+  readonly #store: CacheStore;
+  readonly #known: EntrySnapshot;
   readonly #shared: SharedCache | undefined;
-  readonly #world: Rooted;
+  readonly #world: ProjectView;
   readonly #withheld: readonly string[];
-  readonly #followed: FollowedScript;
-  readonly #findings: Findings;
-  #key: Key | undefined;
+  readonly #followed: TracedScript;
+  readonly #findings: ScriptExplanations;
+  #key: CacheKey | undefined;
   /** The key that other machines compute too if they start the script in the same way; absent if nothing is shared. */
-  #sharedKey: Key | undefined;
+  #sharedKey: CacheKey | undefined;
   /** What is kept of this run, or what it was found by. */
-  #entry: Entry | undefined;
+  #entry: CacheEntry | undefined;
   /** The file of `#entry`, where it was found in one. */
   #file: string | undefined;
   constructor(
@@ -72,7 +77,7 @@ export class Run implements CachedRun {
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    surroundings: Surroundings,
+    surroundings: CacheContext,
   ) {
     const { tracing, store, shared, known, original } = surroundings;
     this.#script = script;
@@ -87,9 +92,9 @@ export class Run implements CachedRun {
       cachedEnvironment(env, original, declared, settings.root),
     );
     const variables = environments.map((each) => each.variables);
-    this.#followed = new FollowedScript(script.steps, variables, tracing, this.#announce);
+    this.#followed = new TracedScript(script.steps, variables, tracing, this.#announce);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
-    this.#findings = new Findings(settings.root, packageDirectory, script, store, known);
+    this.#findings = new ScriptExplanations(settings.root, packageDirectory, script, store, known);
     this.#world = openWorld(rule, settings.root, packageDirectory, surroundings);
   }
 
@@ -97,7 +102,7 @@ export class Run implements CachedRun {
   async find(purpose: "use" | "look"): Promise<this> {
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
-      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      const program = await hashOf(process.execPath, this.#world.hashes, statPath);
       this.#sharedKey = await this.#makeKey(this.#shared.secret, program);
     }
     this.why = "nothing that is kept is to be used";
@@ -115,20 +120,23 @@ export class Run implements CachedRun {
   }
 
   /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
-  async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
+  async #use(
+    candidates: AsyncGenerator<EntryCandidate>,
+    purpose: "use" | "look",
+  ): Promise<string | undefined> {
     const { root } = this.#settings;
     const others = () => (this.#settings.isRead ? this.#known.entries(this.#key!.hash) : []);
-    const left = new Leftovers(others, (entry) => placeEntry(entry, root, this.#isFixed), this.#world);
+    const left = new StaleOutputs(others, (entry) => relocateEntry(entry, root, this.#isFixed), this.#world);
     let difference: string | undefined;
     for await (const { kept, isOthers, file, prepare, use } of candidates) {
-      const entry = placeEntry(kept, root, this.#isFixed);
+      const entry = relocateEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= describeForeignPlace(kept);
         continue;
       }
-      const found = await compareEntry(entry, this.#world, left);
-      if (found.difference !== null) {
-        difference ??= found.difference;
+      const found = await validateEntry(entry, this.#world, left);
+      if (found.mismatch !== null) {
+        difference ??= found.mismatch;
         continue;
       }
       const obstacle = purpose === "look" ? undefined : await prepare(entry);
@@ -152,14 +160,14 @@ export class Run implements CachedRun {
   }
 
   async take(claim: string): Promise<boolean> {
-    const shared = { cache: this.#shared!, key: claimKey(claim, this.#sharedKey!.hash, "made") };
+    const shared = { cache: this.#shared!, key: leaseKey(claim, this.#sharedKey!.hash, "made") };
     const access = { isRead: false, isWritten: this.#settings.isWritten };
     const difference = await this.#use(findCandidates(this.#lookup(access), shared), "use");
     if (!this.hit) this.why = difference ?? (await explainMissing(this.#sharing, claim));
     return this.hit !== undefined;
   }
 
-  async readFailure(claim: string): Promise<readonly Piece[] | undefined> {
+  async readFailure(claim: string): Promise<readonly OutputChunk[] | undefined> {
     return await readFailureLog(this.#sharing, claim);
   }
 
@@ -167,16 +175,16 @@ export class Run implements CachedRun {
     return Object.assign({}, ...this.#followed.environments);
   }
 
-  get #isFixed(): IsFixed {
+  get #isFixed(): IsMachinePath {
     const { HOME = "", PATH = "" } = this.#variables;
-    return fixedPlaces(HOME, withoutBinariesAbove(PATH, this.#settings.root));
+    return machinePaths(HOME, withoutBinariesAbove(PATH, this.#settings.root));
   }
 
-  async #makeOwnKey(): Promise<Key> {
-    return await this.#makeKey(this.#store.secret(), ownStamp());
+  async #makeOwnKey(): Promise<CacheKey> {
+    return await this.#makeKey(this.#store.secret(), executableFingerprint());
   }
 
-  async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
+  async #makeKey(secret: Uint8Array, program: string): Promise<CacheKey> {
     const { packageDirectory, hashes } = this.#world;
     const request = {
       system: host.system,
@@ -193,29 +201,29 @@ export class Run implements CachedRun {
     return await makeKey(request, hashes, this.#world.look);
   }
 
-  get basis(): Basis | undefined {
+  get basis(): HitEvidence | undefined {
     const [file, finding] = [this.#file, this.#findings.path];
     if (file === undefined || !this.#tracing) return undefined; // what is declared is told by git
-    return basisOf(this.#rule, this.#world, { file, finding, log: this.#entry!.log });
+    return hitEvidenceOf(this.#rule, this.#world, { file, finding, log: this.#entry!.log });
   }
 
-  get inputs(): Inputs | undefined {
+  get inputs(): RecordedInputFiles | undefined {
     const known = { key: this.#key!, isTraced: this.#tracing !== undefined, isFixed: this.#isFixed };
-    return this.#entry && new Inputs(this.#entry, this.#rule, this.#world, known);
+    return this.#entry && new RecordedInputFiles(this.#entry, this.#rule, this.#world, known);
   }
 
   /** What is to be kept of a run that has ended well. Throws Unkept. */
-  async #record(trace: Trace | undefined): Promise<Recorded> {
-    if (trace) return await recordRun(trace, this.#world);
+  async #record(trace: Trace | undefined): Promise<EntryDraft> {
+    if (trace) return await buildEntry(trace, this.#world);
     const [difference] = compareKeys(this.#key!.fields, (await this.#makeOwnKey()).fields);
-    if (difference !== undefined) throw new Unkept("edited", difference);
-    const recorded: Recorded = { conditions: [], outputs: [], own: [] };
+    if (difference !== undefined) throw new NotCacheableError("edited", difference);
+    const recorded: EntryDraft = { conditions: [], outputs: [], own: [] };
     await addDeclared(recorded, await listDeclared(this.#world), this.#world);
     return recorded;
   }
 
   /** Returns the reason as text if the outputs cannot be restored. */
-  async #apply(entry: Entry, leftovers: readonly string[]): Promise<Hit | string> {
+  async #apply(entry: CacheEntry, leftovers: readonly string[]): Promise<Hit | string> {
     const log = this.#store.readBlob(entry.log);
     if (!log) return "its output log is missing from the cache, or damaged";
     const { root } = this.#settings;
@@ -239,7 +247,7 @@ export class Run implements CachedRun {
     return this.#followed.environments[step]!;
   }
 
-  async close(outcome: string, publication?: Publication): Promise<readonly string[]> {
+  async close(outcome: string, publication?: LeasedPublication): Promise<readonly string[]> {
     try {
       return await this.#keep(outcome, publication);
     } finally {
@@ -247,13 +255,13 @@ export class Run implements CachedRun {
     }
   }
 
-  async #keep(outcome: string, publication?: Publication): Promise<readonly string[]> {
+  async #keep(outcome: string, publication?: LeasedPublication): Promise<readonly string[]> {
     const { log } = this.#followed;
     const trace = await this.#followed.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
     if (this.#followed.refusal) {
       this.isFaulty = this.#settings.isVerified;
-      return [...lines, describeDoubt(this.#doubted, this.#followed.refusal, "")];
+      return [...lines, describeNotCached(this.#doubted, this.#followed.refusal, "")];
     }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (publication && !["success", "stopped"].includes(outcome)) {
@@ -268,58 +276,62 @@ export class Run implements CachedRun {
     try {
       const recorded = await this.#record(trace);
       const shown = this.#findShown();
-      if (shown !== undefined) throw new Unkept("secret", shown);
-      if (log.isTooLarge) throw new Unkept("flood", "64 MB");
+      if (shown !== undefined) throw new NotCacheableError("secret", shown);
+      if (log.isTooLarge) throw new NotCacheableError("flood", "64 MB");
       const bytes = this.#store.keepBytes(log.toBytes());
       const [label, created, duration] = [this.#script.label, Date.now(), this.#followed.elapsed];
-      const entryOf = (each: Recorded): Entry => ({ label, created, duration, ...each, log: bytes });
+      const entryOf = (each: EntryDraft): CacheEntry => ({ label, created, duration, ...each, log: bytes });
       const entry = entryOf(recorded);
       const sizeOf = (hash: string) => sizeAt(this.#store.blobPath(hash));
       const clean = trace && deriveCleanStart(recorded, trace.paths, this.#earlier(), sizeOf);
       // Other machines and checkouts mostly have no outputs of earlier runs.
       const sent = clean ? entryOf(clean) : entry;
-      const keep = (each: Entry) => keepWithMentions(each, this.#settings.root, log.bytes(), this.#store);
+      const keep = (each: CacheEntry) =>
+        keepWithMentions(each, this.#settings.root, log.bytes(), this.#store);
       const kept = clean ? [keep(sent), keep(entry)] : [keep(entry)];
       // After all of it was read: who comes from here on changes nothing of it.
       this.#followed.requireAlone();
       const outside = shared?.findOutside(sent, this.#world);
       const mayLeave = outside === undefined;
-      if (publication && !(await publishMade(this.#sharing, publication, kept[0]!, mayLeave))) return lines;
+      if (publication && !(await publishOutputs(this.#sharing, publication, kept[0]!, mayLeave)))
+        return lines;
       if (this.#settings.isWritten) for (const each of kept) this.#store.addEntry(this.#key!.hash, each);
       this.#entry = entry;
       if (mayLeave) void shared?.offer(this.#sharedKey!.hash, kept[0]!, this.#store);
-      else lines.push(describeUnshared(this.#doubted, outside));
-      this.#store.shrinkNowAndThen();
+      else lines.push(describeNotShared(this.#doubted, outside));
+      this.#store.maybeEvict();
       return lines;
     } catch (error) {
       const { why, detail } =
-        error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
+        error instanceof NotCacheableError
+          ? error
+          : { why: "store" as const, detail: (error as Error).message };
       // In the folders above names come and go.
       if (["changed", "names"].includes(why) && !isBelow(this.#settings.root, detail))
         this.outdatedBy = detail;
       const advice =
-        error instanceof Rewritten ? await adviseFor(error, this.#doubted, this.#world) : undefined;
-      const line = describeDoubt(this.#doubted, why, detail, advice);
+        error instanceof ModifiedInputError ? await adviseFor(error, this.#doubted, this.#world) : undefined;
+      const line = describeNotCached(this.#doubted, why, detail, advice);
       this.#tell(line);
       return [...lines, line];
     }
   }
 
   /** Entries of runs that were started in the same way, as far as they apply in this checkout. */
-  #earlier(): readonly Entry[] {
+  #earlier(): readonly CacheEntry[] {
     const kept = this.#settings.isRead ? this.#known.entries(this.#key!.hash) : [];
-    return kept.flatMap(({ entry }) => placeEntry(entry, this.#settings.root, this.#isFixed) ?? []);
+    return kept.flatMap(({ entry }) => relocateEntry(entry, this.#settings.root, this.#isFixed) ?? []);
   }
 
-  readonly #announce = (): Presence =>
+  readonly #announce = (): ConcurrentRunDetector =>
     this.#store.announce([this.#world.packageDirectory, this.#script.scriptName]);
 
   #findShown(): string | undefined {
     const { environments, log } = this.#followed;
-    return findShown(this.#rule.env, environments[0] ?? {}, log.text());
+    return findPrintedSecret(this.#rule.env, environments[0] ?? {}, log.text());
   }
 
-  get #sharing(): Sharing {
+  get #sharing(): SharedRunCache {
     return { cache: this.#shared!, key: this.#sharedKey!, store: this.#store };
   }
 
@@ -345,7 +357,7 @@ export class Run implements CachedRun {
     const text = [this.#followed.log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
     const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
-    return describeWithheld(this.#script.label, this.#rule, this.#withheld, text, isFirst);
+    return describeMissingVariables(this.#script.label, this.#rule, this.#withheld, text, isFirst);
   }
 
   #tell(text: string): void {

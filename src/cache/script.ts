@@ -1,8 +1,8 @@
 // The words of this folder for who runs scripts: what it is told of one, and what it answers.
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
-import type { Inputs } from "./inputs.ts";
-import type { Piece } from "./log.ts";
-import type { Basis } from "./sights.ts";
+import type { RecordedInputFiles } from "./inputs.ts";
+import type { OutputChunk } from "./log.ts";
+import type { HitEvidence } from "./sights.ts";
 
 /** A script with all its steps, as it would be started. */
 export interface CachedScript {
@@ -22,7 +22,7 @@ export interface CachedScript {
 }
 
 export interface Hit {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly OutputChunk[];
   /** Milliseconds that the script took then. */
   readonly saved: number;
   readonly restored: number;
@@ -31,7 +31,7 @@ export interface Hit {
 export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
 /** The machines of one run share what this makes, under a claim of one of them. */
-export interface Publication {
+export interface LeasedPublication {
   readonly claim: string;
   /**
    * Whether it counts: not if another machine has claimed the script since.
@@ -46,7 +46,7 @@ export interface CachedRun {
   readonly why: string;
   readonly hit: Hit | undefined;
   /** By what the hit would be one again; undefined where that cannot be told by paths, or nobody wants to know. */
-  readonly basis: Basis | undefined;
+  readonly basis: HitEvidence | undefined;
   /** Starts a step, followed. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
   /** What it has written, as it is shown: the values of secrets are out of it. */
@@ -54,17 +54,17 @@ export interface CachedRun {
   /** The same where it could not be followed. */
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** What it depended on: of a hit, and after `close` of what is kept. */
-  readonly inputs: Inputs | undefined;
+  readonly inputs: RecordedInputFiles | undefined;
   /** After `close`: a file that it has read and that was changed while it ran; what it made is of no use. */
   readonly outdatedBy: string | undefined;
   /** After `close`: whether it reads more than is declared, where that was asked. */
   readonly isFaulty: boolean;
   /** Lines for people. What does not count is not kept. */
-  close(outcome: string, publication?: Publication): Promise<readonly string[]>;
+  close(outcome: string, publication?: LeasedPublication): Promise<readonly string[]>;
   /** Whether other machines can have what it makes. */
   readonly isShared: boolean;
   /** Puts in place what was made under a claim; false, with `why`, where that is not what it would make here. */
   take(claim: string): Promise<boolean>;
   /** What it wrote when it failed under a claim; undefined where that is not to be had. */
-  readFailure(claim: string): Promise<readonly Piece[] | undefined>;
+  readFailure(claim: string): Promise<readonly OutputChunk[] | undefined>;
 }

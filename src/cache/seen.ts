@@ -3,39 +3,39 @@
 // Contract: it ends with the first script that is started, whatever that does, and in a watched run before the first one is
 // looked for. What is put back, and whoever is waited for, makes it begin anew. So a script is never judged by what was
 // there before something that came earlier in the same run.
-import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
-import { list, look } from "../../platform/path-state.ts";
-import type { Condition } from "./entry.ts";
+import type { ListDirectory, StatPath, PathState } from "../../platform/contract/tracing.ts";
+import { listDirectoryNames, statPath } from "../../platform/path-state.ts";
+import type { RecordedDependency } from "./entry.ts";
 
-export class Seen {
+export class StatCache {
   readonly #states = new Map<string, PathState>();
   readonly #names = new Map<string, readonly string[] | null>();
-  readonly #verdicts = new Map<Condition, string | null>();
+  readonly #verdicts = new Map<RecordedDependency, string | null>();
   #isOver = false;
 
-  readonly look: Look = (path) => {
+  readonly look: StatPath = (path) => {
     const known = this.#states.get(path);
     if (known) return known;
-    const state = look(path);
+    const state = statPath(path);
     if (!this.#isOver) this.#states.set(path, state);
     return state;
   };
 
-  readonly list: List = (path) => {
+  readonly list: ListDirectory = (path) => {
     const known = this.#names.get(path);
     if (known !== undefined) return known;
-    const names = list(path);
+    const names = listDirectoryNames(path);
     if (!this.#isOver) this.#names.set(path, names);
     return names;
   };
 
   /** Of a condition that several entries share: null where it is met, the difference, or undefined for nobody knows. */
-  verdictOf(condition: Condition): string | null | undefined {
+  cachedVerdict(condition: RecordedDependency): string | null | undefined {
     return this.#verdicts.get(condition);
   }
 
   /** @param generation what `generation` was before it was looked at */
-  keepVerdict(condition: Condition, verdict: string | null, generation: number): void {
+  keepVerdict(condition: RecordedDependency, verdict: string | null, generation: number): void {
     if (!this.#isOver && generation === this.generation) this.#verdicts.set(condition, verdict);
   }
 

@@ -1,19 +1,19 @@
 // Whether what was read has the shape of an entry, to the last field: what is shared was written by whoever may write to the
 // shared cache, and what is kept here names files that are copied, and removed where they are damaged.
-import type { KeptEntry } from "./entry.ts";
+import type { StoredEntry } from "./entry.ts";
 import { isKeptPath } from "./place.ts";
 
-type Check = (value: unknown) => boolean;
+type ShapeCheck = (value: unknown) => boolean;
 
 const LATEST = 8.64e15; // of a date, in milliseconds
 
-const isText: Check = (value) => typeof value === "string";
-const isHash: Check = (value) => typeof value === "string" && /^[\da-f]{64}$/.test(value);
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isTime: Check = (value) => typeof value === "number" && value >= 0 && value <= LATEST;
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
+const isText: ShapeCheck = (value) => typeof value === "string";
+const isHash: ShapeCheck = (value) => typeof value === "string" && /^[\da-f]{64}$/.test(value);
+const isCount: ShapeCheck = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isTime: ShapeCheck = (value) => typeof value === "number" && value >= 0 && value <= LATEST;
+const isTexts: ShapeCheck = (value) => Array.isArray(value) && value.every(isText);
 
-const CONDITIONS: Readonly<Record<string, readonly Check[]>> = {
+const CONDITIONS: Readonly<Record<string, readonly ShapeCheck[]>> = {
   absent: [],
   any: [],
   other: [],
@@ -24,14 +24,14 @@ const CONDITIONS: Readonly<Record<string, readonly Check[]>> = {
   names: [isTexts],
 };
 
-const OUTPUTS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+const OUTPUTS: Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>> = {
   file: { hash: isHash, mode: isCount },
   directory: { mode: isCount },
   link: { target: isText },
   absent: {},
 };
 
-const FIELDS: Readonly<Record<Exclude<keyof KeptEntry, "conditions" | "outputs">, Check>> = {
+const FIELDS: Readonly<Record<Exclude<keyof StoredEntry, "conditions" | "outputs">, ShapeCheck>> = {
   label: isText,
   root: isText,
   mentioned: isTexts,
@@ -42,11 +42,11 @@ const FIELDS: Readonly<Record<Exclude<keyof KeptEntry, "conditions" | "outputs">
 };
 
 /** What JSON has, if it is an entry; null for anything else. */
-export function readEntry(value: unknown): KeptEntry | null {
+export function readEntry(value: unknown): StoredEntry | null {
   if (typeof value !== "object" || value === null) return null;
-  const entry = value as KeptEntry;
+  const entry = value as StoredEntry;
   const isWhole =
-    Object.entries(FIELDS).every(([name, check]) => check(entry[name as keyof KeptEntry])) &&
+    Object.entries(FIELDS).every(([name, check]) => check(entry[name as keyof StoredEntry])) &&
     Array.isArray(entry.conditions) &&
     entry.conditions.every(isCondition) &&
     Array.isArray(entry.outputs) &&

@@ -9,51 +9,51 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PathState } from "../../platform/contract/tracing.ts";
-import { ABSENT, DIRECTORY, KIND, LINK, type StampReader } from "../../platform/contract/stamps.ts";
-import type { Glances } from "../../platform/glances.ts";
-import { FRESH } from "../../platform/path-state.ts";
+import { ABSENT, DIRECTORY, KIND, LINK, type StatFingerprintReader } from "../../platform/contract/stamps.ts";
+import type { LookupRecorder } from "../../platform/glances.ts";
+import { TIMESTAMP_GRANULARITY } from "../../platform/path-state.ts";
 import { stamps } from "../../platform/stamps.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow } from "./place.ts";
 
 /** How a path was looked at, and what it was: `content` is read through links, a `state` is not. */
-export interface Sight {
+export interface PathObservation {
   readonly how: "state" | "names" | "content" | "way";
   /** Undefined for something that is there. */
   readonly kind?: PathState["kind"] | undefined;
 }
 
-export type Sights = Map<string, Sight>;
+export type PathObservations = Map<string, PathObservation>;
 
-type Kind = PathState["kind"] | undefined;
+type ObservedKind = PathState["kind"] | undefined;
 
-const sights = new Map<Sight["how"], Map<Kind, Sight>>();
+const sights = new Map<PathObservation["how"], Map<ObservedKind, PathObservation>>();
 
 /** The same object for the same: there are many more looks than ways to look. */
-export function sightOf(how: Sight["how"], kind?: Kind): Sight {
+export function internObservation(how: PathObservation["how"], kind?: ObservedKind): PathObservation {
   let known = sights.get(how);
-  if (!known) sights.set(how, (known = new Map<Kind, Sight>()));
+  if (!known) sights.set(how, (known = new Map<ObservedKind, PathObservation>()));
   let sight = known.get(kind);
   if (!sight) known.set(kind, (sight = { how, kind }));
   return sight;
 }
 
 /** By what a script was found to be a hit. */
-export interface Basis {
-  readonly sights: ReadonlyMap<string, Sight>;
+export interface HitEvidence {
+  readonly sights: ReadonlyMap<string, PathObservation>;
   /** The blob of what it wrote. */
   readonly log: string;
   /** When its entry was last marked as used, in milliseconds since 1970. */
   readonly used: number;
 }
 
-interface Place {
+interface ObservationRoot {
   readonly root: string;
   readonly packageDirectory: string;
-  readonly sights?: Sights | undefined;
+  readonly sights?: PathObservations | undefined;
 }
 
-interface Found {
+interface HitFiles {
   /** Of the entry, and of what was last found out about the script. */
   readonly file: string;
   readonly finding: string;
@@ -61,11 +61,11 @@ interface Found {
 }
 
 /** Undefined where paths do not tell it, or nobody wants to know. */
-export function basisOf(
+export function hitEvidenceOf(
   { inputs }: CacheRule,
-  { root, packageDirectory, sights: looked }: Place,
-  { file, finding, log }: Found,
-): Basis | undefined {
+  { root, packageDirectory, sights: looked }: ObservationRoot,
+  { file, finding, log }: HitFiles,
+): HitEvidence | undefined {
   if (!looked) return undefined;
   const sights = new Map(looked);
   for (const glob of inputs) {
@@ -75,9 +75,9 @@ export function basisOf(
   }
   if (packageDirectory !== root && !isBelow(packageDirectory, root)) return undefined;
   for (let at = packageDirectory; at !== root; at = dirname(at))
-    if (!sights.has(at)) sights.set(at, sightOf("state", "directory"));
-  for (const path of [file, finding]) sights.set(path, sightOf("state"));
-  sights.set(dirname(file), sightOf("names"));
+    if (!sights.has(at)) sights.set(at, internObservation("state", "directory"));
+  for (const path of [file, finding]) sights.set(path, internObservation("state"));
+  sights.set(dirname(file), internObservation("names"));
   const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return used === undefined ? undefined : { sights, log, used };
 }
@@ -91,28 +91,28 @@ export const WHOLE = 2;
 const encoder = new TextEncoder();
 
 /** A path as it has to be found again. */
-export interface Row {
+export interface FingerprintRow {
   readonly path: string;
   readonly how: number;
   readonly stamp: Uint32Array;
 }
 
 /** Makes rows of what was looked at. */
-export class Stamper {
+export class StatFingerprinter {
   readonly #before: number;
   readonly #path = new Uint8Array(new ArrayBuffer(MAX_PATH));
-  readonly #reader: StampReader | undefined;
-  readonly #known = new Map<Sight, Map<string, readonly Row[] | null>>();
+  readonly #reader: StatFingerprintReader | undefined;
+  readonly #known = new Map<PathObservation, Map<string, readonly FingerprintRow[] | null>>();
 
   /** @param begin of the run, in milliseconds since 1970 */
   constructor(begin: number) {
-    this.#before = begin - FRESH;
+    this.#before = begin - TIMESTAMP_GRANULARITY;
     this.#reader = stamps?.openStamps(this.#path);
   }
 
   /** Null where one of these is not as it was seen, or nobody can be sure that it is. */
-  stamp(sights: Iterable<readonly [path: string, sight: Sight]>): Row[] | null {
-    const rows: Row[] = [];
+  stamp(sights: Iterable<readonly [path: string, sight: PathObservation]>): FingerprintRow[] | null {
+    const rows: FingerprintRow[] = [];
     for (const [path, sight] of sights) {
       const known = this.#lookUp(path, sight);
       if (known === null) return null;
@@ -122,15 +122,15 @@ export class Stamper {
   }
 
   /** Most are looked at by many scripts. */
-  #lookUp(path: string, sight: Sight): readonly Row[] | null {
+  #lookUp(path: string, sight: PathObservation): readonly FingerprintRow[] | null {
     let paths = this.#known.get(sight);
-    if (!paths) this.#known.set(sight, (paths = new Map<string, readonly Row[] | null>()));
+    if (!paths) this.#known.set(sight, (paths = new Map<string, readonly FingerprintRow[] | null>()));
     let rows = paths.get(path);
     if (rows === undefined) paths.set(path, (rows = this.#rowsOf(path, sight)));
     return rows;
   }
 
-  #rowsOf(path: string, { how, kind }: Sight): Row[] | null {
+  #rowsOf(path: string, { how, kind }: PathObservation): FingerprintRow[] | null {
     const stamp = this.#take(path, false);
     if (!stamp) return null;
     if (isAbsent(stamp)) {
@@ -147,7 +147,7 @@ export class Stamper {
   }
 
   /** What was read through a link is what it leads to now; where a directory really is, all of the way there tells. */
-  #addLink(path: string, how: Sight["how"], stamp: Uint32Array): Row[] | null {
+  #addLink(path: string, how: PathObservation["how"], stamp: Uint32Array): FingerprintRow[] | null {
     if (!this.#isSettled(stamp)) return null;
     const own = { path, how: WHOLE, stamp };
     const end = this.#take(path, true);
@@ -157,7 +157,7 @@ export class Stamper {
     if (how === "names") return null;
     const target = resolve(dirname(path), readlinkSync(path));
     if (realpathSync(path) !== target) return null;
-    const rows: Row[] = [own];
+    const rows: FingerprintRow[] = [own];
     for (let at = target; ; at = dirname(at)) {
       const state = this.#take(at, false);
       if (!state || (state[0]! & KIND) !== DIRECTORY) return null;
@@ -189,6 +189,9 @@ function isAbsent(stamp: Uint32Array): boolean {
   return stamp[0]! >= ABSENT;
 }
 
-export function sightsOf({ paths }: Glances): [string, Sight][] {
-  return [...paths].map(([path, { how, isThere }]) => [path, sightOf(how, isThere ? undefined : "absent")]);
+export function lookupObservations({ paths }: LookupRecorder): [string, PathObservation][] {
+  return [...paths].map(([path, { how, isThere }]) => [
+    path,
+    internObservation(how, isThere ? undefined : "absent"),
+  ]);
 }

@@ -30,15 +30,15 @@ import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makeOwnDirectory } from "../../platform/own-path.ts";
 import { makePrivate } from "../../platform/private-file.ts";
-import { contentsOf, type KeptEntry } from "./entry.ts";
+import { contentsOf, type StoredEntry } from "./entry.ts";
 import { hashBytes, hashFile, HEX } from "./hashes.ts";
-import { identify, parseEntry } from "./kept-entry.ts";
+import { entryIdentity, parseEntry } from "./kept-entry.ts";
 import { filesIn, sizeOf, touch } from "./kept-files.ts";
 import { FORMAT } from "./key.ts";
-import { Presence, sweep } from "./presence.ts";
+import { ConcurrentRunDetector, sweep } from "./presence.ts";
 
 /** Bytes. */
-export const LARGEST = 5 * 1024 ** 3;
+export const MAX_STORE_SIZE = 5 * 1024 ** 3;
 /** The most entries of one key. A run may have two: clean-start.ts. */
 const MOST_ENTRIES = 16;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
@@ -63,9 +63,9 @@ export function storeDirectory(): string | undefined {
 }
 
 /** What is remembered, for a project, for all of them, for a server, or for a run. */
-type Kind = "hashes" | "known" | "there" | "recalled";
+type StoreArea = "hashes" | "known" | "there" | "recalled";
 
-export class Store {
+export class CacheStore {
   readonly directory: string;
   #secret: Uint8Array | undefined;
 
@@ -99,7 +99,7 @@ export class Store {
   }
 
   /** The content of a file that stays as it is; its hash. */
-  async keepFile(path: string): Promise<string> {
+  async addFile(path: string): Promise<string> {
     const draft = this.#draft();
     try {
       copyFileSync(path, draft, constants.COPYFILE_FICLONE);
@@ -145,12 +145,12 @@ export class Store {
     return false;
   }
 
-  addEntry(key: string, entry: KeptEntry): void {
+  addEntry(key: string, entry: StoredEntry): void {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
     const directory = this.keyDirectory(key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     // Of the same conditions one is enough, unless the places differ in which they hold.
-    const conditions = hashBytes(identify(entry));
+    const conditions = hashBytes(entryIdentity(entry));
     for (const name of listNames(directory))
       if (name.startsWith(conditions)) rmSync(join(directory, name), { force: true });
     this.#put(join(directory, `${conditions}-${hashBytes(bytes)}.zst`), bytes);
@@ -158,8 +158,8 @@ export class Store {
   }
 
   /** @param script what it is called and where it runs */
-  announce(script: readonly string[]): Presence {
-    return new Presence(join(this.directory, "presence"), script, this.#draft());
+  announce(script: readonly string[]): ConcurrentRunDetector {
+    return new ConcurrentRunDetector(join(this.directory, "presence"), script, this.#draft());
   }
 
   keyDirectory(key: string): string {
@@ -170,7 +170,7 @@ export class Store {
   *entries(
     key: string,
     onRead?: (path: string) => void,
-  ): Generator<{ readonly path: string; readonly entry: KeptEntry }> {
+  ): Generator<{ readonly path: string; readonly entry: StoredEntry }> {
     for (const { path, hash } of this.#entryFiles(key)) {
       onRead?.(path);
       const entry = parseEntry(read(path), hash);
@@ -202,22 +202,22 @@ export class Store {
   }
 
   /** Bytes; 0 where there is none. */
-  sizeOfText(kind: Kind, id: string): number {
+  sizeOfText(kind: StoreArea, id: string): number {
     return statSync(join(this.directory, kind, id), { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /** Null where it is not there, or not to the last byte what was written. */
-  readBytes(kind: Kind, id: string): Buffer | null {
+  readBytes(kind: StoreArea, id: string): Buffer | null {
     const bytes = read(join(this.directory, kind, id));
     const content = bytes?.subarray(HEX + 1);
     return content && hashBytes(content) === bytes!.toString("latin1", 0, HEX) ? content : null;
   }
 
-  readText(kind: Kind, id: string): string | null {
+  readText(kind: StoreArea, id: string): string | null {
     return this.readBytes(kind, id)?.toString() ?? null;
   }
 
-  write(kind: Kind, id: string, content: string | Uint8Array): void {
+  write(kind: StoreArea, id: string, content: string | Uint8Array): void {
     this.#put(
       join(this.directory, kind, id),
       Buffer.concat([Buffer.from(`${hashBytes(content)}\n`), Buffer.from(content)]),
@@ -237,15 +237,15 @@ export class Store {
   }
 
   /** Once in a while: it looks at every file. */
-  shrinkNowAndThen(): void {
+  maybeEvict(): void {
     const mark = join(this.directory, "shrunk");
     if (Date.now() - timeOf(mark) < PAUSE) return;
     this.#put(mark, "");
-    this.shrink();
+    this.evict();
   }
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
-  shrink(limit = LARGEST, grace = GRACE): void {
+  evict(limit = MAX_STORE_SIZE, grace = GRACE): void {
     sweep(join(this.directory, "presence"));
     const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = sizeOf(files);
@@ -353,6 +353,6 @@ function hashIn(name: string): string {
   return name.slice(-HEX - ".zst".length, -".zst".length);
 }
 
-function namedBy(entry: KeptEntry | null): string[] {
+function namedBy(entry: StoredEntry | null): string[] {
   return entry ? contentsOf(entry) : [];
 }

@@ -1,13 +1,13 @@
 // Why a run that ended well is not kept, thrown by whoever finds out.
-import type { Cause } from "./doubts.ts";
-import type { Entry } from "./entry.ts";
+import type { UncacheableReason } from "./doubts.ts";
+import type { CacheEntry } from "./entry.ts";
 
 /** Not kept, because of this. */
-export class Unkept extends Error {
-  readonly why: Cause;
+export class NotCacheableError extends Error {
+  readonly why: UncacheableReason;
   readonly detail: string;
 
-  constructor(why: Cause, detail: string) {
+  constructor(why: UncacheableReason, detail: string) {
     super(detail);
     this.why = why;
     this.detail = detail;
@@ -15,13 +15,13 @@ export class Unkept extends Error {
 }
 
 /** It has changed what it had read. */
-export class Rewritten extends Unkept {
+export class ModifiedInputError extends NotCacheableError {
   /** Absolute; at least one. */
   readonly paths: readonly string[];
   /** What else it did. */
-  readonly recorded: Pick<Entry, "conditions" | "outputs">;
+  readonly recorded: Pick<CacheEntry, "conditions" | "outputs">;
 
-  constructor(paths: readonly string[], recorded: Rewritten["recorded"]) {
+  constructor(paths: readonly string[], recorded: ModifiedInputError["recorded"]) {
     const [first] = paths;
     super("rewritten", paths.length > 1 ? `${first}, and ${paths.length - 1} more` : first!);
     this.paths = paths;

@@ -5,12 +5,12 @@
 import { isAbsolute, join } from "node:path";
 import type { Trace } from "../../platform/contract/tracing.ts";
 import { declaredInputs } from "./declaration.ts";
-import { describeDoubt, type Doubted } from "./doubts.ts";
-import { hasWritten, type Rooted } from "./record.ts";
+import { describeNotCached, type Doubted } from "./doubts.ts";
+import { hasWritten, type ProjectView } from "./record.ts";
 import { describeRule, globOf } from "./rule-line.ts";
-import { Unkept } from "./unkept.ts";
+import { NotCacheableError } from "./unkept.ts";
 import type { CacheRule } from "../settings/cache.ts";
-import { isBelow, type IsFixed, keepPath } from "./place.ts";
+import { isBelow, type IsMachinePath, toPortablePath } from "./place.ts";
 
 interface Undeclared {
   /** From the root where they are in it; sorted. */
@@ -23,15 +23,15 @@ export async function verify(
   doubted: Doubted,
   trace: Trace,
   rule: CacheRule,
-  world: Rooted,
-  isFixed: IsFixed,
+  world: ProjectView,
+  isFixed: IsMachinePath,
 ): Promise<string[]> {
   try {
-    if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
+    if (trace.doubt) throw new NotCacheableError(trace.doubt.kind, trace.doubt.detail);
     return describeUndeclared(doubted, await findUndeclared(trace, rule, world, isFixed));
   } catch (error) {
-    if (!(error instanceof Unkept)) throw error;
-    return [describeDoubt(doubted, error.why, error.detail)];
+    if (!(error instanceof NotCacheableError)) throw error;
+    return [describeNotCached(doubted, error.why, error.detail)];
   }
 }
 
@@ -39,8 +39,8 @@ export async function verify(
 async function findUndeclared(
   { paths }: Trace,
   rule: CacheRule,
-  world: Rooted,
-  isFixed: IsFixed,
+  world: ProjectView,
+  isFixed: IsMachinePath,
 ): Promise<Undeclared> {
   const declared = new Set(await declaredInputs(rule, world));
   const read: string[] = [];
@@ -48,7 +48,7 @@ async function findUndeclared(
   for (const traced of paths) {
     const { path, first, last: now = first, isRead } = traced;
     if (world.isIgnored(path) || world.isDeclared(path)) continue;
-    const shown = keepPath(path, world.root);
+    const shown = toPortablePath(path, world.root);
     if (hasWritten(traced)) {
       if (now.kind !== "directory" && (now.kind !== "absent" || first.kind !== "absent")) written.push(shown);
     }

@@ -2,7 +2,7 @@
 //
 // Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
 import { host } from "../../platform/process.ts";
-import type { Outcome } from "../run/outcome.ts";
+import type { RunOutcome } from "../run/outcome.ts";
 import { printLine } from "../own-output.ts";
 
 /** The words of rt's command line that the name stands for. */
@@ -12,13 +12,15 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["docker-credential-rt", ["secrets", "helper", "docker"]],
 ]);
 
-type Program = (words: readonly string[]) => Promise<Outcome>;
+type MultiCallProgram = (words: readonly string[]) => Promise<RunOutcome>;
 
 /** What has a command line of its own. */
-const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([["node", runAsNode]]);
+const PROGRAMS: ReadonlyMap<string, MultiCallProgram> = new Map<string, MultiCallProgram>([
+  ["node", runAsNode],
+]);
 
 export interface Called {
-  readonly program?: Program | undefined;
+  readonly program?: MultiCallProgram | undefined;
   /** In front of those that were given. */
   readonly words: readonly string[];
 }

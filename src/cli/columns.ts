@@ -1,6 +1,6 @@
 // Lists of two columns, as every help has them: names on the left, what they mean on the right.
 
-export interface Row {
+export interface HelpRow {
   readonly name: string;
   readonly help: string;
 }
@@ -11,7 +11,7 @@ const WIDEST_NAME = 32;
 const NARROWEST_HELP = 24;
 
 /** `columns` is the width to keep to, 0 for none. Names are coloured. */
-export function layOut(rows: readonly Row[], columns: number): string {
+export function layOut(rows: readonly HelpRow[], columns: number): string {
   const widths = rows.map(({ name }) => name.length).filter((length) => length <= WIDEST_NAME);
   const indent = Math.max(...widths) + 4;
   const room = columns - indent;

@@ -5,21 +5,21 @@
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
 import { host } from "../../platform/process.ts";
-import { complain } from "../complaint.ts";
+import { printError } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
-import type { Outcome } from "../run/outcome.ts";
+import type { RunOutcome } from "../run/outcome.ts";
 import { run } from "../run/run.ts";
 import { selectsPackages } from "../settings/many.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { RunSettings } from "../settings/settings.ts";
 import { type Opened, openSettings } from "../settings/sources.ts";
 import { VERSION } from "../version.ts";
 import { printLine } from "../own-output.ts";
 import { readCalled } from "./called.ts";
 import { runOwn, showHelp } from "./own-commands.ts";
 
-export async function carryOutCommandLine(given: readonly string[]): Promise<Outcome> {
+export async function carryOutCommandLine(given: readonly string[]): Promise<RunOutcome> {
   try {
     const called = readCalled(process.argv0);
     if (called.program) return await called.program(given);
@@ -43,7 +43,7 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
   }
 }
 
-async function carryOut(written: Invocation): Promise<Outcome> {
+async function carryOut(written: Invocation): Promise<RunOutcome> {
   const { asksFor, command } = written;
   if (asksFor === "version") return printLine(VERSION);
   if (asksFor === "revision") return printLine(describeRevision());
@@ -60,7 +60,7 @@ async function carryOut(written: Invocation): Promise<Outcome> {
   return by === "rt" ? await runOwn(command!, written.args) : await carryOutRun(written);
 }
 
-async function carryOutRepl(written: Invocation): Promise<Outcome> {
+async function carryOutRepl(written: Invocation): Promise<RunOutcome> {
   const { OPTIONS } = await import("../options/options.ts");
   const { readRepl } = await import("./repl-words.ts");
   const invocation = readRepl(written, OPTIONS);
@@ -72,7 +72,7 @@ async function carryOutRepl(written: Invocation): Promise<Outcome> {
   return await carryOutRun({ ...invocation, command: undefined });
 }
 
-async function carryOutRun(invocation: Invocation): Promise<Outcome> {
+async function carryOutRun(invocation: Invocation): Promise<RunOutcome> {
   const opened = await openSettings(invocation);
   const { target, evaluates, tool } = opened.settings;
   if (target === undefined && !evaluates && !tool && invocation.options.length > 0)
@@ -82,11 +82,11 @@ async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   return namesSomething(opened.settings) ? await run(opened) : await offerScripts(invocation, opened);
 }
 
-function namesSomething({ many, tool, target, evaluates }: Settings): boolean {
+function namesSomething({ many, tool, target, evaluates }: RunSettings): boolean {
   return many !== undefined || tool !== undefined || target !== undefined || evaluates;
 }
 
-async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): Promise<Outcome> {
+async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): Promise<RunOutcome> {
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
   await showScripts(cwd);
@@ -96,7 +96,7 @@ async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): 
   if (wanted) return await carryOutPicked(invocation, cwd);
 }
 
-async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {
+async function carryOutPicked(invocation: Invocation, cwd: string): Promise<RunOutcome> {
   const { canPick, pickInvocation } = await import("./picked.ts");
   if (!canPick()) return await showScripts(cwd);
   const picked = await pickInvocation(invocation, cwd);
@@ -120,19 +120,19 @@ function describeRevision(): string {
 export async function explain(error: unknown): Promise<number> {
   const { name, message, hint, status, unknown, syscall, code } = error as Thrown;
   if (syscall === "uv_cwd" && code !== "ENOENT")
-    return complain(
+    return printError(
       `The path of the current directory is too long for this system (${code})`,
       "go to a folder further up, or move this one there",
     );
   if (syscall === "uv_cwd")
-    return complain("The current directory is not there any more", "go to another one, or give --cwd");
+    return printError("The current directory is not there any more", "go to another one, or give --cwd");
   const lack = describeLack(error as Thrown);
-  if (lack) return complain(lack, "close what is not needed, or raise the limit: ulimit -a shows it");
+  if (lack) return printError(lack, "close what is not needed, or raise the limit: ulimit -a shows it");
   if (!EXPECTED.includes(name)) throw error;
-  if (!unknown) return complain(message, hint, status);
-  const { nearest: findNearest } = await import("../nearest.ts");
+  if (!unknown) return printError(message, hint, status);
+  const { suggestNames: findNearest } = await import("../nearest.ts");
   const [nearest] = findNearest(unknown.word, unknown.known);
-  return complain(message, nearest ? `did you mean ${nearest}?` : hint);
+  return printError(message, nearest ? `did you mean ${nearest}?` : hint);
 }
 
 /** What a machine, or a limit on this process, has run out of. */

@@ -12,7 +12,7 @@ import {
   SHARE_FLAGS,
   type Flag,
   FLAGS,
-  type Helper,
+  type HelperTool,
   HELPER_FLAGS,
   IMPORT_FLAGS,
   HELPERS,
@@ -26,13 +26,13 @@ import { UsageError } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 import { COMPLETIONS } from "./texts.ts";
 
-export interface Candidate {
+export interface CompletionCandidate {
   readonly value: string;
   readonly description: string;
 }
 
 export interface Completion {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly CompletionCandidate[];
   readonly files: boolean;
 }
 
@@ -60,7 +60,7 @@ export function completionLines(words: readonly string[], cwd: string): string {
 function complete(words: readonly string[], cwd: string): Completion {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const startsWithTyped = ({ value }: Candidate) => value.startsWith(typed);
+  const startsWithTyped = ({ value }: CompletionCandidate) => value.startsWith(typed);
   const isTarget = (word: string, index: number) =>
     !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index));
   const place = before.findIndex(isTarget);
@@ -93,7 +93,7 @@ function complete(words: readonly string[], cwd: string): Completion {
 const OF_PACKAGES = /^(?:--(?:filter|workspaces|affected)(?:=.*)?|-F.*)$/s;
 
 interface OwnCompletion {
-  readonly words: readonly Candidate[];
+  readonly words: readonly CompletionCandidate[];
   readonly flags: readonly Flag[];
   readonly files: boolean;
 }
@@ -119,7 +119,7 @@ function readOwn([command = "", ...words]: readonly string[]):
 
 /** What may follow a command that is a module of ours; undefined for every other target. */
 function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
-  const first = (words: readonly Candidate[]) => (operands.length === 0 ? words : []);
+  const first = (words: readonly CompletionCandidate[]) => (operands.length === 0 ? words : []);
   switch (command) {
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
@@ -189,24 +189,24 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
 }
 
 /** The words that stand first behind a command, one of which it takes. */
-function usedWith(command: string): Candidate[] {
+function usedWith(command: string): CompletionCandidate[] {
   return COMMANDS[command]!.usage!.split("|").map((use) => ({ value: use.split(" ")[0]!, description: "" }));
 }
 
 /** A tool, then what it may ask for. */
 function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
-  const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
+  const helper: HelperTool | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
   const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
   const words =
     tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
   return { words, flags: HELPER_FLAGS, files: false };
 }
 
-function describeFlag({ name, help }: Flag): Candidate {
+function describeFlag({ name, help }: Flag): CompletionCandidate {
   return { value: `--${name}`, description: help };
 }
 
-function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {
+function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): CompletionCandidate[] {
   return Object.entries(table).map(([value, { help }]) => ({ value, description: help }));
 }
 
@@ -225,11 +225,11 @@ function completeInline(flag: string, typed: string, cwd: string): Completion {
   return { candidates: candidates.filter(({ value }) => value.startsWith(typed)), files: false };
 }
 
-function describe({ name, help }: Option): Candidate {
+function describe({ name, help }: Option): CompletionCandidate {
   return { value: `--${name}`, description: help };
 }
 
-function valuesOf({ name, value }: Option, cwd: string): Candidate[] {
+function valuesOf({ name, value }: Option, cwd: string): CompletionCandidate[] {
   if (name === "filter") return packagesOf(cwd);
   return (value?.choices ?? []).map((choice) => ({ value: choice, description: "" }));
 }
@@ -241,7 +241,7 @@ function wantsFile({ value }: Option): boolean {
 }
 
 /** A package.json that cannot be read is no reason to break a prompt. */
-function scriptsOf(cwd: string): Candidate[] {
+function scriptsOf(cwd: string): CompletionCandidate[] {
   try {
     const located = findPackageJson(cwd);
     if (!located) return [];
@@ -255,7 +255,7 @@ function scriptsOf(cwd: string): Candidate[] {
 }
 
 /** Each name once, with the command of the first package that has it. */
-function scriptsOfPackages(cwd: string): Candidate[] {
+function scriptsOfPackages(cwd: string): CompletionCandidate[] {
   try {
     const { openWorkspace } = require("../workspace/members.ts") as typeof import("../workspace/members.ts");
     const commands = new Map<string, string>();
@@ -268,7 +268,7 @@ function scriptsOfPackages(cwd: string): Candidate[] {
   }
 }
 
-function packagesOf(cwd: string): Candidate[] {
+function packagesOf(cwd: string): CompletionCandidate[] {
   try {
     const { openWorkspace } = require("../workspace/members.ts") as typeof import("../workspace/members.ts");
     const named = openWorkspace(cwd).members.filter(({ name }) => name !== "");

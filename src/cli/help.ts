@@ -13,7 +13,7 @@ import {
   FLAGS,
   SECRETS_COMMANDS,
   SECRETS_EXIT_CODES,
-  type Helper,
+  type HelperTool,
   CHECK_FLAGS,
   ENTRY_FLAGS,
   SHARE_FLAGS,
@@ -24,8 +24,8 @@ import {
 } from "../secrets/commands.ts";
 import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
-import { heading, layOut, type Row } from "./columns.ts";
-import { type Command, COMMANDS } from "../options/commands.ts";
+import { heading, layOut, type HelpRow } from "./columns.ts";
+import { type BuiltinCommand, COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { UsageError } from "../options/parse.ts";
@@ -77,8 +77,8 @@ async function renderTopic(topic: string | undefined): Promise<string> {
 /** What there is to say of a command beyond its usage. */
 function detailsOf(
   name: string,
-  { by }: Command,
-): { sections: Readonly<Record<string, readonly Row[]>>; closing?: string } {
+  { by }: BuiltinCommand,
+): { sections: Readonly<Record<string, readonly HelpRow[]>>; closing?: string } {
   if (name === "secrets")
     return {
       sections: {
@@ -146,20 +146,20 @@ function detailsOf(
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 
-function describeFlag({ name, short, value, help }: Flag): Row {
+function describeFlag({ name, short, value, help }: Flag): HelpRow {
   const long = value ? `--${name}=<${value}>` : `--${name}`;
   return { name: short ? `-${short}, ${long}` : long, help };
 }
 
-function describeHelper(name: string, { help, actions, operand }: Helper): Row {
+function describeHelper(name: string, { help, actions, operand }: HelperTool): HelpRow {
   return { name: [name, actions.join("|"), operand].filter(Boolean).join(" "), help };
 }
 
-function describeCodes(codes: Readonly<Record<number, string>>): Row[] {
+function describeCodes(codes: Readonly<Record<number, string>>): HelpRow[] {
   return Object.entries(codes).map(([name, help]) => ({ name, help }));
 }
 
-function guideRows(): Row[] {
+function guideRows(): HelpRow[] {
   return Object.entries(GUIDES).map(([name, { help }]) => ({ name, help }));
 }
 
@@ -177,7 +177,7 @@ async function renderOverview(): Promise<string> {
 }
 
 /** One row for a command and its aliases. */
-async function commandRows(isWanted: (command: Command) => boolean): Promise<Row[]> {
+async function commandRows(isWanted: (command: BuiltinCommand) => boolean): Promise<HelpRow[]> {
   const entries = Object.entries(COMMANDS).filter(([, each]) => isWanted(each) && !each.aliasOf);
   const subCommands: Record<string, CommandDef> = {};
   for (const [name, { help }] of entries) subCommands[name] = { meta: { name, description: help } };
@@ -224,12 +224,12 @@ function describe({ short, value, help, default: fallback }: Option): ArgsDef[st
 }
 
 /** A value that may be left out: citty has no way to say so. */
-function bracketValue({ name, help }: Row): Row {
+function bracketValue({ name, help }: HelpRow): HelpRow {
   return { name: name.replace(/=<(.*)>$/, "[=$1]"), help };
 }
 
 /** The list that citty puts under a heading of its own. */
-async function readRows(title: string, command: CommandDef): Promise<Row[]> {
+async function readRows(title: string, command: CommandDef): Promise<HelpRow[]> {
   const usage = Bun.stripANSI(await renderUsage(command));
   const lines = usage.slice(usage.indexOf(`\n${title}\n`) + title.length + 2).split("\n");
   return lines.flatMap((line) => {
@@ -238,7 +238,7 @@ async function readRows(title: string, command: CommandDef): Promise<Row[]> {
   });
 }
 
-function renderSection(title: string, rows: readonly Row[]): string {
+function renderSection(title: string, rows: readonly HelpRow[]): string {
   return `${heading(title)}\n${layOut(rows, terminalColumns())}`;
 }
 

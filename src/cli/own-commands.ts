@@ -2,16 +2,16 @@
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
 import type { FindServerUses } from "../config/server-use.ts";
-import type { Outcome } from "../run/outcome.ts";
-import { Failure } from "../failure.ts";
+import type { RunOutcome } from "../run/outcome.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { printLine } from "../own-output.ts";
 
 /** @param args behind the command's name */
-type Command = (args: readonly string[]) => Promise<Outcome>;
+type CommandHandler = (args: readonly string[]) => Promise<RunOutcome>;
 
 /** By its name in options/commands.ts. */
-const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, CommandHandler>> = {
   help: withHelp("help", async (args) => {
     refuseMore("help", args.slice(1));
     printLine(await (await import("./help.ts")).answerHelp(args));
@@ -45,7 +45,7 @@ async function loadServerUses(): Promise<FindServerUses> {
   return (config) => readServerUses(config, process.cwd());
 }
 
-export async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
+export async function runOwn(command: string, args: readonly string[]): Promise<RunOutcome> {
   dropEnvironmentFiles();
   return await COMMANDS[command]!(args);
 }
@@ -56,7 +56,7 @@ export async function showHelp(command?: string): Promise<void> {
 }
 
 /** For a command that does not answer --help itself. Behind `--` are the words that a shell wants completed. */
-function withHelp(name: string, command: Command): Command {
+function withHelp(name: string, command: CommandHandler): CommandHandler {
   return async (args) => {
     const end = args.indexOf("--");
     const own = end < 0 ? args : args.slice(0, end);
@@ -67,7 +67,7 @@ function withHelp(name: string, command: Command): Command {
 }
 
 /** What `rt cache` does beside answering; serving goes on until it is ended. */
-const CACHE: ReadonlyMap<string, Command> = new Map<string, Command>([
+const CACHE: ReadonlyMap<string, CommandHandler> = new Map<string, CommandHandler>([
   ["serve", async (words) => await print((await import("../cache/server/command.ts")).serveCache(words))],
   ["token", async (words) => await print((await import("../cache/server/command.ts")).makeToken(words))],
   [
@@ -84,7 +84,7 @@ const answerCache = withHelp(
   async (args) => await print((await import("../cache/command.ts")).answerCache(args)),
 );
 
-async function runCache(args: readonly string[]): Promise<Outcome> {
+async function runCache(args: readonly string[]): Promise<RunOutcome> {
   const own = CACHE.get(args[0] ?? "");
   return own ? await own(args.slice(1)) : await answerCache(args);
 }
@@ -93,7 +93,7 @@ async function print(text: string | undefined): Promise<void> {
   if (text !== undefined) printLine(text);
 }
 
-async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
+async function writeConfiguration(args: readonly string[]): Promise<RunOutcome> {
   const { writeDebugConfig } = await import("./debug-config.ts");
   const searchPath = host.originalVariable("PATH") ?? "";
   const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), searchPath);
@@ -104,7 +104,7 @@ async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
 /** Throws Failure where a command is given more than it takes. */
 function refuseMore(command: string, [word]: readonly string[]): void {
   if (word !== undefined)
-    throw new Failure(`rt ${command} takes no "${oneLine(word)}"`, `rt help ${command} says what it takes`);
+    throw new UserError(`rt ${command} takes no "${oneLine(word)}"`, `rt help ${command} says what it takes`);
 }
 
 async function complete([shell, separator, ...words]: readonly string[]): Promise<void> {

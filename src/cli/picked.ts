@@ -2,7 +2,7 @@
 import { host } from "../../platform/process.ts";
 import { OPTIONS } from "../options/options.ts";
 import { type Invocation, UsageError } from "../options/parse.ts";
-import type { Outcome } from "../run/outcome.ts";
+import type { RunOutcome } from "../run/outcome.ts";
 import { quoteArgument } from "../run/script/quoting.ts";
 import { oneLine } from "../printable.ts";
 import { report } from "../own-output.ts";
@@ -23,7 +23,7 @@ export function canPick(): boolean {
 export async function pickInvocation(
   { options, target, args }: Invocation,
   cwd: string,
-): Promise<{ readonly invocation: Invocation } | { readonly outcome: Outcome }> {
+): Promise<{ readonly invocation: Invocation } | { readonly outcome: RunOutcome }> {
   const other = options.find(({ option, isConfigured }) => option.many === "packages" && !isConfigured);
   if (other)
     throw new UsageError(

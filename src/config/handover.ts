@@ -3,7 +3,7 @@
 // The copy lies in the user's own directory for such things and is named after its content, so that a second
 // run finds it. A credential is never copied: in a file that needs a copy it must be the name of a variable.
 import { writePrivateFile } from "../../platform/private-file.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { type Config, readConfig, type Setting } from "./rtfig.ts";
 
 /** What the engine is about to do: run code, run tests, or anything else. */
@@ -21,7 +21,7 @@ export function fileForEngine(config: Config, purpose: Purpose, cwd: string): st
   for (const { key, path, value } of settings) {
     if (!key.secret || !isCredential(key.name, String(value))) continue;
     const name = path.join(".");
-    throw new Failure(
+    throw new UserError(
       `${file}: ${name} is a credential, and beside ${foreign} it may not be`,
       `write ${name} = "$NAME" and set NAME in the environment`,
     );

@@ -5,15 +5,15 @@
 // the user wrote there, so that flags win over the file. Every other one is the engine's own and reaches it in
 // the file itself. A name that ends in `*` stands for any name at that place.
 
-export type Kind = "boolean" | "string" | "integer" | "number" | "strings";
+export type ConfigValueType = "boolean" | "string" | "integer" | "number" | "strings";
 
 /** What a value becomes on the command line: an option's name, and its value unless it is a switch. */
-export type Words = readonly [option: string, value?: string];
+export type OptionWords = readonly [option: string, value?: string];
 
-export interface Key {
+export interface ConfigKey {
   /** From the top of the file: "install.cache.dir". */
   readonly name: string;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly ConfigValueType[];
   /** The only strings allowed. */
   readonly choices?: readonly string[];
   /** Of a whole number. */
@@ -22,7 +22,7 @@ export interface Key {
   /** TOML, for rtfig.toml.example. */
   readonly example: string;
   /** The option of the same meaning; for a choice, what each one becomes. */
-  readonly as?: string | Readonly<Record<string, Words | null>>;
+  readonly as?: string | Readonly<Record<string, OptionWords | null>>;
   /** Read by the engine when it runs code, so that the code cannot run in this process. */
   readonly isForCode?: boolean;
   /** Read by rt from the file itself; the engine has no such key. */
@@ -35,17 +35,22 @@ export interface Key {
   readonly secret?: boolean;
 }
 
-type Row = Omit<Key, "name" | "kinds" | "example">;
+type ConfigKeyRow = Omit<ConfigKey, "name" | "kinds" | "example">;
 
-function key(name: string, kind: Kind | readonly Kind[], example: string, row: Row): Key {
+function key(
+  name: string,
+  kind: ConfigValueType | readonly ConfigValueType[],
+  example: string,
+  row: ConfigKeyRow,
+): ConfigKey {
   return { name, kinds: typeof kind === "string" ? [kind] : kind, example, ...row };
 }
 
-function within(section: string, keys: readonly Key[]): Key[] {
+function within(section: string, keys: readonly ConfigKey[]): ConfigKey[] {
   return keys.map((each) => ({ ...each, name: `${section}.${each.name}` }));
 }
 
-const RUNNING: readonly Key[] = [
+const RUNNING: readonly ConfigKey[] = [
   key("preload", ["string", "strings"], '["./preload.ts"]', {
     as: "preload",
     help: "Modules to import before a file runs; relative to the working directory",
@@ -118,7 +123,7 @@ const RUNNING: readonly Key[] = [
   }),
 ];
 
-const SCRIPTS: readonly Key[] = within("run", [
+const SCRIPTS: readonly ConfigKey[] = within("run", [
   key("shell", "string", '"rt"', {
     choices: ["rt", "system"],
     as: "shell",
@@ -145,7 +150,7 @@ const SCRIPTS: readonly Key[] = within("run", [
   }),
 ]);
 
-const CACHING: readonly Key[] = within("run.cache", [
+const CACHING: readonly ConfigKey[] = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
     help: 'A script, or "package#script", that is not run again when nothing it reads has changed',
@@ -174,7 +179,7 @@ const CACHING: readonly Key[] = within("run.cache", [
 ]);
 
 /** What a server of the Remote Execution API needs, whatever for. */
-const REAPI_SERVER: readonly Key[] = [
+const REAPI_SERVER: readonly ConfigKey[] = [
   key("instance", "string", '"main"', { isOwn: true, help: "The server's name of one of its instances" }),
   key("headers.*", "string", '"$REMOTE_TOKEN"', {
     isOwn: true,
@@ -185,7 +190,7 @@ const REAPI_SERVER: readonly Key[] = [
   key("key", "string", '"certs/client.key"', { isOwn: true, help: "Its key; PEM" }),
 ];
 
-const SHARED_CACHE: readonly Key[] = within("cache.remote", [
+const SHARED_CACHE: readonly ConfigKey[] = within("cache.remote", [
   key("url", "string", '"https://cache.example.com"', {
     isOwn: true,
     help: "A cache that is shared with others: rt cache serve, or any server that turbo's clients use; or, with grpcs://, one that speaks the Remote Execution API v2",
@@ -215,7 +220,7 @@ const SHARED_CACHE: readonly Key[] = within("cache.remote", [
   }),
 ]);
 
-const REMOTE: readonly Key[] = within("run.remote", [
+const REMOTE: readonly ConfigKey[] = within("run.remote", [
   key("url", "string", '"grpcs://remote.example.com"', {
     isOwn: true,
     help: "Where --remote runs scripts: a server that speaks the Remote Execution API v2",
@@ -250,7 +255,7 @@ const REMOTE: readonly Key[] = within("run.remote", [
     help: "Whether it runs there without --remote; false keeps it here even with it",
   }),
 ]);
-const SECRETS: readonly Key[] = [
+const SECRETS: readonly ConfigKey[] = [
   key("project.id", "string", '"shop-3f9c27d1a8b44e02"', {
     isOwn: true,
     help: "The identifier that files of age are bound to; rt secrets share bind writes it",
@@ -288,7 +293,7 @@ const SECRETS: readonly Key[] = [
   ]),
 ];
 
-const WATCHING: readonly Key[] = within("watch", [
+const WATCHING: readonly ConfigKey[] = within("watch", [
   key("paths", ["string", "strings"], '["src", "config/*.hbs"]', {
     as: "watch-path",
     help: "Files, folders and globs that --watch looks at instead of the project",
@@ -299,7 +304,7 @@ const WATCHING: readonly Key[] = within("watch", [
   }),
 ]);
 
-const TESTS: readonly Key[] = within("test", [
+const TESTS: readonly ConfigKey[] = within("test", [
   key("root", "string", '"./test"', { help: "Where tests are looked for" }),
   key("preload", ["string", "strings"], '["./setup.ts"]', {
     help: "Modules to import before each test file",
@@ -342,7 +347,7 @@ const TESTS: readonly Key[] = within("test", [
   }),
 ]);
 
-const registry = (name: string): readonly Key[] => [
+const registry = (name: string): readonly ConfigKey[] => [
   key(name, "string", '"https://registry.example/"', { help: "A registry", secret: true }),
   key(`${name}.url`, "string", '"https://registry.example/"', { help: "Its address", secret: true }),
   key(`${name}.token`, "string", '"$NPM_TOKEN"', { help: "Its access token", secret: true }),
@@ -350,7 +355,7 @@ const registry = (name: string): readonly Key[] => [
   key(`${name}.password`, "string", '"$NPM_PASSWORD"', { help: "The user's password", secret: true }),
 ];
 
-const PACKAGES: readonly Key[] = within("install", [
+const PACKAGES: readonly ConfigKey[] = within("install", [
   key("auto", ["string", "boolean"], '"fallback"', {
     choices: ["auto", "fallback", "force", "disable"],
     as: {
@@ -413,7 +418,7 @@ const PACKAGES: readonly Key[] = within("install", [
   }),
 ]);
 
-export const KEYS: readonly Key[] = [
+export const KEYS: readonly ConfigKey[] = [
   ...RUNNING,
   ...SCRIPTS,
   ...CACHING,

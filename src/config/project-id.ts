@@ -1,5 +1,5 @@
 // `[project] id` of an rtfig.toml: the identifier that files of age are bound to.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { lineOf } from "./location.ts";
 import type { Config } from "./rtfig.ts";
 
@@ -9,7 +9,7 @@ const ID = /^[A-Za-z0-9][\w.@/-]{7,127}$/;
 export function projectIdIn({ content, text, file }: Config): string | undefined {
   const { id } = (content.project ?? {}) as { id?: string };
   if (id === undefined || ID.test(id)) return id;
-  throw new Failure(
+  throw new UserError(
     `${file}:${lineOf(text, ["project", "id"])}: project.id needs 8 to 128 letters, digits and . _ @ / -`,
     `rt secrets share bind writes one into a file that has none`,
   );

@@ -10,13 +10,13 @@
 import { files } from "../../platform/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { findFault } from "../options/values.ts";
-import { nearest } from "../nearest.ts";
-import { Failure } from "../failure.ts";
+import { suggestNames } from "../nearest.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
 import { lineOfSyntaxError } from "../workspace/syntax-line.ts";
 import { FILE_NAME, LARGEST_CONFIG } from "./file.ts";
-import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
+import { KEYS, type ConfigKey, type ConfigValueType, type OptionWords } from "./keys.ts";
 import { lineOf } from "./location.ts";
 
 /** Characters of a key or value in a message. */
@@ -24,7 +24,7 @@ const LONGEST_SHOWN = 100;
 
 /** One key as the file has it. */
 export interface Setting {
-  readonly key: Key;
+  readonly key: ConfigKey;
   /** The key's name in parts, as written. */
   readonly path: readonly string[];
   readonly value: unknown;
@@ -53,10 +53,10 @@ export function readConfig(path: string): Config {
   const bytes = files.readFile(path, LARGEST_CONFIG + 1);
   if (typeof bytes === "string") {
     const hint = bytes === "ENOENT" ? "--config needs a file that exists" : undefined;
-    throw new Failure(`Cannot read the configuration "${path}": ${explainUnreadable(bytes)}`, hint);
+    throw new UserError(`Cannot read the configuration "${path}": ${explainUnreadable(bytes)}`, hint);
   }
   if (bytes.length > LARGEST_CONFIG)
-    throw new Failure(`Cannot read the configuration "${path}": it is larger than 128 KiB`);
+    throw new UserError(`Cannot read the configuration "${path}": it is larger than 128 KiB`);
   return parseConfig(new TextDecoder().decode(bytes), path);
 }
 
@@ -72,7 +72,7 @@ export function parseConfig(text: string, file: string): Config {
   } catch (error) {
     const isDeep = (error as Error).name === "RangeError"; // of the engine's stack
     const reason = isDeep ? "nested too deeply" : (error as Error).message.replace(/^TOML Parse error: /, "");
-    throw new Failure(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
+    throw new UserError(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
   }
   const settings: Setting[] = [];
   for (const name of Object.keys(content))
@@ -80,7 +80,7 @@ export function parseConfig(text: string, file: string): Config {
   return { file, text, content, settings };
 }
 
-interface Source {
+interface SettingSource {
   readonly text: string;
   readonly file: string;
 }
@@ -90,14 +90,14 @@ function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /** A key that a place in the file may still turn out to be. */
-interface Candidate {
-  readonly key: Key;
+interface KeyCandidate {
+  readonly key: ConfigKey;
   /** What its name has below that place; "*" is any name. */
   readonly rest: readonly string[];
 }
 
-function candidatesAt(name: string): Candidate[] {
-  const found: Candidate[] = [];
+function candidatesAt(name: string): KeyCandidate[] {
+  const found: KeyCandidate[] = [];
   if (name.includes(".")) return found; // in quotes, it is one part
   // Parting the names of all keys would be most of what reading a file takes.
   for (const key of KEYS)
@@ -106,8 +106,8 @@ function candidatesAt(name: string): Candidate[] {
   return found;
 }
 
-function below(candidates: readonly Candidate[], name: string): Candidate[] {
-  const found: Candidate[] = [];
+function below(candidates: readonly KeyCandidate[], name: string): KeyCandidate[] {
+  const found: KeyCandidate[] = [];
   for (const { key, rest } of candidates)
     if (rest[0] === name || rest[0] === "*") found.push({ key, rest: rest.slice(1) });
   return found;
@@ -116,9 +116,9 @@ function below(candidates: readonly Candidate[], name: string): Candidate[] {
 function collect(
   path: readonly string[],
   value: unknown,
-  candidates: readonly Candidate[],
+  candidates: readonly KeyCandidate[],
   settings: Setting[],
-  source: Source,
+  source: SettingSource,
 ): void {
   const key = candidates.find(({ rest }) => rest.length === 0)?.key;
   if (key && key.kinds.some((kind) => isOfKind(value, kind))) {
@@ -137,14 +137,14 @@ function collect(
   }
   const place = `${source.file}:${lineOf(source.text, path)}`;
   const name = shorten(path.join("."));
-  if (key) throw new Failure(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
-  if (isSection) throw new Failure(`${place}: ${name} is a table`, `write [${name}] above its keys`);
-  const [similar] = nearest(
+  if (key) throw new UserError(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
+  if (isSection) throw new UserError(`${place}: ${name} is a table`, `write [${name}] above its keys`);
+  const [similar] = suggestNames(
     path.join("."),
     KEYS.map((each) => each.name),
   );
   const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
-  throw new Failure(`${place}: Unknown key "${name}"`, hint);
+  throw new UserError(`${place}: Unknown key "${name}"`, hint);
 }
 
 /** Text of the file, in a message. */
@@ -152,7 +152,7 @@ function shorten(text: string): string {
   return printable(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
 }
 
-function isOfKind(value: unknown, kind: Kind): boolean {
+function isOfKind(value: unknown, kind: ConfigValueType): boolean {
   switch (kind) {
     case "integer":
       return Number.isSafeInteger(value) && (value as number) >= 0;
@@ -163,7 +163,7 @@ function isOfKind(value: unknown, kind: Kind): boolean {
   }
 }
 
-const KIND_NAMES: Readonly<Record<Kind, string>> = {
+const KIND_NAMES: Readonly<Record<ConfigValueType, string>> = {
   boolean: "true or false",
   string: "a string",
   strings: "a list of strings",
@@ -171,7 +171,7 @@ const KIND_NAMES: Readonly<Record<Kind, string>> = {
   number: "a number",
 };
 
-function describeKinds({ kinds }: Key): string {
+function describeKinds({ kinds }: ConfigKey): string {
   return kinds.map((kind) => KIND_NAMES[kind]).join(" or ");
 }
 
@@ -183,23 +183,33 @@ function describe(value: unknown): string {
   return Array.isArray(value) ? "a list" : isTable(value) ? "a table" : "a date";
 }
 
-function checkChoice({ choices, name }: Key, path: readonly string[], value: unknown, source: Source): void {
+function checkChoice(
+  { choices, name }: ConfigKey,
+  path: readonly string[],
+  value: unknown,
+  source: SettingSource,
+): void {
   if (!choices || typeof value !== "string" || choices.includes(value)) return;
   const place = `${source.file}:${lineOf(source.text, path)}`;
-  throw new Failure(`${place}: ${name} cannot be "${shorten(value)}"`, `use one of: ${choices.join(", ")}`);
+  throw new UserError(`${place}: ${name} cannot be "${shorten(value)}"`, `use one of: ${choices.join(", ")}`);
 }
 
-function checkRange({ range, name }: Key, path: readonly string[], value: unknown, source: Source): void {
+function checkRange(
+  { range, name }: ConfigKey,
+  path: readonly string[],
+  value: unknown,
+  source: SettingSource,
+): void {
   if (!range || typeof value !== "number") return;
   const [least, greatest] = range;
   if (value >= least && value <= greatest) return;
   const place = `${source.file}:${lineOf(source.text, path)}`;
   const bounds = greatest === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${greatest}`;
-  throw new Failure(`${place}: ${name} needs a whole number from ${bounds}, not ${value}`);
+  throw new UserError(`${place}: ${name} needs a whole number from ${bounds}, not ${value}`);
 }
 
 /** Applies the checks of the command line to the file. */
-function checkOptions(setting: Setting, source: Source): void {
+function checkOptions(setting: Setting, source: SettingSource): void {
   for (const [option, value] of wordsOf(setting)) {
     const row = optionNamed(option);
     const fault = value === undefined ? undefined : findFault(row, value);
@@ -211,7 +221,7 @@ function checkOptions(setting: Setting, source: Source): void {
     const example = isNamed
       ? `${JSON.stringify(name)} = ${JSON.stringify(text)}`
       : `${path.at(-1)!} = ${key.example}`;
-    throw new Failure(
+    throw new UserError(
       `${place}: ${shorten(`${path.join(".")} ${fault.reason}`)}`,
       fault.hint ?? `for example ${example}`,
     );
@@ -234,7 +244,7 @@ export function optionsOf(config: Config): ConfiguredOption[] {
   );
 }
 
-function wordsOf({ key, path, value }: Setting): Words[] {
+function wordsOf({ key, path, value }: Setting): OptionWords[] {
   const { as } = key;
   if (as === undefined) return [];
   if (typeof as !== "string") {
@@ -244,5 +254,5 @@ function wordsOf({ key, path, value }: Setting): Words[] {
   if (key.name.endsWith(".*")) return [[as, `${path.at(-1)}:${String(value)}`]];
   if (value === true) return [[as]];
   if (value === false) return [];
-  return [value].flat().map((item): Words => [as, String(item)]);
+  return [value].flat().map((item): OptionWords => [as, String(item)]);
 }

@@ -4,7 +4,7 @@
 // Contract: only who knows all packages can tell. Nothing is said where one of them cannot be read, nor of a file that lies
 // elsewhere than they begin: it may be for others, too.
 import { realPath } from "../../platform/real-path.ts";
-import type { Member, Workspace } from "../workspace/members.ts";
+import type { MemberPackage, Workspace } from "../workspace/members.ts";
 import { scriptNames, scriptOf } from "../workspace/package-json.ts";
 
 export interface ScriptRules {
@@ -17,7 +17,7 @@ export interface ScriptRules {
   isForOne(name: string, member: Named): boolean;
 }
 
-type Named = Pick<Member, "name" | "manifest">;
+type Named = Pick<MemberPackage, "name" | "manifest">;
 
 /** `build`, of whichever package, or `web#build`. */
 export function isNamed(name: string, member: Named): boolean {
@@ -46,7 +46,7 @@ export function describeStrayRules(
   });
 }
 
-function describe(section: string, name: string, members: readonly Member[]): string {
+function describe(section: string, name: string, members: readonly MemberPackage[]): string {
   const known = new Set(
     members.flatMap((member) =>
       scriptNames(member.manifest).map((script) =>

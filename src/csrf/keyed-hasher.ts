@@ -5,7 +5,7 @@
 // collect them all, and by the length of a secret. The least recently used entry leaves. Lookup compares
 // secrets with `===`; both sides are the program's own, so its timing tells a client nothing.
 
-interface Entry {
+interface HasherEntry {
   algorithm: Bun.SupportedCryptoAlgorithms;
   secret: string;
   hasher: Bun.CryptoHasher;
@@ -15,7 +15,7 @@ export const MOST_KEYS = 16;
 export const LONGEST_KEPT_SECRET = 1024;
 
 /** The most recently used first. */
-const entries: Entry[] = [];
+const entries: HasherEntry[] = [];
 
 export function openKeyedHasher(algorithm: Bun.SupportedCryptoAlgorithms, secret: string): Bun.CryptoHasher {
   for (let index = 0; index < entries.length; index++) {

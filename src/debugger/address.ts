@@ -7,7 +7,7 @@
 export const DEFAULT_PORT = 9229;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
-export interface Address {
+export interface InspectAddress {
   /** Without brackets. */
   readonly hostnames: readonly string[];
   /** 0 is any that is free. */
@@ -17,7 +17,7 @@ export interface Address {
 }
 
 /** undefined for what is no such address: a socket in the file system, say, which is the engine's to understand. */
-export function readAddress(value: string): Address | undefined {
+export function readAddress(value: string): InspectAddress | undefined {
   const match = /^(?:ws:\/\/)?(?:(\d+)(?![^/:])|(\[[\da-f:.]+\]|[^/:[\]]*)(?::(\d+))?)(\/.*)?$/i.exec(value);
   if (!match) return undefined;
   const [, alone, host = "", behind, path] = match;

@@ -1,8 +1,8 @@
 // What is said on stderr of where a debugger can connect, or why none can.
-import { type Address, bracket } from "./address.ts";
+import { type InspectAddress, bracket } from "./address.ts";
 
 export function announce(
-  { hostnames }: Address,
+  { hostnames }: InspectAddress,
   { chrome, webkit }: { readonly chrome: string; readonly webkit: string },
 ): void {
   const lines = [
@@ -15,7 +15,7 @@ export function announce(
 }
 
 /** @param error the system's */
-export function explainFailure({ hostnames, port }: Address, error: unknown): string {
+export function explainFailure({ hostnames, port }: InspectAddress, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const place = `${bracket(hostnames[0]!)}:${port}`;
   const failure = code === "EADDRINUSE" ? "the address is in use" : message;

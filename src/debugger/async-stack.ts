@@ -3,7 +3,7 @@
 // The engine's debugger does not tell of them; its errors do, in their text, with the places of the file. So an error is
 // made where the program stands, and its stack read.
 import type { Json } from "./backend.ts";
-import type { Session } from "./session.ts";
+import type { ClientSession } from "./session.ts";
 
 const MAKE_STACK = `(() => {
   const { stackTraceLimit } = Error;
@@ -15,7 +15,7 @@ const MAKE_STACK = `(() => {
 const FRAME = /^ {4}at async (?:(.+) \()?(.+?):(\d+)(?::(\d+))?\)?$/;
 
 /** In Chrome's words; undefined where nobody waits, or the client does not ask. */
-export async function asyncStackOf(callFrameId: string, session: Session): Promise<Json> {
+export async function asyncStackOf(callFrameId: string, session: ClientSession): Promise<Json> {
   const { asyncDepth, backend, scripts } = session;
   if (asyncDepth === 0) return undefined;
   const options = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };

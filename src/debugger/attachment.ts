@@ -8,12 +8,19 @@
 // Surprising: the engine can wait by itself, but then nothing runs that could serve; so a program that waits does so in a
 // module that does nothing else (run/engine/debugger.ts). It is the last of rt's, because who stops at the next statement
 // must not come across one of rt's.
-import type { Address } from "./address.ts";
+import type { InspectAddress } from "./address.ts";
 import { explainFailure } from "./announcement.ts";
 import type { EditorOptions } from "./editor.ts";
-import { ASK, ask } from "./inside.ts";
-import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, PORT_VARIABLE, STEADY } from "./order.ts";
-import type { Instruction, Report } from "./thread.ts";
+import { AGENT_SYMBOL, ask } from "./inside.ts";
+import {
+  READY_SYMBOL,
+  EDITOR_VARIABLE,
+  LAUNCH_VARIABLE,
+  type DebuggerLaunchConfig,
+  PORT_VARIABLE,
+  STEADY,
+} from "./order.ts";
+import type { ThreadMessage, Report } from "./thread.ts";
 
 /** How long a program that ends waits for its debugger to have heard all. */
 const LONGEST_GOODBYE = 500; // ms
@@ -43,43 +50,48 @@ export function attach(): void {
   begin?.();
 }
 
-function startThread(Thread: typeof Worker, order: Order, id: string, telemetry: object): void {
+function startThread(
+  Thread: typeof Worker,
+  order: DebuggerLaunchConfig,
+  id: string,
+  telemetry: object,
+): void {
   const { address, isWaiting } = order;
   if (address && !isWaiting) requireFree(address);
   const worker = new Thread(order.thread) as Worker & { unref(): void };
   const tell = (binding: string, payload: string) =>
-    worker.postMessage({ binding, payload } satisfies Instruction);
+    worker.postMessage({ binding, payload } satisfies ThreadMessage);
   const value = (method: string, params: string) => ask(method, params, tell);
-  Object.defineProperty(globalThis, Symbol.for(ASK), { value });
+  Object.defineProperty(globalThis, Symbol.for(AGENT_SYMBOL), { value });
   const go = Promise.withResolvers<void>();
   worker.onmessage = ({ data }: MessageEvent<Report>) => {
     if (data === "start") go.resolve();
     else refuse(data.failure);
   };
   const [, title = ""] = process.argv;
-  worker.postMessage({ order, title, telemetry, id } satisfies Instruction);
+  worker.postMessage({ order, title, telemetry, id } satisfies ThreadMessage);
   if (isWaiting) {
     loadBuiltins();
     const beginning = go.promise.then(() => worker.unref());
     const get = () => {
       // The last of rt's modules asks.
-      worker.postMessage("loaded" satisfies Instruction);
+      worker.postMessage("loaded" satisfies ThreadMessage);
       return beginning;
     };
-    Object.defineProperty(globalThis, Symbol.for(BEGINNING), { get });
+    Object.defineProperty(globalThis, Symbol.for(READY_SYMBOL), { get });
   } else {
     worker.unref();
-    worker.postMessage("loaded" satisfies Instruction);
+    worker.postMessage("loaded" satisfies ThreadMessage);
   }
   process.on("exit", () => {
     const isTold = new Int32Array(new SharedArrayBuffer(4));
-    worker.postMessage(isTold satisfies Instruction);
+    worker.postMessage(isTold satisfies ThreadMessage);
     Atomics.wait(isTold, 0, 0, LONGEST_GOODBYE);
   });
 }
 
 /** The thread listens when the program runs already, and a program that nobody can debug is not to run. */
-function requireFree(address: Address): void {
+function requireFree(address: InspectAddress): void {
   const [hostname] = address.hostnames as [string];
   try {
     if (address.port > 0) Bun.listen({ hostname, port: address.port, socket: { data() {} } }).stop(true);
@@ -110,12 +122,12 @@ function loadBuiltins(): void {
 }
 
 /** What was asked for, out of the environment. */
-function takeOrder(): Order | undefined {
+function takeOrder(): DebuggerLaunchConfig | undefined {
   const { env } = process;
-  const { [ORDER]: text } = env;
-  delete env[ORDER];
+  const { [LAUNCH_VARIABLE]: text } = env;
+  delete env[LAUNCH_VARIABLE];
   if (text === undefined) return undefined;
-  const order = JSON.parse(text) as Order;
+  const order = JSON.parse(text) as DebuggerLaunchConfig;
   if (order.isSteadied) for (const name of Object.keys(STEADY)) delete env[name];
   return order;
 }

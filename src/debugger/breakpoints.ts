@@ -3,7 +3,7 @@
 // Contract: one that is set for a file which is not loaded yet is set when that is. Several may lie at one place of the
 // code, of which the engine takes one; it then has the conditions of all.
 import type { Backend } from "./backend.ts";
-import type { Location, Script, Scripts } from "./scripts.ts";
+import type { Location, Script, ScriptRegistry } from "./scripts.ts";
 
 export interface Breakpoint {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Breakpoint {
 }
 
 /** One of the engine's. */
-interface Place {
+interface BreakpointLocation {
   readonly requested: Location;
   readonly owners: Set<Breakpoint>;
   /** What is being done to it; resolves to where it lies in the code, or undefined. */
@@ -23,14 +23,18 @@ interface Place {
 
 export class Breakpoints {
   readonly #backend: Backend;
-  readonly #scripts: Scripts;
+  readonly #scripts: ScriptRegistry;
   readonly #onResolved: (id: string, location: Location) => void;
   readonly #all = new Map<string, Breakpoint>();
-  readonly #places: Place[] = [];
+  readonly #places: BreakpointLocation[] = [];
   readonly #underway = new Set<Promise<unknown>>();
   #lastId = 0;
 
-  constructor(backend: Backend, scripts: Scripts, onResolved: (id: string, location: Location) => void) {
+  constructor(
+    backend: Backend,
+    scripts: ScriptRegistry,
+    onResolved: (id: string, location: Location) => void,
+  ) {
     this.#backend = backend;
     this.#scripts = scripts;
     this.#onResolved = onResolved;
@@ -170,7 +174,10 @@ export class Breakpoints {
   }
 
   /** The engine refuses what comes to lie where one lies already. */
-  async #joinNearest(place: Place, breakpoint: Breakpoint): Promise<Place | undefined> {
+  async #joinNearest(
+    place: BreakpointLocation,
+    breakpoint: Breakpoint,
+  ): Promise<BreakpointLocation | undefined> {
     this.#places.splice(this.#places.indexOf(place), 1);
     const locations = await this.#locations(place.requested, 1000);
     for (const other of this.#places) {
@@ -184,7 +191,7 @@ export class Breakpoints {
   }
 
   /** Brings the engine's to what its owners are now. */
-  #apply(place: Place): Place["state"] {
+  #apply(place: BreakpointLocation): BreakpointLocation["state"] {
     place.state = place.state.then(async (before) => {
       if (before) await this.#backend.send("Debugger.removeBreakpoint", { breakpointId: before.engineId });
       if (place.owners.size === 0) return undefined;

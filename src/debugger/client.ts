@@ -6,10 +6,10 @@
 import { connectBackend, type Json } from "./backend.ts";
 import { Breakpoints } from "./breakpoints.ts";
 import { COMMANDS } from "./commands.ts";
-import { leave } from "./company.ts";
+import { removeClient } from "./company.ts";
 import { EVENTS } from "./events.ts";
-import { Scripts } from "./scripts.ts";
-import type { Program, Session } from "./session.ts";
+import { ScriptRegistry } from "./scripts.ts";
+import type { DebuggedProgram, ClientSession } from "./session.ts";
 
 export interface Client {
   receive(text: string): void;
@@ -25,7 +25,7 @@ const FAILED = -32_000;
 /** @param send takes messages for the client, `end` ends its connection */
 export async function openSession(
   socket: string,
-  program: Program,
+  program: DebuggedProgram,
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {
@@ -40,9 +40,9 @@ export async function openSession(
   await parked?.send("Inspector.enable").catch(() => {});
   const backend = parked ?? (await connectBackend(socket));
   backend.serve(handlers);
-  const scripts = new Scripts();
+  const scripts = new ScriptRegistry();
   const emit = (method: string, params: Json) => send(JSON.stringify({ method, params }));
-  const session: Session = {
+  const session: ClientSession = {
     backend,
     scripts,
     breakpoints: new Breakpoints(backend, scripts, (breakpointId, location) =>
@@ -82,12 +82,12 @@ export async function openSession(
     close() {
       program.listeners.delete(onCall);
       backend.serve(undefined);
-      void leave(session).catch(() => {});
+      void removeClient(session).catch(() => {});
     },
   };
 }
 
-async function answer({ id, method, params, sessionId }: Json, session: Session): Promise<Json> {
+async function answer({ id, method, params, sessionId }: Json, session: ClientSession): Promise<Json> {
   const head = { id, ...(sessionId === undefined ? {} : { sessionId }) };
   if (!Object.hasOwn(COMMANDS, method))
     return { ...head, error: { code: NO_METHOD, message: `'${method}' wasn't found` } };

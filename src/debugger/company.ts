@@ -3,31 +3,31 @@
 //
 // So each has what it wants written down in its session, the engine is told what they want together, and the connection of
 // one who goes stays, for the next who comes, until the last has gone.
-import { awaitEntry } from "./beginning.ts";
+import { pauseBeforeEntry } from "./beginning.ts";
 import type { Backend } from "./backend.ts";
-import type { Program, Session } from "./session.ts";
+import type { DebuggedProgram, ClientSession } from "./session.ts";
 
 const REPORTING = ["Inspector", "Runtime", "Console"];
 
 /** What the engine needs to tell of the console and of exceptions. */
-export async function startReporting({ backend }: Session): Promise<void> {
+export async function startReporting({ backend }: ClientSession): Promise<void> {
   // Another client may have it already, which is as good.
   await Promise.allSettled(REPORTING.map((domain) => backend.send(`${domain}.enable`)));
 }
 
-export async function stopReporting(session: Session): Promise<void> {
+export async function stopReporting(session: ClientSession): Promise<void> {
   session.isReporting = false;
   if ([...session.program.sessions].some(({ isReporting }) => isReporting)) return;
   await Promise.all(["Console", "Runtime"].map((domain) => session.backend.send(`${domain}.disable`)));
 }
 
 /** Another one, who is told of what the program does. */
-export function debuggingBeside(session: Session): Session | undefined {
+export function debuggingBeside(session: ClientSession): ClientSession | undefined {
   return [...session.program.sessions].find((other) => other !== session && other.enabling !== undefined);
 }
 
 /** Where one wants to be stopped, the others are stopped too. */
-export async function agree({ sessions }: Program, backend: Backend): Promise<void> {
+export async function mergePauseSettings({ sessions }: DebuggedProgram, backend: Backend): Promise<void> {
   const wanted = [...sessions].filter(({ enabling }) => enabling !== undefined).map(({ stops }) => stops);
   if (wanted.length === 0) return;
   const state = ["all", "uncaught"].find((each) => wanted.some(({ exceptions }) => exceptions === each));
@@ -44,11 +44,11 @@ export async function agree({ sessions }: Program, backend: Backend): Promise<vo
  * What a client has asked for of the debugger goes, and a program that stands still goes on. What was set goes first: the
  * program may come by again before the engine has heard that nobody is left who would let it go on.
  */
-export async function stopDebugging(session: Session): Promise<void> {
+export async function stopDebugging(session: ClientSession): Promise<void> {
   const { backend, blackboxed, breakpoints, enabling, program, scripts, told } = session;
   if (!enabling) return;
   await breakpoints.removeAll();
-  awaitEntry(false, session);
+  pauseBeforeEntry(false, session);
   session.enabling = undefined;
   session.pause = undefined;
   told.clear();
@@ -63,11 +63,11 @@ export async function stopDebugging(session: Session): Promise<void> {
   for (const [url] of passed)
     void backend.send("Debugger.setShouldBlackboxURL", { url, shouldBlackbox: false, caseSensitive: true });
   blackboxed.clear();
-  await agree(program, backend);
+  await mergePauseSettings(program, backend);
 }
 
 /** A client has gone. */
-export async function leave(session: Session): Promise<void> {
+export async function removeClient(session: ClientSession): Promise<void> {
   const { backend, program } = session;
   const { parked, sessions } = program;
   try {
@@ -83,7 +83,7 @@ export async function leave(session: Session): Promise<void> {
  * Gives those who are there what they want, after a client of Web Inspector's has gone, whose connection ends with it. One
  * asks the engine for its debugger: it then tells all of them of the scripts anew, and each sets its breakpoints for these.
  */
-export function restore(program: Program, enable: (session: Session) => Promise<void>): void {
+export function restore(program: DebuggedProgram, enable: (session: ClientSession) => Promise<void>): void {
   const sessions = [...program.sessions];
   const reporting = sessions.find(({ isReporting }) => isReporting);
   // It would tell again what it has told.
@@ -97,7 +97,7 @@ export function restore(program: Program, enable: (session: Session) => Promise<
     breakpoints.clear();
   }
   const restored = enable(first)
-    .then(() => agree(program, first.backend))
+    .then(() => mergePauseSettings(program, first.backend))
     .catch(() => {});
   for (const session of debugging) session.enabling = restored;
 }

@@ -6,7 +6,7 @@
 import type { Json } from "./backend.ts";
 import { debuggingBeside } from "./company.ts";
 import type { Script } from "./scripts.ts";
-import type { Command, Commands, Coverage, Session } from "./session.ts";
+import type { CdpHandler, Commands, Coverage, ClientSession } from "./session.ts";
 
 interface Block {
   readonly startOffset: number;
@@ -22,7 +22,7 @@ interface Range {
   readonly count: number;
 }
 
-const start: Command = async ({ callCount = false }, session) => {
+const start: CdpHandler = async ({ callCount = false }, session) => {
   await listScripts(session);
   await session.backend.send("Runtime.enableControlFlowProfiler");
   session.coverage = { isCounting: callCount, taken: new Map() };
@@ -47,7 +47,7 @@ export const COVERAGE: Commands = {
 };
 
 /** The engine tells of scripts only who may stop in them; a client that does not want to is not to stop anywhere. */
-async function listScripts(session: Session): Promise<void> {
+async function listScripts(session: ClientSession): Promise<void> {
   const { backend, enabling, scripts } = session;
   if (enabling) return;
   const other = debuggingBeside(session);
@@ -61,7 +61,7 @@ async function listScripts(session: Session): Promise<void> {
   await backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: false });
 }
 
-async function take({ backend, coverage, scripts }: Session): Promise<Json[]> {
+async function take({ backend, coverage, scripts }: ClientSession): Promise<Json[]> {
   const result: Json[] = [];
   for (const script of scripts.all()) {
     const { scriptId, url } = script;

@@ -2,37 +2,37 @@
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { asyncStackOf } from "./async-stack.ts";
-import { awaitEntry, isEntryThere } from "./beginning.ts";
-import { agree, debuggingBeside, stopDebugging } from "./company.ts";
+import { pauseBeforeEntry, isEntryThere } from "./beginning.ts";
+import { mergePauseSettings, debuggingBeside, stopDebugging } from "./company.ts";
 import { type Pause, readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
 import { PASS_OWN, type Script } from "./scripts.ts";
-import type { Command, Commands, Session } from "./session.ts";
+import type { CdpHandler, Commands, ClientSession } from "./session.ts";
 import { compare } from "./source-map.ts";
 import { toClientValue, toExpression } from "./values.ts";
 
 const go =
-  (method: string): Command =>
+  (method: string): CdpHandler =>
   async (_params, session) => {
     const isUnder = session.starts > 0 && method === "Debugger.resume" && !isEntryThere(session);
-    awaitEntry(isUnder, session);
+    pauseBeforeEntry(isUnder, session);
     await session.backend.send(method);
     noteResumed(session);
   };
 
 /** Who is not the first is told of the scripts by what another one knows: the engine tells who turns it on. */
-async function join(session: Session): Promise<void> {
+async function join(session: ClientSession): Promise<void> {
   const { backend, program } = session;
   const other = debuggingBeside(session);
   await other?.enabling;
   // It may have gone meanwhile.
   if (!other?.enabling) return await enable(session);
   for (const script of other.scripts.all()) tellScript(session.scripts.keep(script), session);
-  await agree(program, backend);
+  await mergePauseSettings(program, backend);
 }
 
 /** A script is there that the client may not know of. */
-export function tellScript(script: Script, session: Session): void {
+export function tellScript(script: Script, session: ClientSession): void {
   const { breakpoints, emit, told } = session;
   const { description, engineUrl, scriptId, url } = script;
   if (!told.has(scriptId)) emit("Debugger.scriptParsed", description);
@@ -41,7 +41,7 @@ export function tellScript(script: Script, session: Session): void {
   applyBlackbox(engineUrl, url, session);
 }
 
-export async function enable({ backend }: Session): Promise<void> {
+export async function enable({ backend }: ClientSession): Promise<void> {
   await backend.send("Debugger.enable").catch(async () => {
     // A client of Web Inspector has it, and who enables it is told of the scripts: the last to come gets it.
     void backend.send("Debugger.disable");
@@ -79,16 +79,16 @@ export const DEBUGGER: Commands = {
   },
   "Debugger.setBreakpointsActive": async ({ active }, session) => {
     session.stops.breakpoints = active;
-    await agree(session.program, session.backend);
+    await mergePauseSettings(session.program, session.backend);
   },
   "Debugger.setSkipAllPauses": async ({ skip }, session) => {
     Object.assign(session.stops, { breakpoints: !skip, statements: !skip });
-    await agree(session.program, session.backend);
+    await mergePauseSettings(session.program, session.backend);
   },
   "Debugger.setPauseOnExceptions": async ({ state }, session) => {
     // The engine cannot tell those that will be caught from the others beforehand.
     session.stops.exceptions = state === "caught" ? "all" : state;
-    await agree(session.program, session.backend);
+    await mergePauseSettings(session.program, session.backend);
   },
   "Debugger.setAsyncCallStackDepth": ({ maxDepth = 0 }, session) => {
     session.asyncDepth = maxDepth;
@@ -205,7 +205,7 @@ function namesOf({ url }: Script): string[] {
 }
 
 /** Steps pass a script by whose URL the client has asked to be left out. */
-export function applyBlackbox(engineUrl: string, url: string, session: Session): void {
+export function applyBlackbox(engineUrl: string, url: string, session: ClientSession): void {
   const shouldBlackbox = session.blackbox?.test(url) ?? false;
   if ((session.blackboxed.get(engineUrl) ?? false) === shouldBlackbox || engineUrl === "") return;
   session.blackboxed.set(engineUrl, shouldBlackbox);
@@ -217,7 +217,7 @@ export function applyBlackbox(engineUrl: string, url: string, session: Session):
 const OWN_REASONS = new Set(["assert", "Breakpoint", "DebuggerStatement", "exception"]);
 
 /** Whether it is one named `debugger`, at which the engine does not stop again. */
-async function standsAtStatement(top: Pause["top"], { backend, stops }: Session): Promise<boolean> {
+async function standsAtStatement(top: Pause["top"], { backend, stops }: ClientSession): Promise<boolean> {
   if (!top || !stops.statements) return false;
   const { scriptId, lineNumber, columnNumber = 0 } = top.location;
   const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
@@ -226,7 +226,7 @@ async function standsAtStatement(top: Pause["top"], { backend, stops }: Session)
 }
 
 /** The engine stands still: shown to the client, but for a stop that is only there to set breakpoints in time. */
-export async function onPaused(params: Json, session: Session): Promise<void> {
+export async function onPaused(params: Json, session: ClientSession): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
   const pause = readPause(params, scripts);
   const { top } = pause;
@@ -237,7 +237,7 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   const isFirst = session.isStarting && session.starts === 0 && program.stopsAtFirst;
   if (session.isStarting && !OWN_REASONS.has(reason)) {
     session.starts += 1;
-    if (isEntryThere(session)) awaitEntry(false, session);
+    if (isEntryThere(session)) pauseBeforeEntry(false, session);
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
     const isWanted = isFirst || hitBreakpoints.length > 0 || (await standsAtStatement(top, session));

@@ -5,7 +5,7 @@
 import { type Json, quiet } from "./backend.ts";
 import type { EditorOptions } from "./editor.ts";
 import { type Client, openSession } from "./client.ts";
-import type { Program } from "./session.ts";
+import type { DebuggedProgram } from "./session.ts";
 
 export interface EditorLink {
   /** The program is about to end. */
@@ -29,7 +29,7 @@ const END = "\0";
 export async function joinEditor(
   introduction: Introduction,
   socket: string,
-  program: Program,
+  program: DebuggedProgram,
 ): Promise<EditorLink> {
   const { options } = introduction;
   try {
@@ -43,7 +43,7 @@ export async function joinEditor(
 }
 
 /** The editor answers with a byte, 0 when it will come. */
-async function announce(introduction: Introduction, program: Program): Promise<EditorLink> {
+async function announce(introduction: Introduction, program: DebuggedProgram): Promise<EditorLink> {
   const { options, id, script, telemetry, url } = introduction;
   const information = {
     ipcAddress: options.inspectorIpc,
@@ -77,7 +77,7 @@ async function announce(introduction: Introduction, program: Program): Promise<E
 async function link(
   { options, id, script }: Introduction,
   socket: string,
-  program: Program,
+  program: DebuggedProgram,
 ): Promise<EditorLink> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -5,7 +5,7 @@
 // third only names and their members are run, where no getter of the program's and no proxy is on the way; the rest is
 // refused as Chrome refuses what has effects.
 import type { Backend, Json } from "./backend.ts";
-import type { Command } from "./session.ts";
+import type { CdpHandler } from "./session.ts";
 import { sideEffect, toClientResult } from "./values.ts";
 
 const HARMLESS =
@@ -66,7 +66,7 @@ function optionsOf(params: Json): Json {
   };
 }
 
-export const evaluate: Command = async (params, { backend }) => {
+export const evaluate: CdpHandler = async (params, { backend }) => {
   const { expression, throwOnSideEffect, awaitPromise, replMode } = params;
   const ask = (text: string) => backend.send("Runtime.evaluate", { expression: text, ...QUIETLY });
   if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();
@@ -82,7 +82,7 @@ export const evaluate: Command = async (params, { backend }) => {
   return toClientResult(text === expression ? answer : await unwrap(backend, answer, options));
 };
 
-export const evaluateOnFrame: Command = async (params, { backend }) => {
+export const evaluateOnFrame: CdpHandler = async (params, { backend }) => {
   const { callFrameId, expression, throwOnSideEffect } = params;
   const ask = (text: string) =>
     backend.send("Debugger.evaluateOnCallFrame", { callFrameId, expression: text, ...QUIETLY });

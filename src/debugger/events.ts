@@ -2,8 +2,8 @@
 import type { Json } from "./backend.ts";
 import { onPaused, tellScript } from "./debugger.ts";
 import { noteResumed } from "./resumption.ts";
-import type { Scripts } from "./scripts.ts";
-import type { Events, Session } from "./session.ts";
+import type { ScriptRegistry } from "./scripts.ts";
+import type { Events, ClientSession } from "./session.ts";
 import { toClientValue } from "./values.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export const EVENTS: Events = {
   },
 };
 
-function report(message: Json, session: Session): void {
+function report(message: Json, session: ClientSession): void {
   const { source, level = "log", text = "", type, parameters, url, line, column, stackTrace } = message;
   const timestamp = toMilliseconds(message.timestamp);
   const trace = toClientStack(stackTrace, session.scripts);
@@ -89,7 +89,7 @@ function toMilliseconds(timestamp: unknown): number {
   return timestamp < 1e11 ? timestamp * 1000 : timestamp;
 }
 
-function toClientStack(stackTrace: Json, scripts: Scripts): Json {
+function toClientStack(stackTrace: Json, scripts: ScriptRegistry): Json {
   if (!stackTrace?.callFrames) return undefined;
   const callFrames = stackTrace.callFrames.flatMap((frame: Json) => {
     const { scriptId, functionName = "" } = frame;

@@ -2,7 +2,7 @@
 // itself alone, and functions by which it talks to a client. The engine's module is loaded when it is first asked for.
 
 /** The registered symbol of the global under which the program has it. Not enumerable, and only there under --inspect. */
-export const ASK = "rt.debugger.ask";
+export const AGENT_SYMBOL = "rt.debugger.ask";
 
 /** The engine answers at once where no callback is given. */
 interface Session {

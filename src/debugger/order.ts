@@ -1,9 +1,9 @@
 // How a program is to be debugged: what rt tells the preload that it gives to the engine, in a variable which the program
 // does not see.
-import type { Address } from "./address.ts";
+import type { InspectAddress } from "./address.ts";
 import type { EditorOptions } from "./editor.ts";
 
-export const ORDER = "RT_DEBUGGER";
+export const LAUNCH_VARIABLE = "RT_DEBUGGER";
 
 /**
  * The engine's switches by which hot functions are compiled in turn with the program, not beside it: a breakpoint that is set
@@ -23,11 +23,11 @@ export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
 export const PORT_VARIABLE = "RT_DEBUGGER_PORT";
 
 /** The registered symbol of a global: a promise of the moment when the program may begin. */
-export const BEGINNING = "rt.debugger";
+export const READY_SYMBOL = "rt.debugger";
 
-export interface Order {
+export interface DebuggerLaunchConfig {
   /** Where --inspect asks for one. */
-  readonly address?: Address;
+  readonly address?: InspectAddress;
   /** The editor that is to be told. */
   readonly editor?: EditorOptions;
   /** Where the engine's own debugger is. */

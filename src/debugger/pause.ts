@@ -4,7 +4,7 @@
 // of a module has next to no properties. So the first are shown as one scope, and the second gets the names that stand in the
 // module's text. Such a scope has an id that says what it is made of: see readScopeId().
 import type { Json } from "./backend.ts";
-import type { Scripts } from "./scripts.ts";
+import type { ScriptRegistry } from "./scripts.ts";
 import { toClientValue } from "./values.ts";
 
 export interface Pause {
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** What the engine calls code outside of functions. */
 const UNNAMED = new Set(["module code", "global code", "eval code"]);
 
-export function readPause({ callFrames = [] }: Json, scripts: Scripts): Pause {
+export function readPause({ callFrames = [] }: Json, scripts: ScriptRegistry): Pause {
   const [top] = callFrames;
   const shown = callFrames.filter(({ location }: Json) => scripts.get(location.scriptId));
   return {
@@ -46,7 +46,7 @@ export function readPause({ callFrames = [] }: Json, scripts: Scripts): Pause {
   };
 }
 
-function toClientFrame(frame: Json, scripts: Scripts): Json {
+function toClientFrame(frame: Json, scripts: ScriptRegistry): Json {
   const { callFrameId, functionName = "", location, scopeChain = [] } = frame;
   return {
     callFrameId,
@@ -62,7 +62,7 @@ function toClientFrame(frame: Json, scripts: Scripts): Json {
 function toClientScopes(
   { callFrameId, functionName, location }: Json,
   chain: Json[],
-  scripts: Scripts,
+  scripts: ScriptRegistry,
 ): Json[] {
   const result: Json[] = [];
   const own: Json[] = [];

@@ -2,15 +2,15 @@
 // debugger: it is asked from inside the program, by what attachment.ts has left there.
 import type { Json } from "./backend.ts";
 import { COVERAGE } from "./coverage.ts";
-import { ASK } from "./inside.ts";
-import type { Command, Commands, Session } from "./session.ts";
+import { AGENT_SYMBOL } from "./inside.ts";
+import type { CdpHandler, Commands, ClientSession } from "./session.ts";
 
 /** What a client takes in one message of a snapshot. */
 const CHUNK = 1 << 16;
 
-export async function ask(session: Session, method: string, params: Json = {}): Promise<Json> {
+export async function ask(session: ClientSession, method: string, params: Json = {}): Promise<Json> {
   const words = [method, JSON.stringify(params)].map((word) => JSON.stringify(word));
-  const expression = `globalThis[Symbol.for(${JSON.stringify(ASK)})](${words.join(", ")})\n//# sourceURL=rt:debugger`;
+  const expression = `globalThis[Symbol.for(${JSON.stringify(AGENT_SYMBOL)})](${words.join(", ")})\n//# sourceURL=rt:debugger`;
   const options = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
   const { result, wasThrown } = await session.backend.send("Runtime.evaluate", { expression, ...options });
   if (wasThrown) throw new Error(String(result.description).replace(/^\w*Error: /, ""));
@@ -18,7 +18,7 @@ export async function ask(session: Session, method: string, params: Json = {}): 
 }
 
 const passOn =
-  (method: string): Command =>
+  (method: string): CdpHandler =>
   async (params, session) =>
     JSON.parse(await ask(session, method, params));
 
@@ -30,7 +30,7 @@ const PASSED_ON = [
   "Profiler.setSamplingInterval",
 ];
 
-async function takeSnapshot({ reportProgress }: Json, session: Session): Promise<void> {
+async function takeSnapshot({ reportProgress }: Json, session: ClientSession): Promise<void> {
   const { emit } = session;
   const snapshot = String(await ask(session, "snapshot"));
   if (reportProgress) emit("HeapProfiler.reportHeapSnapshotProgress", { done: 1, total: 1, finished: true });

@@ -1,11 +1,11 @@
 // The Runtime domain: the console, values and their properties, code that a client has run.
 import type { Json } from "./backend.ts";
-import { awaitEntry } from "./beginning.ts";
+import { pauseBeforeEntry } from "./beginning.ts";
 import { startReporting, stopReporting } from "./company.ts";
 import { evaluate, settle } from "./evaluation.ts";
 import { ask } from "./profiler.ts";
 import { moduleNames, readScopeId, type ScopeId } from "./pause.ts";
-import type { Commands, Session } from "./session.ts";
+import type { Commands, ClientSession } from "./session.ts";
 import { toClientResult, toClientValue, toExpression } from "./values.ts";
 
 const CONTEXT = {
@@ -29,7 +29,7 @@ export const RUNTIME: Commands = {
     if (!program.isWaiting) return;
     await program.loaded;
     if (session.enabling) {
-      awaitEntry(true, session);
+      pauseBeforeEntry(true, session);
       await backend.send("Debugger.pause");
     }
     program.start();
@@ -137,7 +137,7 @@ const READ_ERROR = `function () {
   return { line, column, url: sourceURL, exception: { className: name, description: String(stack) } };
 }`;
 
-async function globalObject(send: Session["backend"]["send"]): Promise<string> {
+async function globalObject(send: ClientSession["backend"]["send"]): Promise<string> {
   return (await send("Runtime.evaluate", { expression: "globalThis\n//# sourceURL=rt:debugger" })).result
     .objectId;
 }
@@ -156,7 +156,7 @@ function withArguments({ functionDeclaration, arguments: given = [] }: Json): Js
   };
 }
 
-async function propertiesOf(params: Json, { backend }: Session): Promise<Json> {
+async function propertiesOf(params: Json, { backend }: ClientSession): Promise<Json> {
   const { objectId, ownProperties, accessorPropertiesOnly, generatePreview } = params;
   const asked = { objectId, ownProperties: ownProperties && !accessorPropertiesOnly, generatePreview };
   const { properties = [], internalProperties = [] } = await backend.send("Runtime.getProperties", asked);
@@ -207,7 +207,11 @@ const ENTRIES = `function () {
 const WITHOUT_ENTRIES = /^(?:Object|Array|Function|Promise|Error|RegExp|Date)\b/;
 
 /** What a map or a set holds is no property of it. */
-async function entriesOf(objectId: string, internal: Json[], { send }: Session["backend"]): Promise<Json> {
+async function entriesOf(
+  objectId: string,
+  internal: Json[],
+  { send }: ClientSession["backend"],
+): Promise<Json> {
   const prototype = internal.find(({ name }) => name === "[[Prototype]]")?.value;
   if (!prototype || WITHOUT_ENTRIES.test(prototype.description ?? prototype.className ?? ""))
     return undefined;
@@ -220,7 +224,7 @@ async function entriesOf(objectId: string, internal: Json[], { send }: Session["
 /** The engine lists these where a function does not even mention them. */
 const UNLISTED = new Set(["__proto__", "arguments"]);
 
-async function propertiesOfScope(scope: ScopeId, session: Session): Promise<Json[]> {
+async function propertiesOfScope(scope: ScopeId, session: ClientSession): Promise<Json[]> {
   const { backend } = session;
   const objects = scope.kind === "parts" ? scope.objects : [await moduleObject(scope, session)];
   const found = new Map<string, Json>();
@@ -237,7 +241,7 @@ async function propertiesOfScope(scope: ScopeId, session: Session): Promise<Json
 /** An object with what a module's variables are now, but for those that have no value yet or cannot be seen from there. */
 async function moduleObject(
   { callFrameId, scriptId, inner }: Extract<ScopeId, { kind: "module" }>,
-  { backend }: Session,
+  { backend }: ClientSession,
 ): Promise<string> {
   const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
   const hidden = new Set(["$scope"]);

@@ -24,7 +24,7 @@ const OWN = /^(?:bun|rt|internal):|[\\/]rt-files-\d+[\\/]\w+-\w+\.js$/;
 /** For the engine: that nobody is to stop there. */
 export const PASS_OWN = { url: OWN.source, isRegex: true, caseSensitive: true, shouldBlackbox: true };
 
-export class Scripts {
+export class ScriptRegistry {
   readonly #known = new Map<string, Script>();
 
   /** From the engine's message; undefined for what is not the user's. */

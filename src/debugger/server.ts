@@ -3,7 +3,7 @@
 //
 // One port for both, since it is what --inspect names, and a client of either finds its path there. What comes for Web
 // Inspector is handed on as it is.
-import { type Address, bracket } from "./address.ts";
+import { type InspectAddress, bracket } from "./address.ts";
 import { isHostAllowed, isOriginAllowed } from "./admission.ts";
 import { restore } from "./company.ts";
 import { enable } from "./debugger.ts";
@@ -11,7 +11,7 @@ import { openRaw, quiet } from "./backend.ts";
 import { describeProtocol } from "./commands.ts";
 import { PASS_OWN } from "./scripts.ts";
 import { type Client, openSession } from "./client.ts";
-import type { Program } from "./session.ts";
+import type { DebuggedProgram } from "./session.ts";
 
 export interface Serving {
   /** For the clients that there are: what the program has said last, and that it ends. */
@@ -20,7 +20,7 @@ export interface Serving {
   readonly urls: { readonly chrome: string; readonly webkit: string };
 }
 
-interface Connection {
+interface DebuggerSocket {
   readonly isWebKit: boolean;
   /** What has come before the engine has answered. */
   early: string[];
@@ -33,7 +33,7 @@ const OWN_ID = 2 ** 31 - 2;
 const LAST_OWN_ID = OWN_ID + 1;
 
 /** Throws the system's error where the address is taken. */
-export function serve(address: Address, socket: string, program: Program): Serving {
+export function serve(address: InspectAddress, socket: string, program: DebuggedProgram): Serving {
   const id = crypto.randomUUID();
   const paths = { chrome: `/${id}`, webkit: address.path ?? `/${crypto.randomUUID()}` };
   const [first, ...others] = address.hostnames as [string, ...string[]];
@@ -41,18 +41,18 @@ export function serve(address: Address, socket: string, program: Program): Servi
     hostname,
     port,
     reusePort: false,
-    fetch: (request: Request, server: Bun.Server<Connection>) => answer(request, server),
+    fetch: (request: Request, server: Bun.Server<DebuggerSocket>) => answer(request, server),
     websocket: {
       idleTimeout: 0,
       maxPayloadLength: 1 << 30,
       backpressureLimit: 1 << 30,
-      open: (peer: Bun.ServerWebSocket<Connection>) => void open(peer, socket, program, clients),
-      message: (peer: Bun.ServerWebSocket<Connection>, message: string | Buffer) => {
+      open: (peer: Bun.ServerWebSocket<DebuggerSocket>) => void open(peer, socket, program, clients),
+      message: (peer: Bun.ServerWebSocket<DebuggerSocket>, message: string | Buffer) => {
         const { data } = peer;
         if (data.client) data.client.receive(String(message));
         else data.early.push(String(message));
       },
-      close: ({ data }: Bun.ServerWebSocket<Connection>) => {
+      close: ({ data }: Bun.ServerWebSocket<DebuggerSocket>) => {
         data.isClosed = true;
         if (data.client) clients.delete(data.client);
         data.client?.close();
@@ -60,17 +60,17 @@ export function serve(address: Address, socket: string, program: Program): Servi
     },
   });
   const clients = new Set<Client>();
-  const server = Bun.serve<Connection>(options(first, address.port));
+  const server = Bun.serve<DebuggerSocket>(options(first, address.port));
   const port = server.port!;
   for (const hostname of others) {
     try {
-      Bun.serve<Connection>(options(hostname, port));
+      Bun.serve<DebuggerSocket>(options(hostname, port));
     } catch {
       // A machine may be without IPv6.
     }
   }
 
-  function answer(request: Request, answering: Bun.Server<Connection>): Response | undefined {
+  function answer(request: Request, answering: Bun.Server<DebuggerSocket>): Response | undefined {
     const { headers, method, url } = request;
     // Not parsed: it has what the client calls this host.
     const pathname = url.replace(/^\w+:\/\/[^/]*/, "").replace(/\?.*/, "");
@@ -89,7 +89,7 @@ export function serve(address: Address, socket: string, program: Program): Servi
         return Response.json(describeProtocol());
     }
     if (!isWebKit && pathname !== paths.chrome) return new Response(null, { status: 404 });
-    const data: Connection = { isWebKit, early: [], isClosed: false };
+    const data: DebuggerSocket = { isWebKit, early: [], isClosed: false };
     return answering.upgrade(request, { data }) ? undefined : new Response(null, { status: 426 });
   }
 
@@ -103,7 +103,7 @@ export function serve(address: Address, socket: string, program: Program): Servi
   };
 }
 
-function describeTarget(id: string, host: string, { title }: Program): object {
+function describeTarget(id: string, host: string, { title }: DebuggedProgram): object {
   const address = `${host}/${id}`;
   const frontEnd = (page: string) =>
     `devtools://devtools/bundled/${page}.html?experiments=true&v8only=true&ws=${address}`;
@@ -120,9 +120,9 @@ function describeTarget(id: string, host: string, { title }: Program): object {
 }
 
 async function open(
-  peer: Bun.ServerWebSocket<Connection>,
+  peer: Bun.ServerWebSocket<DebuggerSocket>,
   socket: string,
-  program: Program,
+  program: DebuggedProgram,
   clients: Set<Client>,
 ): Promise<void> {
   const { data } = peer;
@@ -144,7 +144,7 @@ async function open(
 /** A client of WebKit's protocol. The engine does not wait for its first command; rt does. */
 async function handOn(
   path: string,
-  program: Program,
+  program: DebuggedProgram,
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {

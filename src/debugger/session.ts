@@ -2,10 +2,10 @@
 import type { Backend, Json } from "./backend.ts";
 import type { Breakpoints } from "./breakpoints.ts";
 import type { Pause } from "./pause.ts";
-import type { Scripts } from "./scripts.ts";
+import type { ScriptRegistry } from "./scripts.ts";
 
 /** What all sessions share. */
-export interface Program {
+export interface DebuggedProgram {
   /** For lists of targets. */
   readonly title: string;
   /** Whether the first line is to be stopped at. */
@@ -18,16 +18,16 @@ export interface Program {
   /** Who is told when the program calls what Runtime.addBinding has put there. */
   readonly listeners: Set<(name: string, payload: string) => void>;
   /** Of Chrome's protocol. */
-  readonly sessions: Set<Session>;
+  readonly sessions: Set<ClientSession>;
   /** Connections of those who have gone. */
   readonly parked: Backend[];
 }
 
-export interface Session {
+export interface ClientSession {
   readonly backend: Backend;
-  readonly scripts: Scripts;
+  readonly scripts: ScriptRegistry;
   readonly breakpoints: Breakpoints;
-  readonly program: Program;
+  readonly program: DebuggedProgram;
   emit(method: string, params: Json): void;
   /** While the program stands still. */
   pause?: Pause | undefined;
@@ -70,6 +70,6 @@ export interface Coverage {
   readonly taken: Map<string, number>;
 }
 
-export type Command = (params: Json, session: Session) => Json;
-export type Commands = Readonly<Record<string, Command>>;
-export type Events = Readonly<Record<string, (params: Json, session: Session) => void | Promise<void>>>;
+export type CdpHandler = (params: Json, session: ClientSession) => Json;
+export type Commands = Readonly<Record<string, CdpHandler>>;
+export type Events = Readonly<Record<string, (params: Json, session: ClientSession) => void | Promise<void>>>;

@@ -2,7 +2,7 @@
 //
 // With --watch it is kept under another name, because the engine starts again with the same words, and makes no socket where
 // one is.
-import { isTaken } from "../process-number.ts";
+import { isPidInUse } from "../process-number.ts";
 
 /** The engine makes it in a thread of its own, for tests later than it loads this. */
 const AGAIN = 1; // ms
@@ -37,6 +37,6 @@ export function removeAbandoned(path: string): void {
   const directory = path.slice(0, path.lastIndexOf("/"));
   for (const name of readdirSync(directory)) {
     const [, owner] = /-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name) ?? [];
-    if (owner !== undefined && !isTaken(Number(owner))) rmSync(`${directory}/${name}`, { force: true });
+    if (owner !== undefined && !isPidInUse(Number(owner))) rmSync(`${directory}/${name}`, { force: true });
   }
 }

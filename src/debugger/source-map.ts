@@ -19,7 +19,7 @@ export interface SourceMap {
   rangeOf(start: Position, end: Position): { start: Position; end: Position } | undefined;
 }
 
-interface Segment {
+interface MappingSegment {
   readonly generated: Position;
   readonly original: Position;
 }
@@ -43,8 +43,8 @@ export function compare(a: Position, b: Position): number {
   return a.lineNumber - b.lineNumber || a.columnNumber - b.columnNumber;
 }
 
-function decode(mappings: string): Segment[] {
-  const segments: Segment[] = [];
+function decode(mappings: string): MappingSegment[] {
+  const segments: MappingSegment[] = [];
   let [original, originalColumn, source] = [0, 0, 0];
   for (const [lineNumber, line] of mappings.split(";").entries()) {
     let columnNumber = 0;
@@ -77,7 +77,7 @@ function decodeFields(text: string): number[] {
   return fields;
 }
 
-function createSourceMap(byGenerated: readonly Segment[], source: string | undefined): SourceMap {
+function createSourceMap(byGenerated: readonly MappingSegment[], source: string | undefined): SourceMap {
   const byOriginal = byGenerated.toSorted(
     (a, b) => compare(a.original, b.original) || compare(a.generated, b.generated),
   );
@@ -103,7 +103,10 @@ function createSourceMap(byGenerated: readonly Segment[], source: string | undef
 }
 
 /** The index of the first for which it holds, in a list where it holds from somewhere on. */
-function firstWhere(segments: readonly Segment[], holds: (segment: Segment) => boolean): number {
+function firstWhere(
+  segments: readonly MappingSegment[],
+  holds: (segment: MappingSegment) => boolean,
+): number {
   let [low, high] = [0, segments.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -1,14 +1,14 @@
 // The thread that speaks with debuggers: it answers while the program stands still, and is no part of it.
 import { announce, explainFailure } from "./announcement.ts";
 import { type EditorLink, joinEditor } from "./editor-link.ts";
-import type { Order } from "./order.ts";
+import type { DebuggerLaunchConfig } from "./order.ts";
 import type { Backend, Json } from "./backend.ts";
 import { type Serving, serve } from "./server.ts";
-import type { Session } from "./session.ts";
+import type { ClientSession } from "./session.ts";
 import { removeAbandoned, removeSocket, takeSocket } from "./socket.ts";
 
-interface Task {
-  readonly order: Order;
+interface ThreadTask {
+  readonly order: DebuggerLaunchConfig;
   readonly title: string;
   readonly telemetry: Json;
   /** By which an editor knows the program. */
@@ -16,7 +16,7 @@ interface Task {
 }
 
 /** Of what Runtime.addBinding has put into the program. */
-interface Call {
+interface ThreadCall {
   readonly binding: string;
   readonly payload: string;
 }
@@ -25,7 +25,7 @@ interface Call {
  * What it is told: first what to do, then that the program has loaded all that is not its own, what the program tells a
  * client, and last that it ends, with a cell to set when that was passed on.
  */
-export type Instruction = Task | "loaded" | Call | Int32Array<SharedArrayBuffer>;
+export type ThreadMessage = ThreadTask | "loaded" | ThreadCall | Int32Array<SharedArrayBuffer>;
 
 export type Report = { readonly failure: string } | "start";
 
@@ -41,9 +41,9 @@ export function serveFromThread(): void {
   let beginning: Promise<void> | undefined;
   const loaded = Promise.withResolvers<void>();
   const listeners = new Set<(name: string, payload: string) => void>();
-  const sessions = new Set<Session>();
+  const sessions = new Set<ClientSession>();
 
-  async function begin({ order, title, telemetry, id }: Task): Promise<void> {
+  async function begin({ order, title, telemetry, id }: ThreadTask): Promise<void> {
     const { address, editor } = order;
     let { isWaiting } = order;
     const program = {
@@ -84,7 +84,7 @@ export function serveFromThread(): void {
     Atomics.notify(isTold, 0);
   }
 
-  scope.onmessage = ({ data }: MessageEvent<Instruction>) => {
+  scope.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
     if (data === "loaded") return loaded.resolve();
     if ("binding" in data) {
       for (const listener of listeners) listener(data.binding, data.payload);

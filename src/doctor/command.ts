@@ -3,11 +3,11 @@
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
 // in the way, 1 when something does, 2 for a wrong command line and where it cannot be told. A warning is worth knowing and
 // stands in nobody's way.
-import { type Check } from "../../platform/contract/secret-provider.ts";
+import { type DiagnosisCheck } from "../../platform/contract/secret-provider.ts";
 import { diagnoseStore } from "../../platform/secret-provider.ts";
 import { escapeJson, printable } from "../printable.ts";
 import { print } from "../secrets/streams.ts";
-import { complain, readWords, WordsError } from "../secrets/words.ts";
+import { complain, readWords, ArgumentError } from "../secrets/words.ts";
 import { checkInstallation } from "./installation.ts";
 import { checkProject } from "./project.ts";
 
@@ -16,14 +16,14 @@ export async function runDoctorCommand(args: string[], showHelp: () => Promise<v
   try {
     const { options, operands } = readWords(args);
     if (operands.length > 0)
-      throw new WordsError("rt doctor takes no words, only options", "rt doctor [--json]");
+      throw new ArgumentError("rt doctor takes no words, only options", "rt doctor [--json]");
     if (options.has("help")) {
       await showHelp();
       return 0;
     }
     return await report(options.has("json"));
   } catch (error) {
-    if (!(error instanceof WordsError)) throw error;
+    if (!(error instanceof ArgumentError)) throw error;
     complain(error.message, error.hint);
     return 2;
   }
@@ -52,7 +52,7 @@ async function show(text: string): Promise<void> {
   }
 }
 
-function hasNoProblem(checks: readonly Check[]): boolean {
+function hasNoProblem(checks: readonly DiagnosisCheck[]): boolean {
   return checks.every(({ status }) => status !== "problem");
 }
 
@@ -64,7 +64,7 @@ const STATUS_WIDTH = "warning".length;
 const NAME_WIDTH = "credential store".length;
 
 /** What was found may have names in it that others chose. */
-function renderCheck({ status, name, found, remedy }: Check): string[] {
+function renderCheck({ status, name, found, remedy }: DiagnosisCheck): string[] {
   const lead = `${status.padEnd(STATUS_WIDTH)}  ${name.padEnd(NAME_WIDTH)}  `;
   const lines = [lead + printable(found)];
   if (remedy) lines.push(" ".repeat(lead.length) + printable(remedy));

@@ -4,7 +4,7 @@
 // Contract: it looks and changes nothing. What is found is text from elsewhere; whoever prints it makes it fit for that.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
-import type { Check } from "../../platform/contract/secret-provider.ts";
+import type { DiagnosisCheck } from "../../platform/contract/secret-provider.ts";
 import { host } from "../../platform/process.ts";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 import { type WatchLimits, watchLimits } from "../../platform/watch-limits.ts";
@@ -14,7 +14,7 @@ import { VERSION } from "../version.ts";
 const ENOUGH: WatchLimits = { watches: 16_384, instances: 128 };
 const FEW_FILES = 256;
 
-export function checkInstallation(): Check[] {
+export function checkInstallation(): DiagnosisCheck[] {
   const limits = watchLimits();
   return [
     {
@@ -32,7 +32,7 @@ export function checkInstallation(): Check[] {
 }
 
 /** Whether a shell finds this program by its name, and no other one before it. */
-function checkPath(program: string, path: string): Check {
+function checkPath(program: string, path: string): DiagnosisCheck {
   const name = "PATH";
   const found = Bun.which("rt", { PATH: path });
   const folder = dirname(program);
@@ -66,7 +66,7 @@ function isSame(a: string, b: string): boolean {
   }
 }
 
-function checkShell(): Check {
+function checkShell(): DiagnosisCheck {
   const name = "shell";
   if (host.defaultShell === "rt") return { name, status: "ok", found: "The built-in one" };
   const found = host.findShell(host.originalVariable("PATH") ?? "");
@@ -75,7 +75,7 @@ function checkShell(): Check {
 }
 
 /** It listens on an address of this machine, and writes a module for the program that is debugged. */
-function checkDebugger(): Check {
+function checkDebugger(): DiagnosisCheck {
   const name = "debugger";
   const folder = temporaryDirectory();
   try {
@@ -93,7 +93,7 @@ function checkDebugger(): Check {
   return { name, status: "ok", found: "VS Code and others can connect: rt --inspect-brk <file>" };
 }
 
-function checkOpenFiles(limit: number): Check {
+function checkOpenFiles(limit: number): DiagnosisCheck {
   const name = "open files";
   if (limit >= FEW_FILES)
     return {
@@ -104,7 +104,7 @@ function checkOpenFiles(limit: number): Check {
   return { name, status: "warning", found: `${limit} at a time`, remedy: "raise the limit: ulimit -n 4096" };
 }
 
-function checkWatching({ watches, instances }: WatchLimits): Check {
+function checkWatching({ watches, instances }: WatchLimits): DiagnosisCheck {
   const name = "file watching";
   const found = `${watches} folders, ${instances} programs`;
   const short = [

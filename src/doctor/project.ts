@@ -4,7 +4,7 @@
 // Contract: names of keys and variables, never their values, among which a registry's token may be.
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Check } from "../../platform/contract/secret-provider.ts";
+import type { DiagnosisCheck } from "../../platform/contract/secret-provider.ts";
 import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
 import { host } from "../../platform/process.ts";
 import { storeDirectory } from "../cache/store.ts";
@@ -17,12 +17,12 @@ import { checkRules } from "./rules.ts";
 const MOST_NAMED = 12;
 
 /** @param directory the working directory */
-export function checkProject(directory: string): Check[] {
+export function checkProject(directory: string): DiagnosisCheck[] {
   const checks = [checkConfiguration(directory), ...checkRules(directory)];
   return [...checks, checkVariables(), checkCache(storeDirectory())];
 }
 
-function checkConfiguration(directory: string): Check {
+function checkConfiguration(directory: string): DiagnosisCheck {
   const name = "configuration";
   const own = join(directory, FILE_NAME);
   const others = foldersAbove(directory).filter((folder) => existsSync(join(folder, FILE_NAME)));
@@ -60,7 +60,7 @@ function foldersAbove(directory: string): string[] {
   return folders;
 }
 
-function checkVariables(): Check {
+function checkVariables(): DiagnosisCheck {
   const set = Object.keys(host.originalEnvironment())
     .filter((variable) => variable.startsWith("RT_"))
     .sort();
@@ -71,7 +71,7 @@ function checkVariables(): Check {
   };
 }
 
-function checkCache(directory: string | undefined): Check {
+function checkCache(directory: string | undefined): DiagnosisCheck {
   const name = "cache";
   if (directory === undefined)
     return {

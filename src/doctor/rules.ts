@@ -1,7 +1,7 @@
 // What `rt doctor` finds of the rules of rtfig.toml that are named after scripts: whether each is for one.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Check } from "../../platform/contract/secret-provider.ts";
+import type { DiagnosisCheck } from "../../platform/contract/secret-provider.ts";
 import { FILE_NAME } from "../config/file.ts";
 import { findRoot } from "../config/root-project.ts";
 import { readConfig } from "../config/rtfig.ts";
@@ -16,7 +16,7 @@ interface Sections {
 }
 
 /** None where there are no rules, or where something else is wrong, which others say. @param directory the working directory */
-export function checkRules(directory: string): Check[] {
+export function checkRules(directory: string): DiagnosisCheck[] {
   try {
     const folder = findRoot(directory);
     const file = folder && join(folder, FILE_NAME);

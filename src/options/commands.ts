@@ -4,7 +4,7 @@
 // of the same name. `by` says who carries it out: `run` the runner, `rt` a module of ours, `engine` the
 // engine's own tool, so that one download is enough to work with a project.
 
-export interface Command {
+export interface BuiltinCommand {
   readonly by: "run" | "rt" | "engine";
   readonly help: string;
   readonly usage?: string;
@@ -12,7 +12,7 @@ export interface Command {
   readonly aliasOf?: string;
 }
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
   // No prototype: a script called "constructor" is a script.
   __proto__: null as never,
   run: {

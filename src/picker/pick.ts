@@ -4,7 +4,7 @@ import { wantsColor } from "../color.ts";
 import { findChoices } from "./choices.ts";
 import { readHistory, remember } from "./history.ts";
 import { askInLines } from "./plain.ts";
-import { type Answer, askOnTerminal, type PromptOptions } from "./prompt.ts";
+import { type PickerResult, askOnTerminal, type PromptOptions } from "./prompt.ts";
 import { splitLine } from "./words.ts";
 import { report } from "../own-output.ts";
 
@@ -48,7 +48,7 @@ export async function pickScript(
 }
 
 /** The command line that does the same. */
-function describeLine({ choice, args }: Answer, quote: (word: string) => string): string {
+function describeLine({ choice, args }: PickerResult, quote: (word: string) => string): string {
   const { selector, scriptName } = choice;
   const filter = selector === undefined ? [] : ["--filter", quote(selector)];
   const name = scriptName.startsWith("-") ? ["--", quote(scriptName)] : [quote(scriptName)];

@@ -1,7 +1,7 @@
 // The picker for who reads a screen with a program, or has a terminal that cannot be drawn on: questions and answers, line by
 // line, and nothing is written over. ACCESSIBLE=1 asks for it, TERM=dumb needs it.
 import { createInterface, type Interface } from "node:readline/promises";
-import type { Answer, PromptOptions } from "./prompt.ts";
+import type { PickerResult, PromptOptions } from "./prompt.ts";
 import { search } from "./search.ts";
 import { splitLine } from "./words.ts";
 import { report } from "../own-output.ts";
@@ -13,7 +13,7 @@ export async function askInLines({
   choices,
   initialSearch,
   describe,
-}: PromptOptions): Promise<Answer | undefined> {
+}: PromptOptions): Promise<PickerResult | undefined> {
   const questions = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   // The answers that come before they are asked for are not lost.
   const lines = questions[Symbol.asyncIterator]();

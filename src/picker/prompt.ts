@@ -16,7 +16,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const GONE = ["end", "close", "error"] as const;
 const FALLBACK = { columns: 80, rows: 24 };
 
-export interface Answer {
+export interface PickerResult {
   readonly choice: Choice;
   /** As they were written. */
   readonly args: string;
@@ -27,11 +27,13 @@ export interface PromptOptions {
   readonly initialSearch: string;
   readonly useColor: boolean;
   /** As it would be typed. */
-  describe(answer: Answer): string;
+  describe(answer: PickerResult): string;
 }
 
 /** Undefined when it was left without a choice; a signal when one came, or the terminal went away. */
-export async function askOnTerminal(options: PromptOptions): Promise<Answer | NodeJS.Signals | undefined> {
+export async function askOnTerminal(
+  options: PromptOptions,
+): Promise<PickerResult | NodeJS.Signals | undefined> {
   const picker = new Picker(options);
   const { stdin, stderr } = process;
   const ended = Promise.withResolvers<NodeJS.Signals>();
@@ -55,7 +57,7 @@ export async function askOnTerminal(options: PromptOptions): Promise<Answer | No
   }
 }
 
-class Picker extends Prompt<Answer> {
+class Picker extends Prompt<PickerResult> {
   readonly #options: PromptOptions;
   #found: readonly Choice[];
   #at = 0;
@@ -117,7 +119,7 @@ class Picker extends Prompt<Answer> {
     return false;
   }
 
-  get #answer(): Answer | undefined {
+  get #answer(): PickerResult | undefined {
     const choice = this.#found[this.#at];
     if (!choice) return undefined;
     return { choice, args: this.#search === undefined ? "" : this.userInput };

@@ -17,12 +17,12 @@ export interface Work {
   readonly inputRoot: Digest;
 }
 
-export interface Action {
+export interface EncodedAction {
   readonly digest: Digest;
   readonly messages: readonly Encoded[];
 }
 
-export function describeAction(work: Work): Action {
+export function describeAction(work: Work): EncodedAction {
   const outputs = [...new Set(work.outputs.map(withoutSlash))].sort(compareBytes);
   const isDirectory = (path: string) =>
     work.outputs.includes(`${path}/`) || !path.slice(path.lastIndexOf("/") + 2).includes(".");

@@ -4,22 +4,22 @@
 // whether to try again is the caller's to say. It is written for rt, because the library that there is costs more than a run
 // may: docs/architecture.md has the figures.
 import { BinaryReader } from "@bufbuild/protobuf/wire";
-import { type Address, Connection } from "./connection.ts";
-import { Exchange } from "./exchange.ts";
-import type { Codec, Method } from "./methods.ts";
+import { type ServerAddress, Http2Connection } from "./connection.ts";
+import { GrpcCall } from "./exchange.ts";
+import type { Codec, GrpcMethod } from "./methods.ts";
 import { Code } from "./status.ts";
 import { type Limits, RemoteError } from "./trouble.ts";
 
-export interface Endpoint extends Address {
+export interface GrpcEndpoint extends ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export class Channel implements Disposable {
-  readonly #endpoint: Endpoint;
-  #connections: Connection[] = [];
+  readonly #endpoint: GrpcEndpoint;
+  #connections: Http2Connection[] = [];
   #isClosed = false;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: GrpcEndpoint) {
     this.#endpoint = endpoint;
   }
 
@@ -29,7 +29,7 @@ export class Channel implements Disposable {
   }
 
   async call<Request, Answer>(
-    method: Method<Request, Answer>,
+    method: GrpcMethod<Request, Answer>,
     request: Request,
     limits: Limits,
   ): Promise<Answer> {
@@ -39,7 +39,7 @@ export class Channel implements Disposable {
   }
 
   async *stream<Request, Answer>(
-    method: Method<Request, Answer>,
+    method: GrpcMethod<Request, Answer>,
     request: Request,
     limits: Limits,
   ): AsyncGenerator<Answer, void> {
@@ -50,7 +50,7 @@ export class Channel implements Disposable {
 
   /** Sends what `messages` yields, as fast as it is taken; an answer may come before its end. */
   async send<Request, Answer>(
-    method: Method<Request, Answer>,
+    method: GrpcMethod<Request, Answer>,
     messages: AsyncIterable<Request>,
     limits: Limits,
   ): Promise<Answer> {
@@ -67,12 +67,12 @@ export class Channel implements Disposable {
     }
   }
 
-  #begin(path: string, limits: Limits): Exchange {
+  #begin(path: string, limits: Limits): GrpcCall {
     if (this.#isClosed) throw new RemoteError("the connection was closed", Code.UNAVAILABLE);
     this.#connections = this.#connections.filter(({ lost }) => !lost);
     let connection = this.#connections.find(({ takesCalls }) => takesCalls);
-    if (!connection) this.#connections.push((connection = new Connection(this.#endpoint)));
-    return new Exchange(connection, path, this.#endpoint.headers, limits);
+    if (!connection) this.#connections.push((connection = new Http2Connection(this.#endpoint)));
+    return new GrpcCall(connection, path, this.#endpoint.headers, limits);
   }
 }
 

@@ -6,7 +6,7 @@
 // and are in no message.
 import { type Abilities, readCapabilities } from "./capabilities.ts";
 import { Channel, decode } from "./channel.ts";
-import { ContentStore } from "./content.ts";
+import { CasClient } from "./content.ts";
 import { type Digest, toMessage } from "./digest.ts";
 import type { Operation } from "./messages/operations.ts";
 import { type ActionResult, ExecuteResponse, RequestMetadata } from "./messages/remote_execution.ts";
@@ -19,9 +19,9 @@ import {
   waitExecution,
 } from "./methods.ts";
 import { Code } from "./status.ts";
-import { codeOf, isPassing, type Limits, pause, RemoteError, retry, TRIES } from "./trouble.ts";
+import { codeOf, isTransient, type Limits, backoff, RemoteError, retry, TRIES } from "./trouble.ts";
 
-export interface Endpoint {
+export interface ReapiEndpoint {
   /** `grpc://host:port`, or `grpcs://` over TLS. */
   readonly url: string;
   /** "" for none. */
@@ -48,12 +48,12 @@ const CANCEL_TIMEOUT = 1000;
 const RESPONSE = /\/build\.bazel\.remote\.execution\.v2\.ExecuteResponse$/;
 
 export class RemoteClient implements Disposable {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: ReapiEndpoint;
   readonly #signal: AbortSignal;
   readonly #channel: Channel;
   readonly #limits: Required<Limits>;
 
-  constructor(endpoint: Endpoint, signal: AbortSignal) {
+  constructor(endpoint: ReapiEndpoint, signal: AbortSignal) {
     this.#endpoint = endpoint;
     this.#signal = signal;
     this.#limits = { timeout: endpoint.timeout, signal };
@@ -71,21 +71,21 @@ export class RemoteClient implements Disposable {
   }
 
   /** To be called first: what the server keeps. Throws RemoteError for a server that cannot execute, or knows no SHA-256. */
-  async connect(): Promise<ContentStore> {
+  async connect(): Promise<CasClient> {
     const { store, abilities } = await this.connectCache();
     if (!abilities.executes) throw new RemoteError("it does not execute, it only keeps");
     return store;
   }
 
   /** The same of a server that need not execute. */
-  async connectCache(): Promise<{ readonly store: ContentStore; readonly abilities: Abilities }> {
+  async connectCache(): Promise<{ readonly store: CasClient; readonly abilities: Abilities }> {
     const { instance } = this.#endpoint;
     const answer = await retry(this.#limits, (options) =>
       this.#channel.call(getCapabilities, { instanceName: instance }, options),
     );
     const abilities = readCapabilities(answer);
     if (!abilities.knowsSha256) throw new RemoteError("it does not know SHA-256");
-    return { store: new ContentStore(this.#channel, instance, this.#limits, abilities), abilities };
+    return { store: new CasClient(this.#channel, instance, this.#limits, abilities), abilities };
   }
 
   /** Undefined where there is none. @param inlineStdout whether its output may come with it, if the server likes */
@@ -157,8 +157,8 @@ export class RemoteClient implements Disposable {
           // An operation that was delivered, or whose server is another by now, is not there any more.
           const isLost = name !== "" && code === Code.NOT_FOUND;
           if (isLost) name = "";
-          if (attempt >= TRIES || !(isLost || isPassing(code))) throw error;
-          await pause(attempt, signal);
+          if (attempt >= TRIES || !(isLost || isTransient(code))) throw error;
+          await backoff(attempt, signal);
         }
       }
     } finally {

@@ -10,10 +10,10 @@
 // connection, the engine lets later ones go first, and some never.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import { Code, type Status } from "./status.ts";
+import { Code, type GrpcStatus } from "./status.ts";
 import { RemoteError } from "./trouble.ts";
 
-export interface Address {
+export interface ServerAddress {
   /** `grpc://host:port`, or `grpcs://` over TLS. */
   readonly url: string;
   /** PEM. */
@@ -21,7 +21,7 @@ export interface Address {
 }
 
 /** Milliseconds. */
-export interface Patience {
+export interface ConnectionTimeouts {
   readonly connect: number;
   /** Between pings, while calls are open. Servers close connections on which they come more often than every five minutes. */
   readonly ping: number;
@@ -29,12 +29,12 @@ export interface Patience {
 }
 
 /** Who is told that the connection is gone. */
-export interface Follower {
-  lose(status: Status): void;
+export interface ConnectionListener {
+  lose(status: GrpcStatus): void;
 }
 
-const LOST: Status = { code: Code.UNAVAILABLE, message: "the connection was lost" };
-const PATIENCE: Patience = { connect: 20_000, ping: 310_000, pong: 20_000 };
+const LOST: GrpcStatus = { code: Code.UNAVAILABLE, message: "the connection was lost" };
+const PATIENCE: ConnectionTimeouts = { connect: 20_000, ping: 310_000, pong: 20_000 };
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
 /** At a time, before a server has said how many it takes: any takes as many. */
 const CALLS = 100;
@@ -43,11 +43,11 @@ const SENDERS = 8;
 /** Milliseconds without traffic after which the system asks whether the other end is there. */
 const KEEP_ALIVE = 30_000;
 
-export class Connection {
+export class Http2Connection {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
-  readonly #patience: Patience;
-  readonly #followers = new Set<Follower>();
+  readonly #patience: ConnectionTimeouts;
+  readonly #followers = new Set<ConnectionListener>();
   readonly #connecting: ReturnType<typeof setTimeout>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** At a time. */
@@ -55,10 +55,10 @@ export class Connection {
   readonly #waiting: ((done: () => void) => void)[] = [];
   #sending = 0;
   #isLeft = false;
-  #lost: Status | undefined;
+  #lost: GrpcStatus | undefined;
 
   /** Throws RemoteError for certificates that are none. */
-  constructor(address: Address, patience: Patience = PATIENCE) {
+  constructor(address: ServerAddress, patience: ConnectionTimeouts = PATIENCE) {
     const { connect } = process.getBuiltinModule("node:http2");
     const { protocol, hostname, port } = new URL(address.url);
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
@@ -88,13 +88,17 @@ export class Connection {
   }
 
   /** Why there is none any more. Its calls may hear of it first, as of something that the server has cancelled. */
-  get lost(): Status | undefined {
+  get lost(): GrpcStatus | undefined {
     if (!this.#lost && (this.#session.destroyed || this.#socket.destroyed)) return LOST;
     return this.#lost;
   }
 
   /** Throws RemoteError. */
-  open(headers: OutgoingHttpHeaders, secret: readonly string[], follower: Follower): ClientHttp2Stream {
+  open(
+    headers: OutgoingHttpHeaders,
+    secret: readonly string[],
+    follower: ConnectionListener,
+  ): ClientHttp2Stream {
     const { sensitiveHeaders } = process.getBuiltinModule("node:http2");
     let stream;
     try {
@@ -127,7 +131,7 @@ export class Connection {
   }
 
   /** The follower's call is over. */
-  leave(follower: Follower): void {
+  leave(follower: ConnectionListener): void {
     this.#followers.delete(follower);
     if (this.#followers.size > 0) return;
     clearTimeout(this.#timer);
@@ -160,7 +164,7 @@ export class Connection {
   }
 }
 
-function openSocket(host: string, port: number, isSecure: boolean, tls: Address["tls"]): Socket {
+function openSocket(host: string, port: number, isSecure: boolean, tls: ServerAddress["tls"]): Socket {
   if (!isSecure) return process.getBuiltinModule("node:net").connect({ host, port });
   const { connect, createSecureContext } = process.getBuiltinModule("node:tls");
   let secureContext;

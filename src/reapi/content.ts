@@ -26,7 +26,7 @@ const CHUNK = 1 << 20;
 /** At a time. */
 const MOST_STREAMS = 8;
 
-export class ContentStore {
+export class CasClient {
   readonly #channel: Channel;
   readonly #instance: string;
   readonly #limits: Required<Limits>;

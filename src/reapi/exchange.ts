@@ -7,9 +7,9 @@
 //
 // Surprising: who has taken the last message that it wants has still to hear the end, since a server counts what is broken off.
 import type { ClientHttp2Stream } from "node:http2";
-import type { Connection, Follower } from "./connection.ts";
+import type { Http2Connection, ConnectionListener } from "./connection.ts";
 import { FrameReader, frame } from "./frames.ts";
-import { Code, fromReset, type Headers, readStatus, refuseHeaders, type Status } from "./status.ts";
+import { Code, fromReset, type Headers, readStatus, refuseHeaders, type GrpcStatus } from "./status.ts";
 import { codeOf, type Limits, RemoteError } from "./trouble.ts";
 
 /** Bytes. */
@@ -23,8 +23,8 @@ const GRACE = 1000;
 /** HTTP/2's error for what nobody wants any more. */
 const CANCEL = 8;
 
-export class Exchange implements Follower {
-  readonly #connection: Connection;
+export class GrpcCall implements ConnectionListener {
+  readonly #connection: Http2Connection;
   readonly #stream: ClientHttp2Stream;
   readonly #frames = new FrameReader(LARGEST_MESSAGE);
   readonly #signal: AbortSignal;
@@ -36,12 +36,12 @@ export class Exchange implements Follower {
   /** Gives up the turn to send. */
   #sent: () => void = () => {};
   /** What the server has said. */
-  #status: Status | undefined;
-  #outcome: Status | undefined;
+  #status: GrpcStatus | undefined;
+  #outcome: GrpcStatus | undefined;
 
   /** @param headers those that are configured, by lower-case names. Throws RemoteError. */
   constructor(
-    connection: Connection,
+    connection: Http2Connection,
     path: string,
     headers: Readonly<Record<string, string>>,
     { timeout, signal }: Limits,
@@ -83,7 +83,7 @@ export class Exchange implements Follower {
     this.#stream.on("close", () => this.#end(this.#status ?? this.#describeLoss()));
   }
 
-  lose(status: Status): void {
+  lose(status: GrpcStatus): void {
     this.#end(this.#status ?? status);
   }
 
@@ -179,7 +179,7 @@ export class Exchange implements Follower {
   }
 
   /** Of what was broken off without a word. */
-  #describeLoss(): Status {
+  #describeLoss(): GrpcStatus {
     const { lost } = this.#connection;
     return lost ?? fromReset(this.#stream.rstCode ?? 0);
   }
@@ -187,7 +187,7 @@ export class Exchange implements Follower {
   readonly #abort = () => this.#end({ code: Code.CANCELLED, message: "it was cancelled" });
 
   /** The first that ends it. */
-  #end(outcome: Status): void {
+  #end(outcome: GrpcStatus): void {
     if (this.#outcome) return;
     this.#outcome = outcome;
     clearTimeout(this.#timer);

@@ -24,7 +24,7 @@ export interface Codec<Message> {
   decode(bytes: BinaryReader): Message;
 }
 
-export interface Method<Request, Answer> {
+export interface GrpcMethod<Request, Answer> {
   readonly path: string;
   readonly request: Codec<Request>;
   readonly answer: Codec<Answer>;
@@ -34,7 +34,7 @@ function method<Request, Answer>(
   path: string,
   request: Codec<Request>,
   answer: Codec<Answer>,
-): Method<Request, Answer> {
+): GrpcMethod<Request, Answer> {
   return { path, request, answer };
 }
 

@@ -15,7 +15,7 @@ import { isRepositoryName } from "../repository-name.ts";
 import { RemoteError } from "./trouble.ts";
 
 /** `path` begins with the output that it belongs to. */
-export type Output =
+export type ActionOutput =
   | { readonly kind: "file"; readonly path: string; readonly digest: Digest; readonly isExecutable: boolean }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string };
@@ -36,7 +36,7 @@ export function readOutputs(
   result: ActionResult,
   asked: readonly string[],
   trees: ReadonlyMap<string, Uint8Array>,
-): Output[] {
+): ActionOutput[] {
   const roots = new Set<string>();
   const allowed = new Set(asked.map(withoutSlash));
   const claim = (path: string): string => {
@@ -46,7 +46,7 @@ export function readOutputs(
     roots.add(path);
     return path;
   };
-  const outputs: Output[] = [];
+  const outputs: ActionOutput[] = [];
   for (const { path, digest, isExecutable } of result.outputFiles)
     outputs.push({
       kind: "file",
@@ -62,7 +62,7 @@ export function readOutputs(
   return outputs;
 }
 
-function readTree(root: string, bytes: Uint8Array, outputs: Output[]): void {
+function readTree(root: string, bytes: Uint8Array, outputs: ActionOutput[]): void {
   const tree = read(Tree, bytes);
   if (!tree.root) throw refuse("is no tree", root);
   const children = new Map(

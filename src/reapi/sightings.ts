@@ -10,7 +10,7 @@ const MOST = 20_000;
 /** How many names are written while one is asked for. */
 const WORTH = 50;
 
-export class Sightings {
+export class BlobPresenceCache {
   /** When, in milliseconds since 1970, by name. */
   readonly #seen = new Map<string, number>();
   readonly #now: () => number;

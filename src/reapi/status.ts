@@ -23,7 +23,7 @@ export const Code = {
   UNAUTHENTICATED: 16,
 } as const;
 
-export interface Status {
+export interface GrpcStatus {
   /** Of `Code`, or one that nobody knows. */
   readonly code: number;
   readonly message: string;
@@ -38,7 +38,7 @@ export function nameOf(code: number): string {
 }
 
 /** Undefined where they do not say. */
-export function readStatus(headers: Headers): Status | undefined {
+export function readStatus(headers: Headers): GrpcStatus | undefined {
   const text = headers["grpc-status"];
   if (text === undefined) return undefined;
   const code = /^\d{1,9}$/.test(String(text)) ? Number(text) : Code.UNKNOWN;
@@ -46,7 +46,7 @@ export function readStatus(headers: Headers): Status | undefined {
 }
 
 /** What is wrong with the headers in front of an answer, which are then no answer of gRPC's. */
-export function refuseHeaders(headers: Headers): Status | undefined {
+export function refuseHeaders(headers: Headers): GrpcStatus | undefined {
   const status = Number(headers[":status"]);
   if (status !== 200) return { code: fromHttp(status), message: `it answers with HTTP ${status}` };
   const type = String(headers["content-type"] ?? "");
@@ -79,7 +79,7 @@ function fromHttp(status: number): number {
 const [NO_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM, INADEQUATE_SECURITY] = [0, 7, 8, 11, 12];
 
 /** Of a stream that the server has broken off, with one of HTTP/2's errors. */
-export function fromReset(error: number): Status {
+export function fromReset(error: number): GrpcStatus {
   const message = `it has broken off the answer (HTTP/2 error ${error})`;
   switch (error) {
     case NO_ERROR:

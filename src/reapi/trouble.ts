@@ -29,7 +29,7 @@ export const TRIES = 4;
 const PAUSE = 100; // ms, doubled each time
 
 /** Unreachable, out of resources, in the way of another. */
-export function isPassing(code: number | undefined): boolean {
+export function isTransient(code: number | undefined): boolean {
   return code === Code.UNAVAILABLE || code === Code.RESOURCE_EXHAUSTED || code === Code.ABORTED;
 }
 
@@ -43,14 +43,14 @@ export async function retry<Answer>(
       return await call(limits);
     } catch (error) {
       limits.signal.throwIfAborted();
-      if (attempt >= TRIES || !isPassing(codeOf(error))) throw error;
-      await pause(attempt, limits.signal);
+      if (attempt >= TRIES || !isTransient(codeOf(error))) throw error;
+      await backoff(attempt, limits.signal);
     }
   }
 }
 
 /** @param attempt from 1 up */
-export async function pause(attempt: number, signal: AbortSignal): Promise<void> {
+export async function backoff(attempt: number, signal: AbortSignal): Promise<void> {
   await Bun.sleep(PAUSE * 2 ** (attempt - 1));
   signal.throwIfAborted();
 }

@@ -6,20 +6,20 @@
 // something, everything is asked for again.
 //
 // Surprising: where most is known to be there, what is not is new, and so it is sent without a question, if it is little.
-import type { Blob, ContentStore } from "./content.ts";
-import type { Sightings } from "./sightings.ts";
+import type { Blob, CasClient } from "./content.ts";
+import type { BlobPresenceCache } from "./sightings.ts";
 
 /** Bytes: they take less time than a question and its answer. */
 const LITTLE = 256 << 10;
 const THERE = Promise.resolve();
 
-export class Uploads {
-  readonly #store: Pick<ContentStore, "upload">;
-  readonly #seen: Sightings;
+export class BlobUploader {
+  readonly #store: Pick<CasClient, "upload">;
+  readonly #seen: BlobPresenceCache;
   /** By hash: settled when it is there. */
   #known = new Map<string, Promise<void>>();
 
-  constructor(store: Pick<ContentStore, "upload">, seen: Sightings) {
+  constructor(store: Pick<CasClient, "upload">, seen: BlobPresenceCache) {
     this.#store = store;
     this.#seen = seen;
   }

@@ -1,6 +1,6 @@
 // The search for values in the hex dumps of a text, and at its end for a dump that goes on.
 import { dumpBefore, readDump } from "./hex-dump.ts";
-import type { Match, Patterns } from "./patterns.ts";
+import type { Match, VariantMatcher } from "./patterns.ts";
 
 /** Part of a text that belongs to a value. */
 export interface DumpRegion {
@@ -26,7 +26,7 @@ const MOST_IN_LINE = 512;
  * @param isFinal nothing follows the text
  */
 export function findInDumps(
-  patterns: Patterns,
+  patterns: VariantMatcher,
   { text, length, before }: DumpText,
   seen: number,
   isHeld: boolean,
@@ -75,7 +75,10 @@ export interface OpenDump {
 }
 
 /** Returns undefined for most texts. */
-export function findOpenDump(patterns: Patterns, { text, length, before }: DumpText): OpenDump | undefined {
+export function findOpenDump(
+  patterns: VariantMatcher,
+  { text, length, before }: DumpText,
+): OpenDump | undefined {
   if (patterns.isEmpty || length === 0) return undefined;
   const first = dumpBefore(text, length, MOST_IN_DUMP * patterns.longestValue + MOST_IN_LINE);
   if (first < 0) return undefined;

@@ -11,7 +11,7 @@
 // Surprising: after `release` something of what is held has been shown. Should it turn out to be a value, the mark stands
 // behind that; should it have been shown as a mark, what belongs to the same piece gets no second one.
 import { type DumpText, findInDumps, findOpenDump } from "./dump-search.ts";
-import type { Match, Patterns } from "./patterns.ts";
+import type { Match, VariantMatcher } from "./patterns.ts";
 import { AT_START, ESCAPE, type Reading, VisibleText } from "./visible-text.ts";
 
 /** Bytes. More than a colour for each letter takes. */
@@ -42,7 +42,7 @@ const LONG = 1 << 12;
 const NOTHING = new Uint8Array(0);
 
 export class RedactionFilter {
-  #patterns: Patterns;
+  #patterns: VariantMatcher;
   /** What may still become a part of a value, whether it has been shown or not. */
   #held: Uint8Array = NOTHING;
   /** Where it begins in the stream, and what was known there. */
@@ -59,12 +59,12 @@ export class RedactionFilter {
   /** The letter in front of it. */
   #before = "";
 
-  constructor(patterns: Patterns) {
+  constructor(patterns: VariantMatcher) {
     this.#patterns = patterns;
   }
 
   /** From now on it is these that are looked for, also in what is held. */
-  use(patterns: Patterns): void {
+  use(patterns: VariantMatcher): void {
     this.#patterns = patterns;
   }
 

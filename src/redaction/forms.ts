@@ -17,7 +17,7 @@ export interface Wrapping {
   readonly offset: number;
 }
 
-export interface Form {
+export interface ValueVariant {
   readonly bytes: Uint8Array;
   /** How many of its bytes may be shown while it is not known whether the rest will come. */
   readonly publicLength: number;
@@ -26,10 +26,10 @@ export interface Form {
 }
 
 /** None for what is shorter than SHORTEST without the line breaks at its end. */
-export function formsOf(secret: Uint8Array): Form[] {
+export function variantsOf(secret: Uint8Array): ValueVariant[] {
   const value = withoutEnd(secret);
   if (value.length < SHORTEST) return [];
-  const forms: Form[] = [];
+  const forms: ValueVariant[] = [];
   addForms(forms, textForms(value), publicStart(value));
   for (const line of linesOf(value)) addForms(forms, textForms(line), 0);
   addEncodings(forms, value);
@@ -37,7 +37,12 @@ export function formsOf(secret: Uint8Array): Form[] {
 }
 
 /** @param start what of each is known to everybody */
-function addForms(forms: Form[], made: readonly Uint8Array[], start: number, wrapping?: Wrapping): void {
+function addForms(
+  forms: ValueVariant[],
+  made: readonly Uint8Array[],
+  start: number,
+  wrapping?: Wrapping,
+): void {
   for (const bytes of made) {
     if (bytes.length < SHORTEST) bytes.fill(0);
     else forms.push({ bytes, publicLength: Math.min(start + 2, bytes.length >> 1), wrapping });
@@ -52,7 +57,7 @@ function textForms(value: Uint8Array): Uint8Array[] {
   return [...made, ...quotedForms(value)];
 }
 
-function addEncodings(forms: Form[], value: Uint8Array): void {
+function addEncodings(forms: ValueVariant[], value: Uint8Array): void {
   addForms(forms, inHex(value), 0, { every: 2, offset: 0 });
   for (const lead of [0, 1, 2]) {
     const text = inBase64(value, lead);

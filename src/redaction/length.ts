@@ -1,6 +1,6 @@
 // Whether a value is long enough to be kept out of what a script shows: what is shorter is found everywhere. Apart from all that
 // does the keeping out, since it is asked before anything has started.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import type { SecretValue } from "./secret-value.ts";
 
@@ -18,7 +18,7 @@ export function refuseShort(secrets: readonly SecretValue[]): void {
   const [first] = short;
   if (!first) return;
   const names = short.map(({ name }) => oneLine(name)).join(", ");
-  throw new Failure(
+  throw new UserError(
     short.length === 1
       ? `The value of ${names} is too short to be kept out of what the script shows: it has fewer than ${SHORTEST} characters`
       : `The values of ${names} are too short to be kept out of what the script shows: they have fewer than ${SHORTEST} characters`,

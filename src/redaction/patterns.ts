@@ -6,7 +6,7 @@
 //
 // Non-obvious: few long functions make it, for the reason that encodings.ts has.
 import { oneLine } from "../printable.ts";
-import { formsOf } from "./forms.ts";
+import { variantsOf } from "./forms.ts";
 import { gramOf } from "./gram.ts";
 import { enterCells, isDump } from "./hex-dump.ts";
 import { agreeFrom, follow, LINE_BREAKS, longestInText, type Pattern } from "./pattern.ts";
@@ -30,7 +30,7 @@ interface Progress {
   far: number;
 }
 
-export class Patterns {
+export class VariantMatcher {
   /** Bytes, of the longest one; 0 where there is none. */
   readonly longest: number = 0;
   /** Bytes, of the longest value. */
@@ -59,7 +59,7 @@ export class Patterns {
       if (!isRedacted) continue;
       if (value.length > this.longestValue) this.longestValue = value.length;
       const mark = new TextEncoder().encode(`[${oneLine(name)}]`);
-      for (const { bytes, publicLength, wrapping } of formsOf(value)) {
+      for (const { bytes, publicLength, wrapping } of variantsOf(value)) {
         const start = (bytes[0]! << 8) | bytes[1]!;
         let alike = this.#byStart.get(start);
         if (!alike) this.#byStart.set(start, (alike = []));

@@ -10,22 +10,22 @@
 // - After `zero` no part of a value is in memory.
 import { RedactionFilter } from "./filter.ts";
 import { refuseShort } from "./length.ts";
-import { Patterns } from "./patterns.ts";
+import { VariantMatcher } from "./patterns.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 const PATIENCE = 18; // ms; with the way to the terminal it is 20 until a key is seen
 
 /** The bytes are only valid during the call; a promise holds back the next ones. */
-export type Write = (bytes: Uint8Array) => void | Promise<void>;
+export type RedactedWrite = (bytes: Uint8Array) => void | Promise<void>;
 
 export class Redactor {
   readonly #filter: RedactionFilter;
-  readonly #write: Write;
+  readonly #write: RedactedWrite;
   readonly #isTerminal: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = 0;
 
-  constructor(patterns: Patterns, write: Write, isTerminal: boolean) {
+  constructor(patterns: VariantMatcher, write: RedactedWrite, isTerminal: boolean) {
     this.#filter = new RedactionFilter(patterns);
     this.#write = write;
     this.#isTerminal = isTerminal;
@@ -43,7 +43,7 @@ export class Redactor {
   }
 
   /** From now on it is these that are looked for. */
-  use(patterns: Patterns): void {
+  use(patterns: VariantMatcher): void {
     this.#filter.use(patterns);
   }
 
@@ -110,7 +110,7 @@ export function openOutput(
 
 export interface Redaction {
   /** @param isTerminal a user may wait for what is held back */
-  stream(write: Write, isTerminal?: boolean): Redactor;
+  stream(write: RedactedWrite, isTerminal?: boolean): Redactor;
   /** From now on these are kept out of all of its streams. Throws Failure. */
   learn(secrets: readonly SecretValue[]): void;
   /** Of the streams all must have ended. */
@@ -120,7 +120,7 @@ export interface Redaction {
 /** Throws Failure where a value cannot be told from other text. */
 export function openRedaction(secrets: readonly SecretValue[]): Redaction {
   refuseShort(secrets);
-  let patterns = new Patterns(secrets);
+  let patterns = new VariantMatcher(secrets);
   const streams: Redactor[] = [];
   return {
     stream(write, isTerminal = true) {
@@ -131,7 +131,7 @@ export function openRedaction(secrets: readonly SecretValue[]): Redaction {
     learn(known) {
       refuseShort(known);
       const before = patterns;
-      patterns = new Patterns(known);
+      patterns = new VariantMatcher(known);
       for (const stream of streams) stream.use(patterns);
       before.zero();
     },

@@ -1,6 +1,6 @@
 // A text of rt's own in which no value is to be seen, such as the line of a command.
 import { RedactionFilter } from "./filter.ts";
-import { Patterns } from "./patterns.ts";
+import { VariantMatcher } from "./patterns.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 /** @param hasArguments the user has added something, which may have a value in any form */
@@ -9,7 +9,7 @@ export type Hide = (text: string, hasArguments: boolean) => string;
 /** Puts names in place of values. */
 export function hideValues(text: string, secrets: readonly SecretValue[], hasArguments: boolean): string {
   if (!hasArguments && !mayShow(text, secrets)) return text;
-  const patterns = new Patterns(secrets);
+  const patterns = new VariantMatcher(secrets);
   const filter = new RedactionFilter(patterns);
   const parts = [...filter.push(new TextEncoder().encode(text)), filter.end()];
   patterns.zero();

@@ -9,7 +9,7 @@ export const ESCAPE = 0x1b;
 
 /** Where reading stands between two pieces. */
 export interface Reading {
-  readonly state: State;
+  readonly state: ParserState;
   /** What a CSI sequence has had so far, as long as anybody may want to know. */
   readonly parameters: string;
 }
@@ -20,7 +20,7 @@ const INTERMEDIATE = 2;
 const CSI = 3;
 const TITLE = 4; // OSC, which a bell ends too
 const STRING = 5;
-type State = 0 | 1 | 2 | 3 | 4 | 5;
+type ParserState = 0 | 1 | 2 | 3 | 4 | 5;
 
 export const AT_START: Reading = { state: GROUND, parameters: "" };
 
@@ -52,7 +52,7 @@ export class VisibleText {
     const sequences: number[] = [];
     const screens: { at: number; isSecond: boolean }[] = [];
     let length = 0;
-    let state: State = initial;
+    let state: ParserState = initial;
     let parameters = known;
     let begun = 0; // where the parameters of a CSI sequence go on in this piece
     let at = 0;

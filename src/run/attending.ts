@@ -10,7 +10,7 @@ import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { ShellCommand } from "./script/shell.ts";
 
-export interface Attending {
+export interface RunRedaction {
   readonly redact: (deliver: Deliver) => RedactedOutput;
   /** A text of rt's own with names in place of values. */
   readonly hide: Hide;
@@ -24,18 +24,23 @@ export interface Attending {
  * Loaded before anything starts, since what starts does so at once.
  * @param first secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown.
  */
-export async function loadAttending(first: readonly SecretValue[]): Promise<Attending> {
-  const [{ attend }, { planAttendance }, { openOutput }, { hasRedacted, refuseShort }, { hideValues }] =
-    await Promise.all([
-      import("./script/attended.ts"),
-      import("./script/places.ts"),
-      import("../redaction/stream.ts"),
-      import("../redaction/length.ts"),
-      import("../redaction/text.ts"),
-    ]);
+export async function createRunRedaction(first: readonly SecretValue[]): Promise<RunRedaction> {
+  const [
+    { startRedacted: attend },
+    { planAttendance },
+    { openOutput },
+    { hasRedacted, refuseShort },
+    { hideValues },
+  ] = await Promise.all([
+    import("./script/attended.ts"),
+    import("./script/places.ts"),
+    import("../redaction/stream.ts"),
+    import("../redaction/length.ts"),
+    import("../redaction/text.ts"),
+  ]);
   const open = new Set<ReturnType<typeof openOutput>>();
   let secrets: readonly SecretValue[] = [];
-  const attending: Attending = {
+  const attending: RunRedaction = {
     redact(deliver) {
       const output = openOutput(secrets, deliver, host.isTerminal(1) || host.isTerminal(2));
       open.add(output);

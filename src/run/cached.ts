@@ -6,16 +6,16 @@ import { openCached, whyRuleFails } from "../cache/cache.ts";
 import type { CachedScript } from "../cache/script.ts";
 import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
-import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/task.ts";
+import type { CachedTask, CacheReason, SpawnCommand, CommandRequest, ScriptTask } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import { taskOf } from "./single-task.ts";
 
-export { endMemory, keepMemory } from "../cache/cache.ts";
+export { invalidateStatCache as endMemory, saveFileHashes as keepMemory } from "../cache/cache.ts";
 
 /** How scripts would be started. */
-export interface Starting {
-  commandFor(request: CommandRequest): Command;
+export interface StepFactory {
+  commandFor(request: CommandRequest): SpawnCommand;
   /** Variables that they are given because options name them. */
   readonly named: readonly string[];
 }
@@ -26,10 +26,10 @@ interface Notice {
 
 /** As `TaskRequest.openCached`. */
 export async function openCachedTask(
-  task: Task,
+  task: ScriptTask,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  starting: Starting,
+  starting: StepFactory,
   shared: SharedCache | undefined,
 ): Promise<CachedTask | Notice | undefined> {
   const script = describeScript(task, extra, settings, starting);
@@ -38,10 +38,10 @@ export async function openCachedTask(
 
 /** As `TaskRequest.explainCached`. */
 export async function explainTask(
-  task: Task,
+  task: ScriptTask,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  starting: Starting,
+  starting: StepFactory,
   shared: SharedCache | undefined,
 ): Promise<CacheReason | undefined> {
   const script = describeScript(task, extra, settings, starting);
@@ -54,10 +54,10 @@ export async function explainTask(
 }
 
 function describeScript(
-  task: Task,
+  task: ScriptTask,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  starting: Starting,
+  starting: StepFactory,
 ): CachedScript | Notice | undefined {
   const { packageDirectory, manifest, scriptName, label } = task;
   const packageName = textField(manifest, "name");
@@ -83,7 +83,7 @@ function describeScript(
 
 /** Why a script of those is not cached; "" where nobody has to be told. */
 export async function whyNotCached(
-  { manifest, scriptName }: Task,
+  { manifest, scriptName }: ScriptTask,
   settings: CacheSettings,
 ): Promise<string | undefined> {
   const rule = ruleFor(settings, textField(manifest, "name"), scriptName);
@@ -92,9 +92,9 @@ export async function whyNotCached(
 
 /** Undefined for a script that is none of those. */
 export function planCached(
-  plan: Extract<Plan, { mode: "script" }>,
+  plan: Extract<ExecutionPlan, { mode: "script" }>,
   settings: CacheSettings,
-): Task | undefined {
+): ScriptTask | undefined {
   const { name, package: located } = plan.target;
   return ruleFor(settings, textField(located.manifest, "name"), name) && taskOf(plan);
 }

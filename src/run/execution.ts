@@ -1,28 +1,28 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
-import type { HandedText } from "../../platform/contract/handed-text.ts";
-import type { Stage } from "../../platform/contract/terminal.ts";
+import type { EphemeralFile } from "../../platform/contract/handed-text.ts";
+import type { PreparedTerminal } from "../../platform/contract/terminal.ts";
 import type { Config } from "../config/rtfig.ts";
-import { complain } from "../complaint.ts";
+import { printError } from "../complaint.ts";
 import { asksRegistries } from "../secrets/registries/asking-tools.ts";
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { RunSettings } from "../settings/settings.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import type { Outcome, Reopen } from "./outcome.ts";
-import type { Plan } from "./plan.ts";
+import type { RunOutcome, Reopen } from "./outcome.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import { fetchFor, openTargetSecrets, type TargetSecrets } from "./secrets.ts";
 import { reportLine } from "../own-output.ts";
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
-  plan: Plan,
-  settings: Settings,
+  plan: ExecutionPlan,
+  settings: RunSettings,
   runsCode: boolean,
   config: Config | undefined,
   reopen: Reopen,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     reportLine(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
@@ -34,13 +34,13 @@ export async function execute(
 }
 
 async function carryOut(
-  plan: Plan,
-  settings: Settings,
+  plan: ExecutionPlan,
+  settings: RunSettings,
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
   reopen: Reopen,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   if (settings.remote && plan.mode !== "refuse") {
     const outcome = await executeRemotely(plan, settings, config, secrets);
     if (outcome !== "here") return outcome;
@@ -65,24 +65,27 @@ async function carryOut(
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
         plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
-      return complain(plan.message, hint);
+      return printError(plan.message, hint);
     }
   }
 }
 
 /** "here" for what rtfig.toml sends nowhere, or cannot be sent. */
 async function executeRemotely(
-  plan: Exclude<Plan, { mode: "refuse" }>,
-  settings: Settings,
+  plan: Exclude<ExecutionPlan, { mode: "refuse" }>,
+  settings: RunSettings,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Outcome | "here"> {
+): Promise<RunOutcome | "here"> {
   const { isAsked } = settings.remote!;
   if (!isAsked && (plan.mode !== "script" || secrets?.isGiven)) return "here";
   if (plan.mode !== "script")
-    return complain("--remote runs scripts of package.json, and this is none", "`rt run` lists the scripts");
+    return printError(
+      "--remote runs scripts of package.json, and this is none",
+      "`rt run` lists the scripts",
+    );
   if (secrets?.isGiven)
-    return complain(
+    return printError(
       "The script is given secrets, which do not leave this machine",
       "without --remote it runs here",
     );
@@ -91,11 +94,11 @@ async function executeRemotely(
 }
 
 async function executeScript(
-  plan: Extract<Plan, { mode: "program" | "script" }>,
-  settings: Settings,
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  settings: RunSettings,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   await warnAboutScript(settings);
   if (plan.mode === "script" && settings.cache) {
     const { planCached, whyNotCached } = await import("./cached.ts");
@@ -122,14 +125,16 @@ type Launch = typeof import("./script/launch.ts");
 
 /** What starts it. While a store is asked there is time to get ready, but first it has to be asked. */
 async function loadLaunch(
-  plan: Extract<Plan, { mode: "program" | "script" }>,
-  { script }: Settings,
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  { script }: RunSettings,
   secrets: TargetSecrets | undefined,
-): Promise<Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]>; readonly early?: Stage }> {
+): Promise<
+  Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]>; readonly early?: PreparedTerminal }
+> {
   if (!secrets) return await import("./script/launch.ts");
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   const { provision, receivers, descriptors } = secrets;
-  let early: Stage | undefined;
+  let early: PreparedTerminal | undefined;
   if (receivers.some((receiver) => provision.isRedacted(receiver)))
     early = (await import("./script/places.ts")).openEarly(descriptors);
   const launch = await import("./script/launch.ts");
@@ -138,12 +143,12 @@ async function loadLaunch(
 }
 
 async function executeInEngine(
-  { argv, file }: Extract<Plan, { mode: "engine" }>,
-  settings: Settings,
+  { argv, file }: Extract<ExecutionPlan, { mode: "engine" }>,
+  settings: RunSettings,
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const { code, again, watch } = settings;
   // The engine starts a program again with the variables that it had: what is fetched anew only rt can give.
   if (file && watch && secrets?.shown.some(({ source }) => source !== "environment"))
@@ -181,7 +186,7 @@ async function executeInEngine(
     supply,
   };
   if (supply) {
-    const { attendIfRedacted } = await import("./script/attended.ts");
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./script/attended.ts");
     const command = engineCommand(argv, runsCode, engine);
     const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
     if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
@@ -193,9 +198,9 @@ async function executeInEngine(
 async function engineConfig(
   argv: readonly string[],
   runsCode: boolean,
-  { tool }: Settings,
+  { tool }: RunSettings,
   read?: Config,
-): Promise<(HandedText & { readonly hasTokens?: boolean }) | undefined> {
+): Promise<(EphemeralFile & { readonly hasTokens?: boolean }) | undefined> {
   const word = argv[0]!;
   const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
   if (!runsCode && asksRegistries(word)) {
@@ -217,11 +222,11 @@ async function withoutOverridden(config: Config, words: readonly string[]): Prom
 
 /** Many scripts, or the scripts of many packages. */
 export async function executeMany(
-  settings: Settings,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
   reopen: Reopen,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   if (settings.watch) {
     if (!choosesPackages(settings.many!)) return await watchScript(settings);
     const { watchPackages } = await import("./watch/packages-watch.ts");
@@ -234,12 +239,12 @@ export async function executeMany(
 
 /** A script that is cached runs in this rt, which then knows what it has read; every other one has an rt of its own. */
 async function watchTarget(
-  plan: Extract<Plan, { mode: "program" | "script" }>,
-  settings: Settings,
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  settings: RunSettings,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
   reopen: Reopen,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const { cache, script } = settings;
   if (plan.mode === "program" || !cache || secrets?.isGiven || script.envFiles.length > 0)
     return await watchScript(settings);
@@ -253,13 +258,13 @@ async function watchTarget(
   return await watchPackages({ ...settings, many }, config, process.cwd(), reopen);
 }
 
-async function watchScript(settings: Settings, input?: Uint8Array<ArrayBuffer>): Promise<Outcome> {
+async function watchScript(settings: RunSettings, input?: Uint8Array<ArrayBuffer>): Promise<RunOutcome> {
   const { watchRun } = await import("./watch/script-watch.ts");
   return await watchRun(settings, process.cwd(), input);
 }
 
 /** Says which of the options have nothing to act on. */
-async function warnAboutScript({ target, script }: Settings): Promise<void> {
+async function warnAboutScript({ target, script }: RunSettings): Promise<void> {
   if (script.envFiles.length > 0) {
     const { warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(script.envFiles)) reportLine(line);

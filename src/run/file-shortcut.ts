@@ -9,7 +9,7 @@
 // read: the engine makes each of these when it is first used, and together they cost a tenth of a start.
 import { engineSwitches } from "../options/engine-switches.ts" with { type: "macro" };
 import { engineReason, hasConfig } from "./file/engine-reason.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
 /** Whether rt may have been started by a link that makes it another program: see script/stand-ins.ts. */
@@ -19,7 +19,7 @@ export function mayStandIn(argv0: string): boolean {
 
 const SWITCHES = engineSwitches();
 
-type FilePlan = Extract<Plan, { mode: "in-process" | "engine" }>;
+type FilePlan = Extract<ExecutionPlan, { mode: "in-process" | "engine" }>;
 
 /**
  * Nothing is awaited where there is nothing to wait for.

@@ -3,10 +3,10 @@
 //
 // Worth: without it and engine/input.ts such a start takes a tenth more processor time (bench: "cat hello.ts | rt run -",
 // with engine/input.ts left out of main.ts). Should that fall under a twentieth, both files go.
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 
 /** @param words behind `rt`, of which the target is `-` */
-export function planInputShortcut(words: readonly string[]): Extract<Plan, { mode: "engine" }> {
+export function planInputShortcut(words: readonly string[]): Extract<ExecutionPlan, { mode: "engine" }> {
   return {
     mode: "engine",
     argv: words[0] === "run" ? words : ["run", ...words],

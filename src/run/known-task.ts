@@ -2,28 +2,28 @@
 //
 // Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
 // before anything starts, since that might change it.
-import type { CachedHit, CachedTask, Task } from "../tasks/task.ts";
-import type { Plan } from "../tasks/plan.ts";
+import type { CachedHit, CachedTask, ScriptTask } from "../tasks/task.ts";
+import type { TaskPlan } from "../tasks/plan.ts";
 import { type PackageJson, readPackageJson } from "../workspace/package-json.ts";
 
 /** Of a plan, without what nobody asks of one whose scripts are hits. */
-export interface KnownPlan extends Pick<Plan, "waitsFor" | "packageCount"> {
-  readonly tasks: readonly Omit<Task, "index" | "manifest" | "args">[];
+export interface MemoizedPlan extends Pick<TaskPlan, "waitsFor" | "packageCount"> {
+  readonly tasks: readonly Omit<ScriptTask, "index" | "manifest" | "args">[];
 }
 
 /** Its package.json is asked for by who starts it, or finds it by the ordinary way. */
-export class KnownTask implements Task {
+export class MemoizedTask implements ScriptTask {
   readonly index: number;
   readonly packageName: string;
   readonly packageDirectory: string;
   readonly scriptName: string;
   readonly label: string;
-  readonly steps: Task["steps"];
+  readonly steps: ScriptTask["steps"];
   readonly args: readonly string[];
   #manifest: PackageJson | undefined;
 
   constructor(
-    { packageName, packageDirectory, scriptName, label, steps }: KnownPlan["tasks"][number],
+    { packageName, packageDirectory, scriptName, label, steps }: MemoizedPlan["tasks"][number],
     index: number,
     args: readonly string[],
   ) {
@@ -42,7 +42,7 @@ export class KnownTask implements Task {
 }
 
 /** A hit, which starts nothing. */
-export class KnownHit implements CachedTask {
+export class MemoizedHitTask implements CachedTask {
   readonly inputs = undefined;
   readonly basis = undefined;
   readonly outdatedBy = undefined;

@@ -1,30 +1,30 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
-import { watchGlances } from "../../platform/glances.ts";
+import { startLookupRecorder } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
 import type { RemoteCache } from "../cache/remote/remote.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
-import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
+import type { SecretProvision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
 import { describeStrayRules } from "../config/stray-rules.ts";
 import type { CacheSettings } from "../settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../settings/many.ts";
 import type { RemoteSettings } from "../settings/remote.ts";
 import { ruleNamed } from "../settings/script-rules.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { RunSettings } from "../settings/settings.ts";
 import { runSingle, runTasks } from "../tasks/run-tasks.ts";
-import { type Command, type CommandRequest, type Task, type TaskRequest } from "../tasks/task.ts";
-import { decideWhere, type Offer } from "../tasks/where.ts";
+import { type SpawnCommand, type CommandRequest, type ScriptTask, type TaskRequest } from "../tasks/task.ts";
+import { choosePlacement, type RemoteEligibility } from "../tasks/where.ts";
 import { planTasks } from "../tasks/plan.ts";
 import { scriptOf, textField } from "../workspace/package-json.ts";
-import { type Attending, isSameValue, loadAttending } from "./attending.ts";
-import type { Plan } from "./plan.ts";
-import type { Starting } from "./cached.ts";
-import type { Answer } from "./script/bash-builtins.ts";
+import { type RunRedaction, isSameValue, createRunRedaction } from "./attending.ts";
+import type { ExecutionPlan } from "./plan.ts";
+import type { StepFactory } from "./cached.ts";
+import type { BuiltinResult } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
 import { launchScript, type Supply } from "./script/launch.ts";
 import { taskOf } from "./single-task.ts";
-import type { Ending } from "./script/waiting.ts";
+import type { ExitStatus } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 import { markWithheld, removeVariables, variablesOf, withoutVariables } from "./script/secret-variables.ts";
@@ -34,15 +34,21 @@ import { openSecrets, receiverOf, supplyOf } from "./secrets.ts";
 /** Its secrets are zeroed when it is disposed of. */
 export interface ManyRequest extends Disposable {
   readonly tasks: TaskRequest;
-  readonly provision: Provision | undefined;
+  readonly provision: SecretProvision | undefined;
   /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
   readonly descriptors: readonly number[] | undefined;
 }
 
-export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
+export async function runMany(
+  settings: RunSettings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<ExitStatus> {
   const recall =
     settings.cache && choosesPackages(settings.many!)
-      ? await (await import("./recalled.ts")).openRecall(settings, cwd, { planTasks, runTasks, watchGlances })
+      ? await (
+          await import("./recalled.ts")
+        ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })
       : undefined;
   using request = await openMany(settings, config, cwd);
   const { tasks, provision, descriptors } = request;
@@ -55,26 +61,28 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
 
 /** A script that is cached, as if it stood alone at the terminal. */
 export async function runCached(
-  task: Task,
-  settings: Settings,
+  task: ScriptTask,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
-  provision: Provision | undefined,
-): Promise<Ending> {
+  provision: SecretProvision | undefined,
+): Promise<ExitStatus> {
   return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision));
 }
 
 /** A script that goes to another machine, likewise; "here" for one that does not. */
 export async function runRemotely(
-  plan: Extract<Plan, { mode: "script" }>,
-  settings: Settings,
+  plan: Extract<ExecutionPlan, { mode: "script" }>,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
-  provision: Provision | undefined,
-): Promise<Ending | "here"> {
+  provision: SecretProvision | undefined,
+): Promise<ExitStatus | "here"> {
   const task = taskOf(plan);
   const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision);
-  return decideWhere(request.offerFor!(task)).place === "remote" ? await runSingle(task, request) : "here";
+  return choosePlacement(request.offerFor!(task)).place === "remote"
+    ? await runSingle(task, request)
+    : "here";
 }
 
 /** What a run of many is asked for, when it is a run of one. */
@@ -94,7 +102,7 @@ export function manyOfOne(script: string, args: readonly string[] = []): ManySet
 
 /** Throws Failure, PackageJsonError. */
 export async function openMany(
-  settings: Settings,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
 ): Promise<ManyRequest> {
@@ -107,15 +115,15 @@ export async function openMany(
 
 function requestFor(
   many: ManySettings,
-  settings: Settings,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
-  provision: Provision | undefined,
+  provision: SecretProvision | undefined,
 ): TaskRequest {
   const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  let attending: Attending | undefined;
+  let attending: RunRedaction | undefined;
   let shared: RemoteCache | undefined;
   let hasStarted = false;
   let room: typeof import("./cached.ts") | undefined;
@@ -126,7 +134,7 @@ function requestFor(
   const known: SecretValue[] = [...(provision?.inherited ?? [])];
   const commandOf = (wanted: CommandRequest) =>
     commandFor(wanted, originalEnvironment, context, provision, attending);
-  const starting: Starting = {
+  const starting: StepFactory = {
     commandFor: commandOf,
     get named() {
       return context.named;
@@ -179,7 +187,7 @@ function requestFor(
       async sketchRemote(tasks, plan) {
         const { withoutSecrets } = await import("./remote/consent.ts");
         const allowed = withoutSecrets(remote, config, cwd, false);
-        return (await import("./remote/remote.ts")).sketchRemote(tasks, plan, allowed, script);
+        return (await import("./remote/remote.ts")).previewRemote(tasks, plan, allowed, script);
       },
     }),
     ...(many.share && {
@@ -195,7 +203,7 @@ function requestFor(
         for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
           if (!known.some((other) => isSameValue(other, value))) known.push(value);
         if (attending) attending.learn(known);
-        else if (known.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(known);
+        else if (known.some(({ isRedacted }) => isRedacted)) attending = await createRunRedaction(known);
       },
     }),
   };
@@ -203,10 +211,10 @@ function requestFor(
 
 /** What speaks for another machine. */
 function offerFor(
-  { manifest, scriptName, steps }: Task,
+  { manifest, scriptName, steps }: ScriptTask,
   { url, scripts, isAsked }: RemoteSettings,
   cache: CacheSettings | undefined,
-): Offer {
+): RemoteEligibility {
   const packageName = textField(manifest, "name");
   const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
   return {
@@ -218,7 +226,7 @@ function offerFor(
   };
 }
 
-function receiversIn({ manifest, steps }: Task): Receiver[] {
+function receiversIn({ manifest, steps }: ScriptTask): Receiver[] {
   return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain));
 }
 
@@ -226,9 +234,9 @@ function commandFor(
   { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected, isKept }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
-  provision: Provision | undefined,
-  attending: Attending | undefined,
-): Command {
+  provision: SecretProvision | undefined,
+  attending: RunRedaction | undefined,
+): SpawnCommand {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const receiver = receiverOf({ manifest }, scriptName, !isMain);
   const secrets = provision?.valuesFor(receiver) ?? [];
@@ -259,17 +267,17 @@ function commandFor(
   return { ...command, hide, attend: attending.attend(start, directory) };
 }
 
-async function collect({ code, output }: Answer): Promise<ShellResult> {
+async function collect({ code, output }: BuiltinResult): Promise<ShellResult> {
   return { code, stdout: new TextEncoder().encode(output) };
 }
 
 async function runAlone(
-  task: Task,
+  task: ScriptTask,
   request: TaskRequest,
-  { script, cache }: Settings,
+  { script, cache }: RunSettings,
   { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
-): Promise<Ending> {
-  if (request.offerFor && decideWhere(request.offerFor(task)).place === "remote")
+): Promise<ExitStatus> {
+  if (request.offerFor && choosePlacement(request.offerFor(task)).place === "remote")
     return await runSingle(task, request);
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {

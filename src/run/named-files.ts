@@ -1,6 +1,6 @@
 // The files that options name: whether they are there, told before anything runs.
 import { files } from "../../platform/files.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 import type { CodeSettings } from "../settings/code.ts";
 import { isExplicitPath } from "./target/target.ts";
@@ -8,7 +8,7 @@ import { isExplicitPath } from "./target/target.ts";
 /** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
 export function requireTsconfig({ tsconfig }: CodeSettings): void {
   if (tsconfig === undefined || files.readFile(tsconfig, 0) !== "ENOENT") return;
-  throw new Failure(`There is no tsconfig "${tsconfig}"`, "--tsconfig-override needs a file that exists");
+  throw new UserError(`There is no tsconfig "${tsconfig}"`, "--tsconfig-override needs a file that exists");
 }
 
 /**
@@ -20,7 +20,7 @@ export function requirePreloads({ preloads, tsconfig }: CodeSettings, cwd: strin
     if (isResolved(module, cwd)) continue;
     const isPath = isExplicitPath(module);
     if (!isPath && (tsconfig !== undefined || !isResolved(`./${module}`, cwd))) continue;
-    throw new Failure(
+    throw new UserError(
       `${origin}: Module not found "${printable(module)}"`,
       isPath
         ? "its path is relative to the working directory"
@@ -52,14 +52,14 @@ export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
   });
 }
 
-type Kind = "missing" | "directory" | "pipe" | "other";
+type OptionFileKind = "missing" | "directory" | "pipe" | "other";
 
-const PROBLEMS: { readonly [kind in Kind]?: (file: string) => string } = {
+const PROBLEMS: { readonly [kind in OptionFileKind]?: (file: string) => string } = {
   missing: (file) => `there is no ${file}`,
   directory: (file) => `${file} is a directory`,
 };
 
-function kindOf(file: string): Kind {
+function kindOf(file: string): OptionFileKind {
   try {
     const state = process.getBuiltinModule("node:fs").statSync(file);
     return state.isFIFO() ? "pipe" : state.isDirectory() ? "directory" : "other";
@@ -71,7 +71,7 @@ function kindOf(file: string): Kind {
 /** The engine would read a device without an end, or a file larger than memory. */
 function refuseEndless(file: string): void {
   if (files.readFile(file) !== "EFBIG") return;
-  throw new Failure(
+  throw new UserError(
     `Cannot read ${printable(file)}: it is larger than 64 MiB`,
     "--env-file needs a file of variables",
   );

@@ -7,10 +7,10 @@
 //   script       run hooks and script in the system's shell, becoming the last of them
 //   refuse       say what is wrong
 import type { CodeSettings } from "../settings/code.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Target } from "./target/target.ts";
+import type { RunSettings } from "../settings/settings.ts";
+import type { RunTarget } from "./target/target.ts";
 
-export type Plan =
+export type ExecutionPlan =
   | {
       readonly mode: "in-process";
       readonly file: string;
@@ -37,7 +37,7 @@ export type Plan =
     }
   | {
       readonly mode: "script";
-      readonly target: Extract<Target, { kind: "script" }>;
+      readonly target: Extract<RunTarget, { kind: "script" }>;
       readonly args: readonly string[];
     }
   | { readonly mode: "nothing" }
@@ -58,9 +58,9 @@ export interface Facts {
   readonly config?: string;
 }
 
-export type RunRequest = Pick<Settings, "args" | "ifPresent" | "code">;
+export type RunRequest = Pick<RunSettings, "args" | "ifPresent" | "code">;
 
-export function planRun(request: RunRequest, target: Target, facts: Facts = {}): Plan {
+export function planRun(request: RunRequest, target: RunTarget, facts: Facts = {}): ExecutionPlan {
   const { args, ifPresent, code } = request;
   switch (target.kind) {
     case "file":
@@ -115,7 +115,7 @@ function clip(name: string): string {
 
 const LONGEST_NAME = 200;
 
-function planFile({ args, code }: RunRequest, path: string, { engineReason, config }: Facts): Plan {
+function planFile({ args, code }: RunRequest, path: string, { engineReason, config }: Facts): ExecutionPlan {
   const reason = code.engineOption ?? engineReason;
   if (reason) return { mode: "engine", argv: [...code.engineWords, path, ...args], reason, file: path };
   return {
@@ -128,7 +128,7 @@ function planFile({ args, code }: RunRequest, path: string, { engineReason, conf
 }
 
 /** A tool of the engine: its own words. That which runs a package's binary knows --rt by the engine's name. */
-export function planTool(command: string, words: readonly string[], code: CodeSettings): Plan {
+export function planTool(command: string, words: readonly string[], code: CodeSettings): ExecutionPlan {
   const isForced = command === "x" && code.forceRuntime;
   const argv = [command, ...(isForced ? ["--bun"] : []), ...code.engineWords, ...words];
   return { mode: "engine", argv, reason: `the ${command} tool` };

@@ -9,36 +9,42 @@
 // Surprising: a run is remembered when it comes for the second time. Making the lists takes half as long as the run, in vain where
 // a variable is another one each time.
 import { realpathSync } from "node:fs";
-import type { Glances } from "../../platform/glances.ts";
+import type { LookupRecorder } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
 import { stamps } from "../../platform/stamps.ts";
 import { findTracing } from "../../platform/tracing.ts";
-import { noteHits, openStore } from "../cache/cache.ts";
-import { FORMAT, ownStamp } from "../cache/key.ts";
+import { recordHitEvidence, openStore } from "../cache/cache.ts";
+import { FORMAT, executableFingerprint } from "../cache/key.ts";
 import { HOUR } from "../cache/known-entries.ts";
 import { readLog } from "../cache/log.ts";
 import {
-  expectAgain,
-  forget,
-  isExpected,
-  readRecollection,
-  type Recollection,
-  writeRecollection,
+  markForMemo,
+  clearMemoMark,
+  isRepeatExpected,
+  readRunMemo,
+  type RunMemo,
+  writeRunMemo,
 } from "../cache/recollection.ts";
-import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
-import { type Store, storeDirectory } from "../cache/store.ts";
-import type { Settings } from "../settings/settings.ts";
-import { type CachedHit, type CachedTask, type RunStatus, type Task, type TaskRequest } from "../tasks/task.ts";
-import { type Plan } from "../tasks/plan.ts";
+import { type HitEvidence, lookupObservations, StatFingerprinter } from "../cache/sights.ts";
+import { type CacheStore, storeDirectory } from "../cache/store.ts";
+import type { RunSettings } from "../settings/settings.ts";
+import {
+  type CachedHit,
+  type CachedTask,
+  type RunStatus,
+  type ScriptTask,
+  type TaskRequest,
+} from "../tasks/task.ts";
+import { type TaskPlan } from "../tasks/plan.ts";
 import { VERSION } from "../version.ts";
-import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
+import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./known-task.ts";
 import { reportLine } from "../own-output.ts";
 
 /** Of fewer scripts the ordinary way is as quick. */
 const FEWEST = 10;
 
 /** What is told of a hit. */
-interface Told {
+interface MemoizedHit {
   readonly why: string;
   /** Milliseconds. */
   readonly saved: number;
@@ -46,18 +52,22 @@ interface Told {
   readonly used: number;
 }
 
-type Known = Recollection<KnownPlan, Told>;
+type MemoizedRun = RunMemo<MemoizedPlan, MemoizedHit>;
 
 /** What the run is made by, of whoever has it in a chunk of its own. */
-interface Ways {
-  planTasks(request: TaskRequest): Promise<Plan>;
-  runTasks(request: TaskRequest, plan: Plan): Promise<RunStatus>;
+interface RunFunctions {
+  planTasks(request: TaskRequest): Promise<TaskPlan>;
+  runTasks(request: TaskRequest, plan: TaskPlan): Promise<RunStatus>;
   /** From now on it is noted what plans are made from. */
-  watchGlances(): Glances;
+  watchGlances(): LookupRecorder;
 }
 
 /** Undefined for a run that is not remembered. */
-export async function openRecall(settings: Settings, cwd: string, ways: Ways): Promise<Recall | undefined> {
+export async function openRunMemo(
+  settings: RunSettings,
+  cwd: string,
+  ways: RunFunctions,
+): Promise<Recall | undefined> {
   const directory = storeDirectory();
   if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
   try {
@@ -68,7 +78,7 @@ export async function openRecall(settings: Settings, cwd: string, ways: Ways): P
   }
 }
 
-function isPlain({ many, cache, remote, script, secrets, watch }: Settings): boolean {
+function isPlain({ many, cache, remote, script, secrets, watch }: RunSettings): boolean {
   const { affected, shard, share, dryRun, reports, scripts } = many!;
   const isSpecial = [affected, shard, share, dryRun, remote, watch].some((each) => each !== undefined);
   const isOrdinary = script.shell === "system" && !script.forceRuntime && script.envFiles.length === 0;
@@ -78,9 +88,9 @@ function isPlain({ many, cache, remote, script, secrets, watch }: Settings): boo
 }
 
 /** With the store's own secret, as the values of variables are kept. */
-async function ask(store: Store, settings: Settings, cwd: string): Promise<string> {
+async function ask(store: CacheStore, settings: RunSettings, cwd: string): Promise<string> {
   const question = {
-    program: [FORMAT, VERSION, ownStamp(), host.system, (await findTracing()) !== undefined],
+    program: [FORMAT, VERSION, executableFingerprint(), host.system, (await findTracing()) !== undefined],
     words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
     user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
     environment: host.originalEnvironment(),
@@ -90,16 +100,16 @@ async function ask(store: Store, settings: Settings, cwd: string): Promise<strin
 }
 
 class Recall {
-  readonly #store: Store;
+  readonly #store: CacheStore;
   readonly #id: string;
-  readonly #ways: Ways;
-  readonly #glances: Glances;
+  readonly #ways: RunFunctions;
+  readonly #glances: LookupRecorder;
   /** What is known of such a run, and its plan. */
-  #known: { readonly run: Known; readonly plan: Plan } | undefined;
+  #known: { readonly run: MemoizedRun; readonly plan: TaskPlan } | undefined;
   /** Of each task: what its hit rests on, if it was one by the ordinary way. */
   readonly #bases = new Map<
     number,
-    { readonly basis: Basis; readonly why: string; readonly saved: number }
+    { readonly basis: HitEvidence; readonly why: string; readonly saved: number }
   >();
   /** How many scripts were hits by the ordinary way, with all in its place. */
   #hits = 0;
@@ -108,14 +118,14 @@ class Recall {
   /** Tasks whose hits were recalled. */
   readonly #told = new Set<number>();
 
-  constructor(store: Store, id: string, ways: Ways) {
+  constructor(store: CacheStore, id: string, ways: RunFunctions) {
     [this.#store, this.#id, this.#ways, this.#glances] = [store, id, ways, ways.watchGlances()];
   }
 
   /** As `runTasks`. */
   async run(request: TaskRequest): Promise<RunStatus> {
-    const isExpectedAgain = attempt(() => isExpected(this.#store, this.#id));
-    if (isExpectedAgain) noteHits();
+    const isExpectedAgain = attempt(() => isRepeatExpected(this.#store, this.#id));
+    if (isExpectedAgain) recordHitEvidence();
     this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
     const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
     let hasStarted = false;
@@ -143,21 +153,21 @@ class Recall {
     return status;
   }
 
-  #readKnown(request: TaskRequest): { run: Known; plan: Plan } | undefined {
-    const run = attempt(() => readRecollection<KnownPlan, Told>(this.#store, this.#id));
+  #readKnown(request: TaskRequest): { run: MemoizedRun; plan: TaskPlan } | undefined {
+    const run = attempt(() => readRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id));
     if (!attempt(() => run?.isCurrent())) return undefined;
     const { tasks, ...rest } = run!.all;
-    const planned = tasks.map((task, index) => new KnownTask(task, index, request.args));
+    const planned = tasks.map((task, index) => new MemoizedTask(task, index, request.args));
     return { run: run!, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
   }
 
-  #recallHit({ index }: Task): CachedTask | undefined {
+  #recallHit({ index }: ScriptTask): CachedTask | undefined {
     const known = attempt(() => this.#known?.run.partAt(index));
     if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
     const pieces = this.#piecesOf(known.log);
     if (!pieces) return undefined;
     this.#told.add(index);
-    return new KnownHit(known.why, { pieces, saved: known.saved, restored: 0 });
+    return new MemoizedHitTask(known.why, { pieces, saved: known.saved, restored: 0 });
   }
 
   /** Many scripts write the same, most of these nothing. */
@@ -169,28 +179,28 @@ class Recall {
     return pieces;
   }
 
-  #note({ index }: Task, { hit, why, basis }: CachedTask): void {
+  #note({ index }: ScriptTask, { hit, why, basis }: CachedTask): void {
     if (!hit || hit.restored > 0) return;
     this.#hits += 1;
     if (!basis) return;
     this.#bases.set(index, { basis, why, saved: hit.saved });
   }
 
-  #endMemory({ tasks }: Plan): void {
+  #endMemory({ tasks }: TaskPlan): void {
     this.#known?.run.end();
     if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
   }
 
-  #keep(plan: Plan, isExpectedAgain: boolean | undefined): void {
-    if (!isExpectedAgain && this.#hits >= FEWEST) expectAgain(this.#store, this.#id);
-    if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) forget(this.#store, this.#id);
+  #keep(plan: TaskPlan, isExpectedAgain: boolean | undefined): void {
+    if (!isExpectedAgain && this.#hits >= FEWEST) markForMemo(this.#store, this.#id);
+    if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) clearMemoMark(this.#store, this.#id);
   }
 
   /** False where it is not to be remembered. */
-  #write(plan: Plan): boolean {
-    const stamper = new Stamper(performance.timeOrigin);
+  #write(plan: TaskPlan): boolean {
+    const stamper = new StatFingerprinter(performance.timeOrigin);
     const known = this.#known?.run;
-    const seen = this.#glances.isWhole ? stamper.stamp(sightsOf(this.#glances)) : null;
+    const seen = this.#glances.isWhole ? stamper.stamp(lookupObservations(this.#glances)) : null;
     if (!seen) return false;
     let learned = 0;
     const parts = plan.tasks.map(({ index }) => {
@@ -207,7 +217,7 @@ class Recall {
     const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
     const common = [...(known?.commonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
-    writeRecollection<KnownPlan, Told>(this.#store, this.#id, { all, common, parts });
+    writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });
     return true;
   }
 }
@@ -222,6 +232,6 @@ function attempt<Result>(act: () => Result): Result | undefined {
 }
 
 /** What is wrong with a plan is found out each time. */
-function isPlanPlain({ tasks, notices, cycles, isIncomplete }: Plan): boolean {
+function isPlanPlain({ tasks, notices, cycles, isIncomplete }: TaskPlan): boolean {
   return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
 }

@@ -9,10 +9,10 @@
 import { host } from "../../platform/process.ts";
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { type OpenServer, RemoteCache } from "../cache/remote/remote.ts";
-import { TurboServer } from "../cache/remote/turbo.ts";
+import { TurboBackend } from "../cache/remote/turbo.ts";
 import type { Config } from "../config/rtfig.ts";
 import type { ServerUse } from "../config/server-use.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { fetchSecrets } from "../secrets/mapping/fetch.ts";
 import { findMapping } from "../secrets/mapping/mapping-file.ts";
@@ -22,7 +22,7 @@ import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "../settings/remote-cache.ts";
 import { fillHeader } from "../settings/remote-server.ts";
 import { cacheUse } from "../settings/server-uses.ts";
-import type { Task } from "../tasks/task.ts";
+import type { ScriptTask } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
 import { reportLine } from "../own-output.ts";
 
@@ -33,18 +33,18 @@ import { reportLine } from "../own-output.ts";
  */
 export async function openRemoteCache(
   settings: CacheSettings,
-  tasks: readonly Task[],
+  tasks: readonly ScriptTask[],
   config: Config | undefined,
   directory: string,
   isNeeded: boolean,
 ): Promise<RemoteCache | undefined> {
-  const isCached = ({ manifest, scriptName }: Task) =>
+  const isCached = ({ manifest, scriptName }: ScriptTask) =>
     ruleFor(settings, textField(manifest, "name"), scriptName) !== undefined;
   if (!settings.remote || !tasks.some(isCached)) return undefined;
   const opened = await open(settings.remote, config, directory);
   if (opened instanceof RemoteCache) return opened;
   const [first, ...hints] = opened;
-  if (isNeeded) throw new Failure(`--share needs the shared cache: ${first}`, hints);
+  if (isNeeded) throw new UserError(`--share needs the shared cache: ${first}`, hints);
   reportLine(`warning: ${first}`);
   for (const hint of hints) reportLine(`hint: ${hint}`);
   return undefined;
@@ -81,14 +81,14 @@ function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, st
   if (settings.protocol === "turbo") {
     const token = values.get(settings.token)!;
     if (!/^[\x21-\x7e]+$/.test(token))
-      throw new Failure(`${settings.token} has characters that no token has`);
-    return async (seal, tell) => new TurboServer(settings, token, seal, tell);
+      throw new UserError(`${settings.token} has characters that no token has`);
+    return async (seal, tell) => new TurboBackend(settings, token, seal, tell);
   }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(settings.headers))
     headers[name] = fillHeader(value, `cache.remote.headers.${name}`, (variable) => values.get(variable));
   return async (seal, tell) => {
-    const { ReapiServer } = await import("../cache/remote/reapi.ts");
+    const { ReapiServer: ReapiBackend } = await import("../cache/remote/reapi.ts");
     return new ReapiServer(settings, headers, seal, tell);
   };
 }

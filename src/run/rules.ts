@@ -2,14 +2,14 @@
 // which of them are for none.
 import type { Config } from "../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../config/stray-rules.ts";
-import type { Provision } from "../secrets/mapping/provision.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { SecretProvision } from "../secrets/mapping/provision.ts";
+import type { RunSettings } from "../settings/settings.ts";
 
 export function rulesOf(
-  { cache, remote }: Pick<Settings, "cache" | "remote">,
+  { cache, remote }: Pick<RunSettings, "cache" | "remote">,
   config: Config | undefined,
   cwd: string,
-  provision: Provision | undefined,
+  provision: SecretProvision | undefined,
 ): ScriptRules[] {
   const namesOf = (rules: readonly { readonly name: string }[]) => rules.map(({ name }) => name);
   const rules: ScriptRules[] = [];

@@ -1,21 +1,21 @@
 // What a command line names, carried out: many scripts, a tool of the engine, or one target, from what its name turns out to
 // be and the plan for it to its end.
 import { host } from "../../platform/process.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { RunSettings } from "../settings/settings.ts";
 import type { Opened } from "../settings/sources.ts";
 import type { Tool } from "../settings/tool.ts";
 import { execute, executeMany } from "./execution.ts";
-import type { Outcome } from "./outcome.ts";
+import type { RunOutcome } from "./outcome.ts";
 import { engineReason } from "./file/engine-reason.ts";
-import { type Facts, type Plan, planRun, planTool } from "./plan.ts";
+import { type Facts, type ExecutionPlan, planRun, planTool } from "./plan.ts";
 import { resolveNodeBinary, resolveTarget } from "./target/resolution.ts";
-import type { Target } from "./target/target.ts";
+import type { RunTarget } from "./target/target.ts";
 
 /** The tool in which code of the user's runs, and so sees `rt`. */
 const RUNS_CODE = "test";
 
 /** Throws Failure, PackageJsonError. */
-export async function run(opened: Opened): Promise<Outcome> {
+export async function run(opened: Opened): Promise<RunOutcome> {
   const { settings, config, cwd } = opened;
   const { many, tool } = settings;
   const reopen = async () => {
@@ -27,18 +27,18 @@ export async function run(opened: Opened): Promise<Outcome> {
   return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config, reopen);
 }
 
-async function planTarget(opened: Opened): Promise<Plan> {
+async function planTarget(opened: Opened): Promise<ExecutionPlan> {
   const { settings, cwd } = opened;
   const target = findTarget(settings, cwd);
   return planRun(settings, target, await factsOf(target, opened));
 }
 
-function findTarget({ target, evaluates, isExplicit, code }: Settings, cwd: string): Target {
+function findTarget({ target, evaluates, isExplicit, code }: RunSettings, cwd: string): RunTarget {
   if (evaluates || target === undefined) return { kind: "none" };
   return resolveTarget({ name: target, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
 }
 
-async function factsOf(target: Target, { settings, config, cwd }: Opened): Promise<Facts> {
+async function factsOf(target: RunTarget, { settings, config, cwd }: Opened): Promise<Facts> {
   const { code, secrets } = settings;
   const mayStay = target.kind === "file" && code.engineOption === undefined;
   const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};
@@ -55,7 +55,11 @@ async function factsOf(target: Target, { settings, config, cwd }: Opened): Promi
   };
 }
 
-async function planToolRun({ name, words }: Tool, settings: Settings, cwd: string): Promise<Plan> {
+async function planToolRun(
+  { name, words }: Tool,
+  settings: RunSettings,
+  cwd: string,
+): Promise<ExecutionPlan> {
   const { hintAtShadowedScript } = await import("./target/shadowed.ts");
   hintAtShadowedScript(name, cwd);
   const forced = name === "x" ? planForced(words, settings, cwd) : undefined;
@@ -65,7 +69,11 @@ async function planToolRun({ name, words }: Tool, settings: Settings, cwd: strin
 }
 
 /** With --rt also what names Node.js by its path, which no PATH can change, where it is installed. */
-function planForced([name, ...args]: readonly string[], settings: Settings, cwd: string): Plan | undefined {
+function planForced(
+  [name, ...args]: readonly string[],
+  settings: RunSettings,
+  cwd: string,
+): ExecutionPlan | undefined {
   const target = settings.code.forceRuntime && name !== undefined ? resolveNodeBinary(name, cwd) : undefined;
   return target && planRun({ ...settings, args }, target);
 }

@@ -10,7 +10,7 @@
 import { files } from "../../platform/files.ts";
 import { mentionsInConfig } from "../config/file.ts";
 import { findPackageJson, parentDirectory, scriptOf } from "../workspace/package-json.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
 /**
@@ -20,7 +20,7 @@ import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.
 export function planScriptShortcut(
   words: readonly string[],
   explicitRun: boolean,
-): Extract<Plan, { mode: "script" }> | undefined {
+): Extract<ExecutionPlan, { mode: "script" }> | undefined {
   const name = words[0];
   if (name === undefined || name[0] === "-" || isExplicitPath(name)) return undefined;
   if (!explicitRun && SOURCE_EXTENSIONS.includes(extensionOf(name))) return undefined;

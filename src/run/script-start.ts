@@ -7,23 +7,23 @@
 // it is loaded: the whole command line takes three times as long. What can go wrong is told by that one, which main asks.
 import { host } from "../../platform/process.ts";
 import { PLAIN_SCRIPT } from "../settings/script.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import { launchScript } from "./script/launch.ts";
-import type { Ending } from "./script/waiting.ts";
+import type { ExitStatus } from "./script/waiting.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
 
 /**
  * Undefined where these words are something else, or where it takes the whole command line to tell. Throws what the command
  * line explains.
  */
-export async function startScript(words: readonly string[]): Promise<Ending | undefined> {
+export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;
   if (words[0] !== "run" && (await isCommand(words[0]!))) return undefined;
   const plan = planScript(words);
   return plan && (await launchScript(plan, PLAIN_SCRIPT));
 }
 
-function planScript(words: readonly string[]): Extract<Plan, { mode: "script" }> | undefined {
+function planScript(words: readonly string[]): Extract<ExecutionPlan, { mode: "script" }> | undefined {
   const isExplicit = words[0] === "run";
   try {
     return planScriptShortcut(isExplicit ? words.slice(1) : words, isExplicit);

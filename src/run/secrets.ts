@@ -3,14 +3,14 @@ import { host } from "../../platform/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { isFor, parseRowName, type ScriptName } from "../secrets/mapping/grants.ts";
-import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { SecretProvision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
+import type { RunSettings } from "../settings/settings.ts";
 import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../workspace/package-json.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 import type { Supply } from "./script/launch.ts";
 
 export interface SecretsRequest {
-  readonly settings: Pick<Settings, "secrets" | "script">;
+  readonly settings: Pick<RunSettings, "secrets" | "script">;
   readonly config: Config | undefined;
   /** Of the package whose script runs, or in whose workspace; without it rtfig.toml gives nothing. */
   readonly directory?: string | undefined;
@@ -19,7 +19,7 @@ export interface SecretsRequest {
 }
 
 /** Throws Failure, PackageJsonError. */
-export async function openSecrets(request: SecretsRequest): Promise<Provision | undefined> {
+export async function openSecrets(request: SecretsRequest): Promise<SecretProvision | undefined> {
   const { settings, config, directory } = request;
   const isForScripts = directory !== undefined && mayConcern(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
@@ -64,7 +64,7 @@ export function receiverOf(
 }
 
 export interface TargetSecrets {
-  readonly provision: Provision;
+  readonly provision: SecretProvision;
   readonly receivers: readonly Receiver[];
   /** False where secrets are only withheld, and redacted. */
   readonly isGiven: boolean;
@@ -76,8 +76,8 @@ export interface TargetSecrets {
 
 /** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
 export async function openTargetSecrets(
-  plan: Plan,
-  settings: Settings,
+  plan: ExecutionPlan,
+  settings: RunSettings,
   config: Config | undefined,
 ): Promise<TargetSecrets | undefined> {
   if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
@@ -101,7 +101,7 @@ export async function openTargetSecrets(
   return isConcerned ? secrets : undefined;
 }
 
-function targetSecrets(provision: Provision, receivers: readonly Receiver[]): TargetSecrets {
+function targetSecrets(provision: SecretProvision, receivers: readonly Receiver[]): TargetSecrets {
   const shown = receivers.flatMap((receiver) => provision.shown(receiver));
   return { provision, receivers, shown, isGiven: shown.length > 0, descriptors: host.inheritedDescriptors() };
 }
@@ -125,7 +125,7 @@ export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supp
 
 /** Returns the secrets that scripts and hooks get of a provision, and those that are withheld from them. */
 export function supplyOf(
-  provision: Provision,
+  provision: SecretProvision,
   receiverFor: (event?: string) => Receiver | undefined,
 ): Supply {
   return {

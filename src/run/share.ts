@@ -7,12 +7,12 @@ import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
 import { whyRuleFails } from "../cache/cache.ts";
 import type { Config } from "../config/rtfig.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { ShareSettings } from "../settings/share.ts";
-import type { Board } from "../share/board.ts";
+import type { RunCoordinator } from "../share/board.ts";
 import { openRedisBoard } from "../share/redis-board.ts";
-import type { Task } from "../tasks/task.ts";
+import type { ScriptTask } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
 import { findRoot } from "../config/root-project.ts";
 import { readVariables } from "./remote-cache.ts";
@@ -28,7 +28,7 @@ export async function openBoard(
   plan: string,
   config: Config | undefined,
   directory: string,
-): Promise<Board> {
+): Promise<RunCoordinator> {
   // The engine asks process.env for certificates, and a project's files have no say in whom a password goes to.
   dropEnvironmentFiles();
   const { url, user } = server;
@@ -56,17 +56,17 @@ function duration(variable: string, otherwise: number): number {
 
 /** Undefined for what other machines can have. Throws Failure where none of it can be shared. */
 export async function whyUnshared(
-  { manifest, scriptName, steps }: Task,
+  { manifest, scriptName, steps }: ScriptTask,
   cache: CacheSettings | undefined,
 ): Promise<string | undefined> {
   const remote = cache?.remote;
   if (!cache || !remote)
-    throw new Failure(
+    throw new UserError(
       "--share needs [run.cache] and [cache.remote], by which machines have what others have made",
       "rt help ci",
     );
   if (!remote.isRead || !remote.isWritten)
-    throw new Failure(
+    throw new UserError(
       "--share needs a shared cache that is read and written",
       "leave --cache out, and TURBO_CACHE",
     );

@@ -1,10 +1,10 @@
 // One script as a run of one, where somebody has to stand by: it is cached, or runs on another machine.
 import { host } from "../../platform/process.ts";
-import type { Task } from "../tasks/task.ts";
+import type { ScriptTask } from "../tasks/task.ts";
 import { stepsOf } from "../workspace/package-json.ts";
-import type { Plan } from "./plan.ts";
+import type { ExecutionPlan } from "./plan.ts";
 
-export function taskOf({ target, args }: Extract<Plan, { mode: "script" }>): Task {
+export function taskOf({ target, args }: Extract<ExecutionPlan, { mode: "script" }>): ScriptTask {
   const { name, package: located } = target;
   return {
     index: 0,

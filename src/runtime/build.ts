@@ -1,11 +1,11 @@
 // Bun.build(), with the module "rt" where it is. A bundle leaves it to the rt that will run it; a program, as
 // `rt build --compile` makes them too, takes it along, and on Linux is put into the engine's own file, which rt's is not any
 // more (see program.ts). Everything else is the engine's.
-import type { Parts } from "./parts.ts";
+import type { LazyModules } from "./parts.ts";
 
 type Build = typeof Bun.build;
 
-export function hookBuild(parts: Parts): void {
+export function hookBuild(parts: LazyModules): void {
   const original = Bun.build;
   const hooked = {
     async build(config: Bun.BuildConfig) {
@@ -21,7 +21,7 @@ export function hookBuild(parts: Parts): void {
 
 async function buildProgram(
   build: Build,
-  { loadProgram }: Parts,
+  { loadProgram }: LazyModules,
   config: Bun.BuildConfig,
 ): Promise<Bun.BuildOutput> {
   const { compile } = config;

@@ -9,10 +9,10 @@
 // short a way is there to it that nothing is made here that the program would not make itself.
 const NAME = "rt";
 
-type Call = (...args: never[]) => unknown;
+type ModuleCall = (...args: never[]) => unknown;
 
 /** Answers for "rt", and is the function itself for everything else: its name, its length, how it is printed. */
-function withRt<F extends Call>(original: F, answer: () => unknown): F {
+function withRt<F extends ModuleCall>(original: F, answer: () => unknown): F {
   return new Proxy(original, {
     apply: (_, self, args: readonly unknown[]) =>
       args[0] === NAME ? answer() : Reflect.apply(original, self, args as never[]),
@@ -20,7 +20,7 @@ function withRt<F extends Call>(original: F, answer: () => unknown): F {
 }
 
 interface Resolving {
-  _resolveFilename: Call;
+  _resolveFilename: ModuleCall;
 }
 
 /**

@@ -17,7 +17,7 @@ export const END = ["/*rt:parts", "end*/"].join(":");
 /** Where the scripts are looked for, from the end of the file: they are near it, but for what signing appends. */
 const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 
-export interface Scripts {
+export interface EmbeddedSources {
   /** parts.ts, for each system. */
   readonly parts: Readonly<Record<System, string>>;
   /** program-preload.ts. */
@@ -26,13 +26,13 @@ export interface Scripts {
   readonly late: string;
 }
 
-export function packScripts({ parts, program, late }: Scripts): Uint8Array {
+export function packScripts({ parts, program, late }: EmbeddedSources): Uint8Array {
   const text = [parts.linux, parts.darwin, parts.win32, program, late].join("\0");
   return Buffer.concat([Buffer.from(BEGIN), Bun.zstdCompressSync(text, { level: 19 }), Buffer.from(END)]);
 }
 
 /** The scripts in the bytes of a program, or of its end; undefined when they are not there as a whole. */
-export function unpackScripts(bytes: Buffer): Scripts | undefined {
+export function unpackScripts(bytes: Buffer): EmbeddedSources | undefined {
   const begin = bytes.indexOf(BEGIN);
   const end = bytes.indexOf(END, begin);
   if (begin < 0 || end < 0) return undefined;
@@ -41,7 +41,7 @@ export function unpackScripts(bytes: Buffer): Scripts | undefined {
   return { parts: { linux, darwin, win32 }, program, late };
 }
 
-export function readScripts(): Scripts {
+export function readScripts(): EmbeddedSources {
   const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
   const file = openSync(OWN_PROGRAM, "r");
   try {

@@ -12,8 +12,8 @@ const OFF = "off";
 /** The same, where a name has one value: see src/run/engine/own-variables.ts. */
 const ON = "1";
 
-type Start = (...args: unknown[]) => unknown;
-type Options = { readonly env?: unknown } | null | undefined;
+type SpawnFunction = (...args: unknown[]) => unknown;
+type SpawnOptions = { readonly env?: unknown } | null | undefined;
 
 export function hideSwitch(): void {
   const { env } = process;
@@ -25,7 +25,7 @@ export function hideSwitch(): void {
 }
 
 function hideFromChildren(env: Readonly<Record<string, string | undefined>>): void {
-  const { spawn, spawnSync } = Bun as unknown as Record<"spawn" | "spawnSync", Start>;
+  const { spawn, spawnSync } = Bun as unknown as Record<"spawn" | "spawnSync", SpawnFunction>;
   // A class, whose methods are strict: a call in the last place of one takes its place on the stack, and what is printed of
   // an error begins at the program's own line.
   class Hooked {
@@ -40,7 +40,7 @@ function hideFromChildren(env: Readonly<Record<string, string | undefined>>): vo
 }
 
 /** Looks like a function of the engine's, and adds nothing to the stack. */
-function likeNative(start: Start): Start {
+function likeNative(start: SpawnFunction): SpawnFunction {
   Object.defineProperty(start, "length", { value: 1 });
   return new Proxy(start, {});
 }
@@ -48,7 +48,7 @@ function likeNative(start: Start): Start {
 /** `(words, options)` or `(options)`; what is neither is the engine's to refuse. */
 function withEnvironment(args: readonly unknown[], env: object): readonly unknown[] {
   const at = Array.isArray(args[0]) ? 1 : 0;
-  const options = args[at] as Options;
+  const options = args[at] as SpawnOptions;
   const isMissing = options === undefined && at === 1;
   if (!isMissing && (typeof options !== "object" || options === null || options.env !== undefined))
     return args;

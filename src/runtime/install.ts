@@ -2,15 +2,15 @@
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
 // is on the way of every start: nothing is made here that can wait until it is touched, the object itself neither.
-import type { Late } from "./late.ts";
-import type { Parts } from "./parts.ts";
+import type { DeferredModules } from "./late.ts";
+import type { LazyModules } from "./parts.ts";
 import type { Rt } from "./rt.ts";
 import { hookWorkerThreads } from "./worker-threads.ts";
 
-type Options = WorkerOptions & { preload?: string | string[] };
+type RuntimeInstallOptions = WorkerOptions & { preload?: string | string[] };
 
 /** @param preload gives the URL of the script that a Worker must load first: see preload.ts. */
-export function installRuntime(parts: Parts, late: Late, preload: () => string): void {
+export function installRuntime(parts: LazyModules, late: DeferredModules, preload: () => string): void {
   let made: Rt | undefined;
   const rt = () => (made ??= late.createRt(parts));
   const become = (value: unknown) =>
@@ -30,7 +30,7 @@ export function installRuntime(parts: Parts, late: Late, preload: () => string):
     },
   });
   globalThis.Worker = new Proxy(Worker, {
-    construct(target, args: [] | [string | URL, Options?], newTarget) {
+    construct(target, args: [] | [string | URL, RuntimeInstallOptions?], newTarget) {
       if (args.length === 0) return Reflect.construct(target, args, newTarget); // which throws
       const [url, options] = args;
       const preloads = [preload(), ...[options?.preload ?? []].flat()];

@@ -2,16 +2,22 @@
 // program's own process it is there; the preload, which is compiled anew in each process, carries it as a text that is
 // compiled when it is touched.
 import { moduleExports } from "./module-exports.ts";
-import type { Parts } from "./parts.ts";
+import type { LazyModules } from "./parts.ts";
 import { createRt, type Rt } from "./rt.ts";
 import { hookClassDefinition, hookLoadedClass, isLoading } from "./worker-class.ts";
 
-export interface Late {
-  createRt(parts: Parts): Rt;
+export interface DeferredModules {
+  createRt(parts: LazyModules): Rt;
   moduleExports(rt: Rt): Record<string, unknown>;
   isLoading(): boolean;
   hookClassDefinition(preload: () => string): void;
   hookLoadedClass(preload: () => string): void;
 }
 
-export const LATE: Late = { createRt, moduleExports, isLoading, hookClassDefinition, hookLoadedClass };
+export const LATE: DeferredModules = {
+  createRt,
+  moduleExports,
+  isLoading,
+  hookClassDefinition,
+  hookLoadedClass,
+};

@@ -3,7 +3,7 @@
 // Surprising: some members of the engine take up to five milliseconds to make, and exports must exist when the module is
 // imported, so for these there are stand-ins that make the real one at first use.
 import type { Rt } from "./rt.ts";
-import { standIn } from "./stand-in.ts";
+import { lazyProxy } from "./stand-in.ts";
 
 /** Members that cost more than 30 microseconds when they are first touched, and what `typeof` says of them. */
 const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
@@ -25,7 +25,7 @@ export function moduleExports(rt: Rt): Record<string, unknown> {
   const exports: Record<string, unknown> = { default: rt };
   for (const name of Object.keys(Bun)) {
     const kind = COSTLY[name];
-    exports[name] = kind ? standIn(kind, () => source[name]!) : source[name];
+    exports[name] = kind ? lazyProxy(kind, () => source[name]!) : source[name];
   }
   return exports;
 }

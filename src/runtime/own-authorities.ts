@@ -3,10 +3,10 @@ import { LIST_SEPARATOR } from "../../platform/library-variables.ts";
 
 const { getBuiltinModule } = process;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type CaEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** As OpenSSL reads them: each variable takes the place of one of the system's two. */
-export function trustOnly({ SSL_CERT_FILE, SSL_CERT_DIR, NODE_EXTRA_CA_CERTS }: Environment): void {
+export function trustOnly({ SSL_CERT_FILE, SSL_CERT_DIR, NODE_EXTRA_CA_CERTS }: CaEnvironment): void {
   const { getCACertificates, setDefaultCACertificates } = getBuiltinModule("node:tls");
   const isReplaced = SSL_CERT_FILE && SSL_CERT_DIR;
   const ca = [

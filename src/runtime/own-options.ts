@@ -2,7 +2,7 @@
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
 /** The user's alone. */
-export function withoutOurs(options: readonly string[]): string[] {
+export function withoutInternalOptions(options: readonly string[]): string[] {
   return options.filter((option) => !isOurs(option));
 }
 

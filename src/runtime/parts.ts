@@ -3,14 +3,14 @@
 // In a compiled program's own process these are chunks of it. Elsewhere (see embedded-parts.ts) this module is
 // one script, which is why nothing may happen here before a function is called.
 
-export interface Parts {
+export interface LazyModules {
   /** A promise, since an `import()` takes a fifth of the first `require` of a process. */
   loadSecrets(): Promise<typeof import("../secrets/secrets.ts")>;
   loadCSRF(): typeof import("../csrf/csrf.ts");
   loadProgram(): typeof import("./program.ts");
 }
 
-export const PARTS: Parts = {
+export const PARTS: LazyModules = {
   loadSecrets: () => import("../secrets/secrets.ts"),
   loadCSRF: () => require("../csrf/csrf.ts"),
   loadProgram: () => require("./program.ts"),

@@ -1,13 +1,13 @@
 // The script that the preload carries as a text: see late.ts.
-import type { Late } from "./late.ts";
-import type { Parts } from "./parts.ts";
+import type { DeferredModules } from "./late.ts";
+import type { LazyModules } from "./parts.ts";
 
 export { PARTS } from "./embedded-parts.ts";
 export { LATE } from "./late.ts";
-export { withoutOurs } from "./own-options.ts";
+export { withoutInternalOptions as withoutOurs } from "./own-options.ts";
 
 export interface PreloadLate {
-  readonly PARTS: Parts;
-  readonly LATE: Late;
+  readonly PARTS: LazyModules;
+  readonly LATE: DeferredModules;
   withoutOurs(options: readonly string[]): string[];
 }

@@ -12,7 +12,7 @@ import { nameBuiltin } from "./builtin-name.ts";
 import { hideSwitch } from "./engine-switch.ts";
 import { hookBuild } from "./build.ts";
 import { hideEmbeddedFiles, installRuntime } from "./install.ts";
-import type { Parts } from "./parts.ts";
+import type { LazyModules } from "./parts.ts";
 import type { PreloadLate } from "./preload-late.ts";
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
@@ -25,7 +25,7 @@ declare const lateScript: string;
 let loaded: PreloadLate | undefined;
 const late = () => (loaded ??= evaluate<PreloadLate>(lateScript));
 
-const parts: Parts = {
+const parts: LazyModules = {
   loadSecrets: async () => await late().PARTS.loadSecrets(),
   loadCSRF: () => late().PARTS.loadCSRF(),
   loadProgram: () => late().PARTS.loadProgram(),

@@ -6,7 +6,7 @@
 import { nameBuiltin } from "./builtin-name.ts";
 import { createParts } from "./created-parts.ts";
 import { installRuntime } from "./install.ts";
-import type { Late } from "./late.ts";
+import type { DeferredModules } from "./late.ts";
 import { PROGRAM_URL_START, SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "./preload-mark.ts";
 import { evaluate } from "./script.ts";
 
@@ -34,8 +34,8 @@ function readScript(index: 0 | 1): string {
   return Bun.zstdDecompressSync(Buffer.from(script, "base64url")).toString();
 }
 
-let loaded: Late | undefined;
-const late = () => (loaded ??= evaluate<{ LATE: Late }>(readScript(1)).LATE);
+let loaded: DeferredModules | undefined;
+const late = () => (loaded ??= evaluate<{ LATE: DeferredModules }>(readScript(1)).LATE);
 
 installRuntime(
   createParts(() => readScript(0)),

@@ -10,7 +10,7 @@
 // first called.
 import type { CSRF } from "../csrf/csrf.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import type { Parts } from "./parts.ts";
+import type { LazyModules } from "./parts.ts";
 
 /** A stack, taken down where the program called. */
 type Caller = { readonly stack?: unknown };
@@ -24,10 +24,10 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly CSRF: typeof CSRF;
 }
 
-export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
+export function createRt({ loadSecrets, loadCSRF }: LazyModules): Rt {
   // Kept here: asking for a loaded module again takes longer than signing a token.
-  let secrets: ReturnType<Parts["loadSecrets"]> | undefined;
-  let csrf: ReturnType<Parts["loadCSRF"]> | undefined;
+  let secrets: ReturnType<LazyModules["loadSecrets"]> | undefined;
+  let csrf: ReturnType<LazyModules["loadCSRF"]> | undefined;
 
   async function perform(method: keyof Secrets, [first, ...rest]: [never], caller: Caller): Promise<never> {
     // Before the first await: the program may use the same object for its next call.

@@ -8,14 +8,14 @@
 // for `this`.
 
 /** `kind` is what `typeof` says of what `load` makes. */
-export function standIn(kind: "function" | "object", load: () => object): unknown {
+export function lazyProxy(kind: "function" | "object", load: () => object): unknown {
   let made: object | undefined;
   const real = () => (made ??= load()) as () => unknown;
   const resolve = (value: unknown) => (value === proxy ? real() : value);
   /** The methods that were handed out, by the real ones, so that reading one twice gives the same. */
-  let methods: Map<unknown, Method> | undefined;
+  let methods: Map<unknown, ProxyMethod> | undefined;
 
-  function methodOf(value: Method): Method {
+  function methodOf(value: ProxyMethod): ProxyMethod {
     let method = (methods ??= new Map()).get(value);
     if (!method) {
       method = new Proxy(value, { apply: (_, self, args) => Reflect.apply(value, resolve(self), args) });
@@ -36,11 +36,11 @@ export function standIn(kind: "function" | "object", load: () => object): unknow
       const value: unknown = Reflect.get(real(), key, resolve(receiver));
       // A constructor must stay itself, for instanceof.
       const isMethod = typeof value === "function" && !Object.hasOwn(value, "prototype");
-      return kind === "object" && isMethod ? methodOf(value as Method) : value;
+      return kind === "object" && isMethod ? methodOf(value as ProxyMethod) : value;
     },
     set: (_, key, value, receiver) => Reflect.set(real(), key, value, resolve(receiver)),
     apply: (_, self, args) => Reflect.apply(real(), self, args),
-    construct: (_, args, newTarget) => Reflect.construct(real(), args, resolve(newTarget) as Method),
+    construct: (_, args, newTarget) => Reflect.construct(real(), args, resolve(newTarget) as ProxyMethod),
     getOwnPropertyDescriptor(_, key) {
       const descriptor = Reflect.getOwnPropertyDescriptor(real(), key);
       // A Proxy may tell of a fixed property only if its target has it too.
@@ -57,4 +57,4 @@ export function standIn(kind: "function" | "object", load: () => object): unknow
   return proxy;
 }
 
-type Method = (...args: unknown[]) => unknown;
+type ProxyMethod = (...args: unknown[]) => unknown;

@@ -8,7 +8,7 @@
 // that are not typed (a pipe's) while one before them is still awaited, which therefore wait here.
 import type { REPLEval, REPLServer } from "node:repl";
 
-type Outcome = { readonly value?: unknown } | undefined;
+type EvaluationResult = { readonly value?: unknown } | undefined;
 
 /** The REPL alone can have the end wait for what a line awaits. */
 const PENDING = Symbol.for("rt:pending");
@@ -28,13 +28,13 @@ export function readTypeScript(): void {
   };
 }
 
-type Turns = Pick<REPLServer, "close" | "displayPrompt" | "emit" | "eval">;
+type LineQueue = Pick<REPLServer, "close" | "displayPrompt" | "emit" | "eval">;
 
 /**
  * Lines, and their end, come when the one before them has been answered, which is when there is a prompt again: an error has
  * no other sign. On a terminal the REPL waits by itself.
  */
-function inTurn(server: REPLServer, evaluate: REPLEval): Turns {
+function inTurn(server: REPLServer, evaluate: REPLEval): LineQueue {
   const emit = server.emit.bind(server) as (...words: unknown[]) => boolean;
   const displayPrompt = server.displayPrompt.bind(server);
   const close = server.close.bind(server);
@@ -83,7 +83,7 @@ function withTypes(evaluate: REPLEval, Recoverable: new (error: Error) => Error)
         return callback(new Recoverable(error as Error), undefined);
       return evaluate.call(this, code, context, file, callback);
     }
-    let outcome: Outcome | Promise<Outcome>;
+    let outcome: EvaluationResult | Promise<EvaluationResult>;
     try {
       outcome = run(script, file);
     } catch (error) {
@@ -103,9 +103,10 @@ function isPlain(code: string, plain: Bun.Transpiler): boolean {
   }
 }
 
-function run(script: string, filename: string): Outcome | Promise<Outcome> {
+function run(script: string, filename: string): EvaluationResult | Promise<EvaluationResult> {
   const { constants, runInThisContext } = process.getBuiltinModule("node:vm");
   // Imports are those of a file in the working directory.
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-  return runInThisContext(script, { filename, importModuleDynamically }) as Outcome | Promise<Outcome>;
+  return runInThisContext(script, { filename, importModuleDynamically }) as
+    EvaluationResult | Promise<EvaluationResult>;
 }

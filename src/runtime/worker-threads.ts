@@ -13,12 +13,12 @@
 // From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
 // option `preload` is inherited by every object. Anything that reads these properties in another situation
 // gets the ordinary value. test/runtime/rt.test.ts fails should the engine change its ways.
-import type { Late } from "./late.ts";
+import type { DeferredModules } from "./late.ts";
 
 /** The module puts a property of this name on MessagePort.prototype when it is loaded. */
 const TRACE = Symbol.for("nodejs.util.inspect.custom");
 
-export function hookWorkerThreads(late: Late, preload: () => string): void {
+export function hookWorkerThreads(late: DeferredModules, preload: () => string): void {
   const port = MessagePort.prototype;
   if (TRACE in port) return late.hookLoadedClass(preload);
   const close = Object.getOwnPropertyDescriptor(port, "close");

@@ -17,7 +17,7 @@ import { splitRemedy } from "../../platform/contract/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
 import { ENTRY_FLAGS, SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { isTerminal, print, withoutLineBreak } from "./streams.ts";
-import { complain, readWords, WordsError } from "./words.ts";
+import { complain, readWords, ArgumentError } from "./words.ts";
 import { reportLine } from "../own-output.ts";
 
 const DONE = 0;
@@ -79,23 +79,23 @@ async function carryOut(
   }
   if (!isCommand(word)) {
     const known = Object.keys(SECRETS_COMMANDS).join(", ");
-    throw new WordsError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
+    throw new ArgumentError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
   }
-  if (isRoom(word)) throw new WordsError(`Options of rt secrets ${word} stand after ${word}`);
+  if (isRoom(word)) throw new ArgumentError(`Options of rt secrets ${word} stand after ${word}`);
   const file = values.get("file")?.at(-1);
   if (file !== undefined) {
-    if (word === "env") throw new WordsError("rt secrets env takes no --file: rtfig.toml says which one");
+    if (word === "env") throw new ArgumentError("rt secrets env takes no --file: rtfig.toml says which one");
     const { runEntryCommand } = await import("./share/command.ts");
     const readEntryValue = async (name: string) => await obtainValue(file, name);
     return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
   }
   const config = values.get("config")?.at(-1);
   if (config !== undefined && word !== "env")
-    throw new WordsError(`rt secrets ${word} takes no --config: it is for env`);
+    throw new ArgumentError(`rt secrets ${word} takes no --config: it is for env`);
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest);
   if (options.has("json") && !command.hasJson)
-    throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
+    throw new ArgumentError(`rt secrets ${word} prints nothing, so no JSON`);
   if (word === "env") {
     const { describeEnvironment } = await import("./mapping/env-command.ts");
     return await describeEnvironment(rest[0], options.has("json"), config, await loadServerUses());
@@ -103,7 +103,7 @@ async function carryOut(
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.
   if (!host.exactArguments(args).every((word) => word.isWellFormed()))
-    throw new WordsError("Service and name must be text in UTF-8");
+    throw new ArgumentError("Service and name must be text in UTF-8");
   if (service !== undefined) checkText("service", service);
   if (name !== undefined) checkText("name", name);
   return PERFORM[word](service ?? "", name ?? "", options.has("json"));
@@ -125,17 +125,17 @@ function checkOperands(
   const count = operands.length;
   const hint = `rt secrets ${word} ${usage}`;
   if (count < fewest)
-    throw new WordsError(
+    throw new ArgumentError(
       `rt secrets ${word} needs a service and a name`,
       operands[0]?.includes("/") ? `${hint}: two words, not "service/name" as in rtfig.toml` : hint,
     );
   if (count <= most) return;
   if (word !== "set")
-    throw new WordsError(
+    throw new ArgumentError(
       `rt secrets ${word} takes no more than ${most} ${most === 1 ? "word" : "words"}`,
       hint,
     );
-  throw new WordsError(
+  throw new ArgumentError(
     "rt secrets set takes no value as an argument, where other programs and the shell's history would see it",
     `${hint} asks for the value, or reads it from standard input`,
   );
@@ -172,7 +172,7 @@ async function printNames(service: string, _name: string, isJson: boolean): Prom
   let found;
   try {
     const store = await openProvider();
-    if (!store.list) throw new WordsError("The credential store of this system cannot be listed by rt");
+    if (!store.list) throw new ArgumentError("The credential store of this system cannot be listed by rt");
     found = await store.list(service === "" ? undefined : service);
   } catch (error) {
     throw toSecretsError(error);
@@ -191,7 +191,7 @@ async function askForValue(service: string, name: string): Promise<string | null
   const { promptHidden } = await import("./hidden-prompt.ts");
   const value = await promptHidden(`Value for ${printable(service)} ${printable(name)} (not shown): `);
   if (value === "")
-    throw new WordsError(
+    throw new ArgumentError(
       "Nothing was entered, so nothing was stored",
       "to store an empty value: echo | rt secrets set",
     );
@@ -200,17 +200,17 @@ async function askForValue(service: string, name: string): Promise<string | null
 
 async function readValue(): Promise<string> {
   const bytes = await Bun.stdin.bytes().catch(({ code }: { code?: string }) => {
-    throw new WordsError(`Standard input could not be read (${code}), so nothing was stored`);
+    throw new ArgumentError(`Standard input could not be read (${code}), so nothing was stored`);
   });
   if (bytes.length === 0)
-    throw new WordsError(
+    throw new ArgumentError(
       "Standard input is empty, so nothing was stored",
       "pipe the value into it, or start it on a terminal to be asked; to store an empty value: echo | rt secrets set",
     );
   try {
     return withoutLineBreak(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    throw new WordsError(
+    throw new ArgumentError(
       "Standard input is not text in UTF-8, so nothing was stored",
       "encode it first, as with base64",
     );

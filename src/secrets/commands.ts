@@ -82,7 +82,7 @@ export const ENTRY_FLAGS: readonly Flag[] = [
   { name: "config", value: "file", help: "For env: what this file asks for, as rt --config has it" },
 ];
 
-export interface Helper {
+export interface HelperTool {
   readonly help: string;
   readonly actions: readonly string[];
   /** What follows the action. */
@@ -106,7 +106,7 @@ export const HELPERS = {
     actions: ["get", "header", "store", "erase"],
     operand: "<registry>",
   },
-} as const satisfies Readonly<Record<string, Helper>>;
+} as const satisfies Readonly<Record<string, HelperTool>>;
 
 export type HelperName = keyof typeof HELPERS;
 

@@ -1,13 +1,13 @@
 // A question that a person answers with yes or no on the terminal.
 import { host } from "../../platform/process.ts";
 import { isTerminal } from "./streams.ts";
-import { WordsError } from "./words.ts";
+import { ArgumentError } from "./words.ts";
 import { report } from "../own-output.ts";
 
 /** False for anything but yes. Throws WordsError where nobody can be asked: `consequence` says what that means. */
 export async function confirm(question: string, consequence: string): Promise<boolean> {
   if (!(await isTerminal(0)) || !(await isTerminal(2)))
-    throw new WordsError(
+    throw new ArgumentError(
       `There is no terminal to ask on, so ${consequence}`,
       "--yes does it without a question",
     );

@@ -24,11 +24,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
-import { whenEnded } from "../../platform/ending.ts";
+import { onTermination } from "../../platform/ending.ts";
 import { findRoot } from "../config/root-project.ts";
 import { printable } from "../printable.ts";
-import { isTaken } from "../process-number.ts";
-import { WordsError } from "./words.ts";
+import { isPidInUse } from "../process-number.ts";
+import { ArgumentError } from "./words.ts";
 
 /** Bytes. */
 const LARGEST = 1024 * 1024;
@@ -53,12 +53,16 @@ export function readProjectFile(path: string, mayBeAbsent = false, base = projec
     requireNoLink(path, base);
     const named = lstatSync(path);
     if (named.isSymbolicLink())
-      throw new WordsError(`${shown} is a link, which rt does not follow`, "name the file that it leads to");
-    if (!named.isFile()) throw new WordsError(`${shown} is no regular file`);
+      throw new ArgumentError(
+        `${shown} is a link, which rt does not follow`,
+        "name the file that it leads to",
+      );
+    if (!named.isFile()) throw new ArgumentError(`${shown} is no regular file`);
     const { text, stats } = readWhole(path);
-    if (stats.ino !== named.ino) throw new WordsError(`${shown} has been exchanged meanwhile`, "try again");
+    if (stats.ino !== named.ino)
+      throw new ArgumentError(`${shown} has been exchanged meanwhile`, "try again");
     if (stats.nlink > 1)
-      throw new WordsError(
+      throw new ArgumentError(
         `${shown} has another name (a hard link), which would keep what is in it`,
         "remove the other name first",
       );
@@ -67,10 +71,10 @@ export function readProjectFile(path: string, mayBeAbsent = false, base = projec
     const { name, code } = error as NodeJS.ErrnoException;
     if (name === "WordsError") throw error;
     if (code === "ENOENT" && mayBeAbsent) return { path, text: "" };
-    if (code === "ENOENT") throw new WordsError(`There is no ${shown}`);
+    if (code === "ENOENT") throw new ArgumentError(`There is no ${shown}`);
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      throw new WordsError(`${shown} could not be read (it is not text in UTF-8)`, "save it as UTF-8");
-    throw new WordsError(`${shown} could not be read (${code})`);
+      throw new ArgumentError(`${shown} could not be read (it is not text in UTF-8)`, "save it as UTF-8");
+    throw new ArgumentError(`${shown} could not be read (${code})`);
   }
 }
 
@@ -92,7 +96,7 @@ function requireNoLink(path: string, base: string): void {
     folder = join(folder, name);
     if (name === ".." || (above === parse(above).root && above !== base)) continue;
     if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new WordsError(
+      throw new ArgumentError(
         `${printable(path)} is behind a link, "${printable(relative(base, folder))}", which rt does not follow`,
         "name the file by the folder that the link leads to",
       );
@@ -104,12 +108,12 @@ function readWhole(path: string): { text: string; stats: Stats } {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw new WordsError(`${printable(path)} is no regular file`);
-    if (stats.size > LARGEST) throw new WordsError(`${printable(path)} is larger than 1 MiB`);
+    if (!stats.isFile()) throw new ArgumentError(`${printable(path)} is no regular file`);
+    if (stats.size > LARGEST) throw new ArgumentError(`${printable(path)} is larger than 1 MiB`);
     const bytes = readFileSync(file);
     try {
       if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))
-        throw new WordsError(
+        throw new ArgumentError(
           `${printable(path)} is in the binary form of age`,
           "rt reads its text form: encrypt it with age --armor",
         );
@@ -123,14 +127,14 @@ function readWhole(path: string): { text: string; stats: Stats } {
 }
 
 /** The new text, written beside the file and not yet in its place. */
-export interface Draft extends Disposable {
+export interface PendingFileEdit extends Disposable {
   readonly path: string;
   /** Throws WordsError, and the file is as somebody has left it. */
   putInPlace(): void;
 }
 
 /** Throws WordsError. What is not put in place is removed when this is disposed of. */
-export function draftFile(file: ProjectFile, text: string): Draft {
+export function draftFile(file: ProjectFile, text: string): PendingFileEdit {
   removeLeftovers(file.path);
   const draft = `${file.path}.${process.pid}.rt`;
   let isThere = false;
@@ -138,13 +142,13 @@ export function draftFile(file: ProjectFile, text: string): Draft {
     if (isThere) rmSync(draft, { force: true });
     isThere = false;
   };
-  const stopListening = whenEnded(remove);
+  const stopListening = onTermination(remove);
   const fail = (error: unknown): never => {
     const { name, code } = error as NodeJS.ErrnoException;
     remove();
     stopListening();
     if (name === "WordsError") throw error;
-    throw new WordsError(`${printable(file.path)} could not be written (${code}), so it is as it was`);
+    throw new ArgumentError(`${printable(file.path)} could not be written (${code}), so it is as it was`);
   };
   try {
     const descriptor = openSync(draft, "wx", 0o600);
@@ -167,7 +171,7 @@ export function draftFile(file: ProjectFile, text: string): Draft {
     putInPlace() {
       try {
         if (readProjectFile(file.path, file.stats === undefined).text !== file.text)
-          throw new WordsError(
+          throw new ArgumentError(
             `${printable(file.path)} has been changed meanwhile, so it is as it was`,
             "try again",
           );
@@ -192,7 +196,7 @@ function removeLeftovers(path: string): void {
   const start = `${basename(path)}.`;
   for (const name of namesIn(folder)) {
     const [, pid] = (name.startsWith(start) && /^(\d+)\.rt$/.exec(name.slice(start.length))) || [];
-    if (pid !== undefined && !isTaken(Number(pid))) rmSync(join(folder, name), { force: true });
+    if (pid !== undefined && !isPidInUse(Number(pid))) rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -62,7 +62,7 @@ export interface Secrets {
   delete(service: string, name: string): Promise<boolean>;
 }
 
-interface Request {
+interface CheckedArguments {
   service: string;
   name: string;
   value: unknown;
@@ -131,7 +131,7 @@ export function toSecretsError(error: unknown): unknown {
   return new SecretsError(kind, printable(message), typeof native === "string" ? printable(native) : native);
 }
 
-function readRequest(method: keyof Secrets, args: readonly unknown[]): Request {
+function readRequest(method: keyof Secrets, args: readonly unknown[]): CheckedArguments {
   const [first, second, third] = args;
   if (typeof first === "string") {
     return {

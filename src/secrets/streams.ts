@@ -4,7 +4,7 @@
 import { readSync } from "node:fs";
 import { OWN_SYSTEM } from "../../platform/own-program.ts";
 import { writeOwn } from "../own-output.ts";
-import { WordsError } from "./words.ts";
+import { ArgumentError } from "./words.ts";
 
 /** Bytes. No protocol of the helpers comes near it. */
 export const LARGEST_INPUT = 1024 * 1024;
@@ -22,7 +22,7 @@ export async function print(text: string): Promise<void> {
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "EPIPE") throw error; // whoever read the output has had enough
-    throw new WordsError(`Standard output could not be written (${code})`);
+    throw new ArgumentError(`Standard output could not be written (${code})`);
   } finally {
     bytes.fill(0);
   }
@@ -59,15 +59,15 @@ export async function readInput(isWhole: (bytes: Uint8Array) => boolean = () => 
       chunk.fill(0);
       bytes = longer;
       if (bytes.length > LARGEST_INPUT)
-        throw new WordsError(`Standard input has more than ${LARGEST_INPUT} bytes`);
+        throw new ArgumentError(`Standard input has more than ${LARGEST_INPUT} bytes`);
       if (isWhole(bytes)) break;
     }
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const { name, code } = error as Error & { code?: string };
     if (name === "WordsError") throw error;
-    if (name === "TypeError") throw new WordsError("Standard input is not text in UTF-8");
-    throw new WordsError(`Standard input could not be read (${code})`);
+    if (name === "TypeError") throw new ArgumentError("Standard input is not text in UTF-8");
+    throw new ArgumentError(`Standard input could not be read (${code})`);
   } finally {
     bytes.fill(0);
   }

@@ -5,7 +5,7 @@ import { printable } from "../printable.ts";
 import { type Flag, FLAGS } from "./commands.ts";
 import { reportLine } from "../own-output.ts";
 
-export interface Words {
+export interface ParsedArguments {
   readonly options: ReadonlySet<string>;
   /** Of the options that take one; an option may be given more than once. */
   readonly values: ReadonlyMap<string, readonly string[]>;
@@ -13,7 +13,7 @@ export interface Words {
 }
 
 /** The user's command line is wrong; `hint` is what to write instead. */
-export class WordsError extends Error {
+export class ArgumentError extends Error {
   override readonly name = "WordsError";
   readonly hint: string | undefined;
 
@@ -24,7 +24,7 @@ export class WordsError extends Error {
 }
 
 /** Options may stand anywhere before `--`. Throws a WordsError for one that does not exist. */
-export function readWords(words: readonly string[], flags: readonly Flag[] = FLAGS): Words {
+export function readWords(words: readonly string[], flags: readonly Flag[] = FLAGS): ParsedArguments {
   const options = new Set<string>();
   const values = new Map<string, string[]>();
   const operands: string[] = [];
@@ -45,7 +45,7 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
     if (!option) {
       const flag = word.startsWith("--") ? word.split("=", 1)[0]! : word.slice(0, 2);
       const known = flags.map(({ name }) => `--${name}`).join(", ");
-      throw new WordsError(
+      throw new ArgumentError(
         `Unknown option "${printable(flag)}"`,
         `there are ${known}; words that begin with - go after --`,
       );
@@ -53,7 +53,8 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
     options.add(option.name);
     if (!option.value) continue;
     const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : words[++index];
-    if (!value) throw new WordsError(`--${option.name} needs a value`, `--${option.name}=<${option.value}>`);
+    if (!value)
+      throw new ArgumentError(`--${option.name} needs a value`, `--${option.name}=<${option.value}>`);
     values.set(option.name, [...(values.get(option.name) ?? []), value]);
   }
   return { options, values, operands };

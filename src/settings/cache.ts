@@ -7,7 +7,7 @@ import { host } from "../../platform/process.ts";
 import { FILE_NAME } from "../config/file.ts";
 import { findRoot } from "../config/root-project.ts";
 import { type Config, readConfig } from "../config/rtfig.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { printable } from "../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
@@ -138,7 +138,7 @@ function readPlaces(text: string = EVERYWHERE): { local: string; remote: string 
   for (const each of text.split(",")) {
     const [, place, access] = /^(local|remote):(r|w|rw|)$/.exec(each) ?? [];
     if (place === undefined)
-      throw new Failure(
+      throw new UserError(
         `--cache cannot be "${printable(text)}"`,
         `say local, remote or both, and r, w or rw, as in --cache=${EVERYWHERE}`,
       );

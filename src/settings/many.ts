@@ -1,5 +1,5 @@
 // How many scripts run, or the scripts of many packages: which of them, in which order, and how they are shown.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import type { Given, GivenOptions, Invocation } from "../options/parse.ts";
 import type { ShareSettings } from "./share.ts";
@@ -50,10 +50,10 @@ export function readManySettings(
   if (!options.some((each) => asksForMany(each, target !== undefined))) return undefined;
   const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
   if (parallel && sequential)
-    throw new Failure("--parallel and --sequential exclude each other", "give one of them");
+    throw new UserError("--parallel and --sequential exclude each other", "give one of them");
   const shard = readShard(given);
   if (shard && sequential)
-    throw new Failure(
+    throw new UserError(
       "--sequential and --shard exclude each other",
       "leave --sequential out: --concurrency=1 runs one script at a time, after those that it waits for",
     );
@@ -116,19 +116,22 @@ function readConcurrency(given: GivenOptions, variable: string | undefined): num
   const count = toCount(value);
   if (value === undefined || (count ?? 0) > 0) return given.has("parallel") && !isOnLine ? undefined : count;
   const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
-  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
+  throw new UserError(
+    `${name} needs a whole number from 1 up, not "${value}"`,
+    "leave it out for the default",
+  );
 }
 
 function readShard(given: GivenOptions): ShardSettings | undefined {
   const value = given.get("shard")?.last;
   const times = given.get("shard-times")?.all ?? [];
   if (value === undefined && times.length > 0 && !given.has("share"))
-    throw new Failure("--shard-times has no effect without --shard", "give both, or neither");
+    throw new UserError("--shard-times has no effect without --shard", "give both, or neither");
   if (value === undefined) return undefined;
   const [, number = 0, count = 0] = (/^(\d+)\/(\d+)$/.exec(value) ?? []).map(Number);
   if (number >= 1 && number <= count && count <= MOST_SHARDS) return { number, count, times };
   const reason = count > MOST_SHARDS ? `at most ${MOST_SHARDS} shards` : "a number and a count, such as 2/5";
-  throw new Failure(
+  throw new UserError(
     `--shard needs ${reason}, not "${oneLine(value)}"`,
     "of five machines the first takes --shard 1/5, the last --shard 5/5",
   );

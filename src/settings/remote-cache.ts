@@ -9,7 +9,7 @@
 // - Without the table, variables have to say everything. If one is missing, rt prints nothing.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import {
   type Certificates,
   readCertificates,
@@ -57,7 +57,7 @@ export interface RemoteAccess {
   readonly isWritten: boolean;
 }
 
-type Variable = (name: string) => string | undefined;
+type TurboVariable = (name: string) => string | undefined;
 type Table = Readonly<Record<string, unknown>>;
 
 const SECTION = "cache.remote";
@@ -78,7 +78,7 @@ export function readRemoteCache(
   { content, file }: Pick<Config, "content" | "file">,
   access: RemoteAccess,
   cwd: string,
-  variable: Variable,
+  variable: TurboVariable,
 ): RemoteCacheSettings | undefined {
   const cache = content.cache as Table | undefined;
   const table = cache?.remote as Table | undefined;
@@ -90,14 +90,14 @@ export function readRemoteCache(
   if (table?.enabled === false || (!isRead && !isWritten)) return undefined;
   if (!table && (url === undefined || own(TOKEN) === undefined || own(KEY) === undefined)) return undefined;
   if (url === undefined)
-    throw new Failure(
+    throw new UserError(
       `${file}: [${SECTION}] does not say where the cache is`,
       'write url = "https://..." or url = "grpcs://..." below it, or set TURBO_API',
     );
   for (const [address, keys, beginnings] of OWN_KEYS) {
     const strange = address.test(url) ? undefined : keys.find((key) => table?.[key] !== undefined);
     if (strange !== undefined && URL.canParse(url))
-      throw new Failure(
+      throw new UserError(
         `${file}: ${SECTION}.${strange} is for addresses that begin with ${beginnings}`,
         speaksReapi
           ? `credentials are in [${SECTION}.headers]`
@@ -174,7 +174,7 @@ function nameOf(value: string | undefined, key: string, file: string): string | 
   if (value === undefined) return undefined;
   const [, name] = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
   if (name === undefined)
-    throw new Failure(
+    throw new UserError(
       `${file}: ${SECTION}.${key} is the name of a variable, not its value`,
       `write ${key} = "$NAME", and NAME in the environment or in [secrets]`,
     );
@@ -185,11 +185,11 @@ function nameOf(value: string | undefined, key: string, file: string): string | 
 function readUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new Failure(
+    throw new UserError(
       "The shared cache needs an address that begins with https:// or http://, or with grpcs:// or grpc:// in rtfig.toml",
     );
   if (url.username !== "" || url.password !== "")
-    throw new Failure(
+    throw new UserError(
       "The address of the shared cache has a password in it",
       `give it as a token instead: ${TOKEN}`,
     );

@@ -5,7 +5,7 @@
 // values are in no message.
 import { resolve } from "node:path";
 import { files } from "../../platform/files.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 
 /** PEM. */
@@ -28,18 +28,18 @@ export function readServerUrl(text: string, section: string, hasHeaders: boolean
     url.hostname === "" ||
     /[^/]/.test(url.pathname + url.search)
   )
-    throw new Failure(
+    throw new UserError(
       `${section}.url is no address of a server: "${oneLine(text)}"`,
       "it begins with grpcs:// or grpc://, and has a host and a port",
     );
   if (url.username !== "" || url.password !== "")
-    throw new Failure(`${section}.url has a password in it`, `give it in [${section}.headers]`);
+    throw new UserError(`${section}.url has a password in it`, `give it in [${section}.headers]`);
   // The engine takes no address as the name of a server that it verifies.
   if (url.protocol === "grpcs:" && /^(?:[\d.]+|\[.*\])$/.test(url.hostname))
-    throw new Failure(`${section}.url needs the name of a host with grpcs://, and has an address`);
+    throw new UserError(`${section}.url needs the name of a host with grpcs://, and has an address`);
   const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url.protocol === "grpc:" && !isHere && hasHeaders)
-    throw new Failure(
+    throw new UserError(
       `[${section}.headers] would go over the network for all to read`,
       `write grpcs:// in ${section}.url`,
     );
@@ -53,7 +53,7 @@ export function readCertificates(
   directory: string,
 ): Certificates {
   if (texts.has("cert") !== texts.has("key"))
-    throw new Failure(`${section}.cert and ${section}.key belong together`, "give both, or neither");
+    throw new UserError(`${section}.cert and ${section}.key belong together`, "give both, or neither");
   return Object.fromEntries(
     PATHS.flatMap((name) => {
       const path = texts.get(name);
@@ -66,14 +66,14 @@ export function readCertificates(
 
 function readCertificate(path: string, key: string): string {
   const bytes = files.readFile(path, LARGEST_CERTIFICATE);
-  if (typeof bytes === "string") throw new Failure(`Cannot read ${key}, ${oneLine(path)}: ${bytes}`);
+  if (typeof bytes === "string") throw new UserError(`Cannot read ${key}, ${oneLine(path)}: ${bytes}`);
   return new TextDecoder().decode(bytes);
 }
 
 /** Throws Failure for a name that no header has. */
 export function requireHeaderName(name: string, section: string): void {
   if (/^[a-z\d_.-]+$/.test(name) && !name.startsWith("grpc-")) return;
-  throw new Failure(`${section}.headers.${oneLine(name)} is no name of a header`, "they are in lower case");
+  throw new UserError(`${section}.headers.${oneLine(name)} is no name of a header`, "they are in lower case");
 }
 
 /** The variables that a header's value mentions. */
@@ -89,10 +89,10 @@ export function fillHeader(
 ): string {
   const filled = value.replace(MENTION, (_, name: string) => {
     const found = variable(name);
-    if (found === undefined || found === "") throw new Failure(`${name} is not set, which ${key} needs`);
+    if (found === undefined || found === "") throw new UserError(`${name} is not set, which ${key} needs`);
     return found;
   });
   if (!/^[\x20-\x7e]*$/.test(filled))
-    throw new Failure(`${key} has characters in it that no header may have`);
+    throw new UserError(`${key} has characters in it that no header may have`);
   return filled;
 }

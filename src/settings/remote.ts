@@ -5,7 +5,7 @@
 // - A header's value may mention variables ("Bearer $TOKEN"). They are filled in when the server is called.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 import { isRepositoryName } from "../repository-name.ts";
@@ -62,7 +62,7 @@ export function readRemoteSettings(
 ): RemoteSettings | undefined {
   const isAsked = given.has("remote");
   const hinders = HINDERING.find((name) => given.has(name));
-  if (isAsked && hinders !== undefined) throw new Failure(`--remote and --${hinders} exclude each other`);
+  if (isAsked && hinders !== undefined) throw new UserError(`--remote and --${hinders} exclude each other`);
   if (given.has("no-remote") || (!isAsked && (hinders !== undefined || !sendsAway(config)))) return undefined;
   const texts = new Map<string, string>();
   const headers: Record<string, string> = {};
@@ -86,7 +86,7 @@ export function readRemoteSettings(
   for (const { name, outputs } of scripts.values()) for (const output of outputs) checkOutput(output, name);
   const url = texts.get("url");
   if (url === undefined)
-    throw new Failure(
+    throw new UserError(
       "--remote needs to know where",
       'write [run.remote] and url = "grpcs://..." in rtfig.toml',
     );
@@ -125,7 +125,7 @@ function checkOutput(output: string, script: string): void {
     (name) => name !== "" && name !== "." && name !== ".." && !/[*?[\]{}\0\\]/.test(name),
   );
   if (isPath && names[0] !== "node_modules" && !names.some(isRepositoryName)) return;
-  throw new Failure(
+  throw new UserError(
     `run.remote.scripts.${oneLine(script)}.outputs: "${oneLine(output)}" is no file or directory of the package`,
     'write names, such as "dist" or "coverage/report.json", without wildcards',
   );

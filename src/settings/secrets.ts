@@ -1,5 +1,5 @@
 // Which secrets the command line gives to what it runs: --secret.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 
 /** One --secret. What it says is checked by src/secrets/mapping, which is loaded where there is one. */
@@ -16,7 +16,7 @@ export function readAskedSecrets(given: GivenOptions): readonly AskedSecret[] {
     const equals = word.indexOf("=");
     const name = equals < 0 ? word : word.slice(0, equals);
     if (name === "")
-      throw new Failure("--secret needs the name of a variable", "--secret=NPM_TOKEN=com.acme.release/npm");
+      throw new UserError("--secret needs the name of a variable", "--secret=NPM_TOKEN=com.acme.release/npm");
     asked.set(name, { name, address: equals < 0 ? undefined : word.slice(equals + 1) });
   }
   return [...asked.values()];

@@ -16,7 +16,7 @@ import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
-export interface Settings {
+export interface RunSettings {
   /** A file, script, binary, command or "-"; undefined where code is given, or nothing. */
   readonly target?: string | undefined;
   readonly args: readonly string[];
@@ -49,7 +49,7 @@ export function readSettings(
   invocation: Invocation,
   given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
-): Settings {
+): RunSettings {
   const { target, args, command, options } = invocation;
   const evaluates = options.some(({ option }) => option.evaluates);
   const code = readCodeSettings(options, given);

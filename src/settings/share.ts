@@ -2,7 +2,7 @@
 //
 // Contract: the address that is shown has no password in it, nor has anything else here but `password`. What would have
 // another meaning on each machine excludes --share.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 
@@ -35,15 +35,15 @@ const EXAMPLE = "as in: rt run --share rediss://redis.example.com:6379 --share-i
 export function readShare(given: GivenOptions): ShareSettings | undefined {
   if (!given.has("share")) {
     const idle = ["share-id", "share-name"].find((name) => given.has(name));
-    if (idle !== undefined) throw new Failure(`--${idle} has no effect without --share`, EXAMPLE);
+    if (idle !== undefined) throw new UserError(`--${idle} has no effect without --share`, EXAMPLE);
     return undefined;
   }
   const other = EXCLUDED.find((name) => given.has(name));
   if (other !== undefined)
-    throw new Failure(`--share and --${other} exclude each other`, "leave one of them out");
+    throw new UserError(`--share and --${other} exclude each other`, "leave one of them out");
   const id = given.get("share-id")?.last ?? "";
   if (id === "" || id.length > LONGEST_ID)
-    throw new Failure(
+    throw new UserError(
       id === "" ? "--share needs --share-id" : `--share-id has more than ${LONGEST_ID} characters`,
       "give what is the same on all machines of this run, and of no other: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT",
     );
@@ -66,7 +66,7 @@ function readAddress(text: string): RedisAddress {
     database === undefined ||
     url.search + url.hash !== ""
   )
-    throw new Failure(
+    throw new UserError(
       "--share needs the address of a Redis, which begins with redis:// or rediss://",
       EXAMPLE,
     );

@@ -5,14 +5,14 @@ import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config, ConfiguredOption } from "../config/rtfig.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { collectOptions, type GivenOptions, type Invocation, withoutOverridden } from "../options/parse.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { readSettings, type RunSettings } from "./settings.ts";
 import type { ToolLine } from "./tool.ts";
 
 export interface Opened {
-  readonly settings: Settings;
+  readonly settings: RunSettings;
   readonly config: Config | undefined;
   /** The working directory from here on, absolute. */
   readonly cwd: string;
@@ -47,9 +47,9 @@ async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
 }
 
-type Line = Pick<ToolLine, "invocation" | "config"> & Partial<Pick<ToolLine, "tool">>;
+type ParsedLine = Pick<ToolLine, "invocation" | "config"> & Partial<Pick<ToolLine, "tool">>;
 
-async function lineOf(invocation: Invocation): Promise<Line> {
+async function lineOf(invocation: Invocation): Promise<ParsedLine> {
   const { command } = invocation;
   if (command === undefined || COMMANDS[command]!.by !== "engine") return { invocation };
   return (await import("./tool.ts")).readToolLine(invocation);
@@ -82,7 +82,10 @@ async function findCache(config: Config | undefined, given: GivenOptions, cwd: s
   const found = findCacheConfig(config, cwd);
   const settings = found && readCacheSettings(found, given, cwd);
   if (settings?.isVerified && !(await canTrace()))
-    throw new Failure("--verify-inputs cannot see here what a script reads", "try it on Linux, from 5.9 on");
+    throw new UserError(
+      "--verify-inputs cannot see here what a script reads",
+      "try it on Linux, from 5.9 on",
+    );
   return settings;
 }
 
@@ -106,7 +109,7 @@ function changeDirectory(directory: string | undefined): string {
   } catch (error) {
     const isDenied = (error as NodeJS.ErrnoException).code === "EACCES";
     const hint = isDenied ? "permission denied" : "--cwd needs a directory that exists";
-    throw new Failure(`Cannot work in "${directory}"`, hint);
+    throw new UserError(`Cannot work in "${directory}"`, hint);
   }
   return process.cwd();
 }

@@ -1,5 +1,5 @@
 // How a script, a binary or a run of many is watched: what runs again at a change, and how it is ended before.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import type { Given, GivenOptions } from "../options/parse.ts";
 
 export interface WatchSettings {
@@ -28,7 +28,7 @@ export function readWatchSettings(
 ): WatchSettings | undefined {
   const narrowing = ["watch-path", "watch-ignore"].filter((name) => given.get(name)?.isOnLine);
   if (!given.has("watch") && narrowing.length > 0)
-    throw new Failure(`--${narrowing[0]} needs --watch`, "rt help watching");
+    throw new UserError(`--${narrowing[0]} needs --watch`, "rt help watching");
   if (target === undefined || !given.has("watch") || given.has("dry-run")) return undefined;
   return {
     label: target === "-" ? "[stdin]" : target,

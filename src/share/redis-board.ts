@@ -2,10 +2,10 @@
 //
 // Contract: nothing of what Redis says is believed beyond its form: results are looked for in the shared cache, where they
 // are signed. One timer renews all claims, at a third of a lock's life; a claim that it finds lost stays lost.
-import { Failure } from "../failure.ts";
-import type { Answer, Board, Claim, Result } from "./board.ts";
-import { Lost, RedisLink, type RedisServer, type Send } from "./redis-link.ts";
-import { CLAIM, JOIN, PUBLISH, RELEASE, RENEW } from "./redis-scripts.ts";
+import { UserError } from "../failure.ts";
+import type { LeaseResponse, RunCoordinator, Lease, PublishedResult } from "./board.ts";
+import { ConnectionLostError, RedisConnection, type RedisServer, type Send } from "./redis-link.ts";
+import { ACQUIRE_LEASE, JOIN, PUBLISH, RELEASE, RENEW_LEASES } from "./redis-scripts.ts";
 
 export interface RedisBoardOptions {
   readonly server: RedisServer;
@@ -34,22 +34,22 @@ const MOST_CODE = 255;
 const LAST_WORDS = 2000;
 
 /** Throws Failure: the server cannot be used, or the others do something else. */
-export async function openRedisBoard(options: RedisBoardOptions): Promise<Board> {
+export async function openRedisBoard(options: RedisBoardOptions): Promise<RunCoordinator> {
   const board = new RedisBoard(options);
   await board.open();
   return board;
 }
 
-class RedisBoard implements Board {
-  readonly results = new Map<number, Result>();
+class RedisBoard implements RunCoordinator {
+  readonly results = new Map<number, PublishedResult>();
   readonly times = new Map<string, number>();
   readonly machine: string;
   lost: string | undefined;
   readonly #options: RedisBoardOptions;
-  readonly #link: RedisLink;
+  readonly #link: RedisConnection;
   readonly #whose = crypto.randomUUID();
   readonly #keys: readonly string[];
-  readonly #held = new Map<number, Claim>();
+  readonly #held = new Map<number, Lease>();
   #onNews = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
   #end: ReturnType<typeof setTimeout> | undefined;
@@ -60,7 +60,7 @@ class RedisBoard implements Board {
     // In braces: what is done at once has to be in one place of a cluster.
     const run = `rt:share:${FORMAT}:{${encodeURIComponent(options.id)}}`;
     this.#keys = [`${run}:results`, `${run}:claims`, `${run}:lock:`, `${run}:news`, `${run}:plan`];
-    this.#link = new RedisLink({
+    this.#link = new RedisConnection({
       server: options.server,
       channel: this.#keys[3]!,
       patience: options.patience,
@@ -90,7 +90,7 @@ class RedisBoard implements Board {
     const keys = [this.#keys[4]!, this.#keys[0]!];
     const answer = (await send("EVAL", [JOIN, "2", ...keys, plan, String(RUN_LIFE)])) as [unknown, unknown];
     if (answer[0] !== plan)
-      throw new Failure(
+      throw new UserError(
         `The machines that share "${id}" run something else: another commit, options, system or version of rt`,
         "all of them need the same; another run needs another --share-id",
       );
@@ -114,14 +114,14 @@ class RedisBoard implements Board {
     return await this.#link.send("EVAL", [script, "4", ...this.#keys.slice(0, 4), ...args.map(String)]);
   }
 
-  async claim(scripts: readonly number[]): Promise<Answer> {
+  async claim(scripts: readonly number[]): Promise<LeaseResponse> {
     const { life } = this.#options;
-    const answer = await this.#evaluate(CLAIM, [this.#whose, life, RUN_LIFE, ...scripts]);
+    const answer = await this.#evaluate(ACQUIRE_LEASE, [this.#whose, life, RUN_LIFE, ...scripts]);
     const [kind, first, second] = toTexts(answer);
     if (kind === "held") return { kind, left: Math.max(0, Number(first) || 0) };
     const script = Number(first);
     if (!scripts.includes(script) || second === undefined)
-      throw new Failure("Redis answers what it was not asked", "--share needs a Redis, from version 6 on");
+      throw new UserError("Redis answers what it was not asked", "--share needs a Redis, from version 6 on");
     if (kind === "claimed") {
       const claim = { script, id: second };
       this.#held.set(script, claim);
@@ -133,39 +133,44 @@ class RedisBoard implements Board {
     return { kind: "known" };
   }
 
-  isHeld({ script, id }: Claim): boolean {
+  isHeld({ taskIndex: script, id }: Lease): boolean {
     return this.#held.get(script)?.id === id;
   }
 
-  async publish(claim: Claim, result: Omit<Result, "claim" | "machine">): Promise<boolean> {
-    const whole: Result = { claim: claim.id, machine: this.machine, ...result };
+  async publish(claim: Lease, result: Omit<PublishedResult, "claim" | "machine">): Promise<boolean> {
+    const whole: PublishedResult = { claim: claim.id, machine: this.machine, ...result };
     const isOwn = this.isHeld(claim);
-    this.#held.delete(claim.script);
+    this.#held.delete(claim.taskIndex);
     if (!isOwn) return false;
     try {
-      const answer = await this.#evaluate(PUBLISH, [claim.script, claim.id, JSON.stringify(whole), RUN_LIFE]);
+      const answer = await this.#evaluate(PUBLISH, [
+        claim.taskIndex,
+        claim.id,
+        JSON.stringify(whole),
+        RUN_LIFE,
+      ]);
       if (answer !== 1) return false;
     } catch (error) {
-      if (!(error instanceof Lost)) throw error;
+      if (!(error instanceof ConnectionLostError)) throw error;
     }
-    this.results.set(claim.script, whole);
+    this.results.set(claim.taskIndex, whole);
     return true;
   }
 
-  release(claim: Claim): void {
+  release(claim: Lease): void {
     if (!this.isHeld(claim)) return;
-    this.#held.delete(claim.script);
-    void this.#evaluate(RELEASE, [claim.script, claim.id]).catch(() => {});
+    this.#held.delete(claim.taskIndex);
+    void this.#evaluate(RELEASE, [claim.taskIndex, claim.id]).catch(() => {});
   }
 
   async #renew(): Promise<void> {
     const claims = [...this.#held.values()];
     if (claims.length === 0 || this.lost !== undefined) return;
     const { life } = this.#options;
-    const args = claims.flatMap(({ script, id }) => [script, id]);
-    const lost = toTexts(await this.#evaluate(RENEW, [life, RUN_LIFE, ...args]).catch(() => []));
+    const args = claims.flatMap(({ taskIndex: script, id }) => [script, id]);
+    const lost = toTexts(await this.#evaluate(RENEW_LEASES, [life, RUN_LIFE, ...args]).catch(() => []));
     for (const claim of claims)
-      if (lost.includes(String(claim.script)) && this.isHeld(claim)) this.#held.delete(claim.script);
+      if (lost.includes(String(claim.taskIndex)) && this.isHeld(claim)) this.#held.delete(claim.taskIndex);
   }
 
   listen(onNews: () => void): void {
@@ -186,7 +191,7 @@ class RedisBoard implements Board {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const claims = [...this.#held.values()].flatMap(({ script, id }) => [script, id]);
+    const claims = [...this.#held.values()].flatMap(({ taskIndex: script, id }) => [script, id]);
     this.#held.clear();
     if (this.lost === undefined) {
       this.hurry();
@@ -198,9 +203,9 @@ class RedisBoard implements Board {
   }
 }
 
-const UNREADABLE: Result = { claim: "", machine: "?", kind: "unshared", code: 0, step: 0 };
+const UNREADABLE: PublishedResult = { claim: "", machine: "?", kind: "unshared", code: 0, step: 0 };
 
-function readResult(text: string): Result | undefined {
+function readResult(text: string): PublishedResult | undefined {
   try {
     const { claim, machine, kind, code, step } = JSON.parse(text) as Record<string, unknown>;
     const isWhole =

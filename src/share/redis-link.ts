@@ -5,7 +5,7 @@
 // server that does not answer is lost as one that has closed the connection.
 //
 // Surprising: the engine's client says of every failure that the connection was closed; redis-trouble.ts finds out why.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { explainTrouble } from "./redis-trouble.ts";
 
 export interface RedisServer {
@@ -30,7 +30,7 @@ export interface LinkOptions {
 export type Send = (command: string, args: readonly string[]) => Promise<unknown>;
 
 /** The others are not to be reached any more. */
-export class Lost extends Error {}
+export class ConnectionLostError extends Error {}
 
 /** Milliseconds for one answer. */
 const ANSWER = 10_000;
@@ -41,15 +41,15 @@ const KINDS = /^(?:ERR|NOAUTH|NOPERM|OOM|READONLY|MISCONF|NOREPLICAS|CROSSSLOT|M
 /** What one says that is about to be there. */
 const PASSING = /^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)\b/;
 
-interface Connection {
+interface RedisConnectionPair {
   readonly commands: Bun.RedisClient;
   readonly news: Bun.RedisClient;
 }
 
-export class RedisLink {
+export class RedisConnection {
   readonly #options: LinkOptions;
-  #connection: Connection | undefined;
-  #opened = Promise.withResolvers<Connection>();
+  #connection: RedisConnectionPair | undefined;
+  #opened = Promise.withResolvers<RedisConnectionPair>();
   #isClosed = false;
   #wake = () => {};
 
@@ -65,7 +65,7 @@ export class RedisLink {
     } catch (error) {
       if (error instanceof Error && error.name === "Failure") throw error;
       const why = (await explainTrouble(server)) ?? describeError(error);
-      throw new Failure(
+      throw new UserError(
         `The Redis at ${server.url} ${why}`,
         "nothing was run; see rt help ci for what --share needs",
       );
@@ -88,9 +88,9 @@ export class RedisLink {
     this.#isClosed = true;
     this.#wake();
     if (this.#connection) end(this.#connection);
-    const lost = new Lost(reason);
+    const lost = new ConnectionLostError(reason);
     this.#opened.reject(lost);
-    this.#opened = Promise.withResolvers<Connection>();
+    this.#opened = Promise.withResolvers<RedisConnectionPair>();
     this.#opened.promise.catch(() => {});
     this.#opened.reject(lost);
   }
@@ -131,10 +131,10 @@ export class RedisLink {
     });
   }
 
-  #lose(connection: Connection): void {
+  #lose(connection: RedisConnectionPair): void {
     if (this.#connection !== connection || this.#isClosed) return;
     this.#connection = undefined;
-    this.#opened = Promise.withResolvers<Connection>();
+    this.#opened = Promise.withResolvers<RedisConnectionPair>();
     this.#opened.promise.catch(() => {});
     end(connection);
     void this.#reconnect();
@@ -169,18 +169,18 @@ export class RedisLink {
     clearTimeout(timer);
   }
 
-  #giveUp(reason: string): Lost {
+  #giveUp(reason: string): ConnectionLostError {
     if (!this.#isClosed) {
       this.close(reason);
       this.#options.onLost(reason);
     }
-    return new Lost(reason);
+    return new ConnectionLostError(reason);
   }
 }
 
 const CLOSED = "ERR_REDIS_CONNECTION_CLOSED";
 
-function end({ commands, news }: Connection): void {
+function end({ commands, news }: RedisConnectionPair): void {
   for (const client of [commands, news]) {
     client.onclose = null;
     client.close();

@@ -13,7 +13,7 @@
 // KEYS of all: results, claims, what the names of locks begin with, the channel of news.
 
 /** ARGV: whose, life of a lock (ms), life of the run (s), positions. The first that is free, a result, or how long to wait. */
-export const CLAIM = `
+export const ACQUIRE_LEASE = `
 local least = -1
 for at = 4, #ARGV do
   local script = ARGV[at]
@@ -49,7 +49,7 @@ end
 `;
 
 /** ARGV: life of a lock (ms), life of the run (s), and pairs of positions and claims. Those that are lost. */
-export const RENEW = `${HOLDS}
+export const RENEW_LEASES = `${HOLDS}
 local lost = {}
 for at = 3, #ARGV, 2 do
   local script, claim = ARGV[at], ARGV[at + 1]

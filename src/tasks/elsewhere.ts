@@ -5,22 +5,22 @@
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
 import type { TaskEvent } from "./event.ts";
-import { Refused } from "./schedule.ts";
-import type { Command, Outcome, Step, Task } from "./task.ts";
-import type { RemoteEnding, RemoteRun } from "./where.ts";
+import { ResourceExhausted } from "./schedule.ts";
+import type { SpawnCommand, TaskOutcome, TaskStep, ScriptTask } from "./task.ts";
+import type { RemoteResult, RemoteRun } from "./where.ts";
 
-export interface Teller {
+export interface TaskEventSink {
   emit(event: TaskEvent): void | Promise<void>;
   now(): number;
 }
 
 /** Rejects with Refused where there is no room now, and with a Failure that is of the whole run. */
-export async function runElsewhere(
-  task: Task,
+export async function runRemoteTask(
+  task: ScriptTask,
   remote: RemoteRun,
-  redact: Command["redact"],
-  teller: Teller,
-): Promise<{ readonly outcome: Outcome; readonly machine?: string }> {
+  redact: SpawnCommand["redact"],
+  teller: TaskEventSink,
+): Promise<{ readonly outcome: TaskOutcome; readonly machine?: string }> {
   const now = () => teller.now();
   const emit = (event: TaskEvent) => teller.emit(event);
   const begin = now();
@@ -30,12 +30,13 @@ export async function runElsewhere(
     () => void emit({ type: "step-start", task, step: first, at: now() }),
   );
   if (ending === "stopped") return { outcome: { kind: "stopped", wasRunning: true } };
-  if ("refused" in ending) throw new Refused("no room", "RESOURCE_EXHAUSTED", { cause: ending.refused });
+  if ("refused" in ending)
+    throw new ResourceExhausted("no room", "RESOURCE_EXHAUSTED", { cause: ending.refused });
   for (const message of ending.warnings) void emit({ type: "notice", message });
   const outcome = await tell(ending);
   return { outcome, ...(ending.machine !== undefined && { machine: ending.machine }) };
 
-  async function tell({ code, logs, saved }: RemoteEnding): Promise<Outcome> {
+  async function tell({ code, logs, saved }: RemoteResult): Promise<TaskOutcome> {
     const isKnown = saved !== undefined && { saved };
     for (const [index, { stdout, stderr }] of logs.entries()) {
       const step = task.steps[index]!;
@@ -52,7 +53,7 @@ export async function runElsewhere(
     return { kind: "success", ...isKnown };
   }
 
-  async function deliver(step: Step, bytes: Uint8Array, isError: boolean): Promise<void> {
+  async function deliver(step: TaskStep, bytes: Uint8Array, isError: boolean): Promise<void> {
     if (bytes.length === 0) return;
     const write = (shown: Uint8Array) => emit({ type: "output", task, step, bytes: shown, isError });
     const redacted: RedactedOutput | undefined = redact?.(write);

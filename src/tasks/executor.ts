@@ -5,16 +5,24 @@
 // the script's affair, and ends with the others where rt is asked to end. In a run that is watched it ends before its task
 // starts again, and with the run. How a run is ended is shutdown.ts' matter.
 import type { ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
-import { runElsewhere } from "./elsewhere.ts";
+import { runRemoteTask } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
 import { replay, replayFailure } from "./replay.ts";
 import { describeWhy, labelOf } from "./report/wording.ts";
 import { Steps } from "./steps.ts";
-import type { Turn, Turns } from "./share/turns.ts";
+import type { LeaseOutcome, LeaseScheduler } from "./share/turns.ts";
 import { Shutdown } from "./shutdown.ts";
-import type { CachedHit, CachedTask, Command, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
+import type {
+  CachedHit,
+  CachedTask,
+  SpawnCommand,
+  ScriptTask,
+  TaskRequest,
+  TaskOutcome,
+  WatchHooks,
+} from "./task.ts";
 import { WatchedTrees } from "./watched-trees.ts";
-import { decideWhere, type RemoteRun, type Where } from "./where.ts";
+import { choosePlacement, type RemoteRun, type Placement } from "./where.ts";
 
 export interface ExecutorOptions {
   readonly request: Pick<
@@ -28,19 +36,19 @@ export interface ExecutorOptions {
   /** Added to every child's environment. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
-  readonly watcher?: Watcher | undefined;
+  readonly watcher?: WatchHooks | undefined;
   /** That of a run which several machines share. */
-  readonly turns?: Turns | undefined;
+  readonly turns?: LeaseScheduler | undefined;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Everything is about to stand still, rt included. */
   onSuspend(): void;
 }
 
-interface Known {
+interface CacheLookup {
   readonly cached: CachedTask | undefined;
   /** Absent where no other machine is to be had. */
-  readonly where?: Where | undefined;
+  readonly where?: Placement | undefined;
 }
 
 export class Executor {
@@ -96,7 +104,7 @@ export class Executor {
    * Never rejects because of the task; rejects with Refused when its first step found no resources, and with the Failure of
    * a server that is to run it.
    */
-  async run(task: Task): Promise<Outcome> {
+  async run(task: ScriptTask): Promise<TaskOutcome> {
     const { emit, remote, request, watcher } = this.#options;
     // Files change at any time in a watched run, and where something comes from other machines.
     if (this.#watched || remote) request.beforeStart?.();
@@ -116,9 +124,9 @@ export class Executor {
       await watcher?.onEnd(task, ended.outcome.kind === "success" ? cached : undefined);
     const ending = this.#watched?.endingOf(task);
     await ending;
-    const outcome: Outcome = ending ? { kind: "stopped", wasRunning: true } : ended.outcome;
+    const outcome: TaskOutcome = ending ? { kind: "stopped", wasRunning: true } : ended.outcome;
     const { where } = ended;
-    if (where && where.place !== "remote") remote!.look();
+    if (where && where.place !== "remote") remote!.invalidateFiles();
     const at = this.now();
     const more = {
       ...(cached && { why: cached.why }),
@@ -132,27 +140,28 @@ export class Executor {
   }
 
   /** What is known of it before it starts, and where that has it carried out. */
-  async #look(task: Task, turn: Turn | undefined): Promise<Known> {
+  async #look(task: ScriptTask, turn: LeaseOutcome | undefined): Promise<CacheLookup> {
     const { emit, remote, request } = this.#options;
     const offer = remote && request.offerFor!(task);
-    if (offer && (offer.isCached || decideWhere(offer).place === "here")) await remote.bring(task);
+    if (offer && (offer.isCached || choosePlacement(offer).place === "here"))
+      await remote.downloadOutputs(task);
     const cached = turn ? turn.cached : await this.#openCached(task);
     const isHit = cached?.hit !== undefined;
     if (cached && request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, isHit, cached.why) });
-    return { cached, where: offer && decideWhere(offer, cached && { isHit, why: cached.why }) };
+    return { cached, where: offer && choosePlacement(offer, cached && { isHit, why: cached.why }) };
   }
 
   /** Told again, on another machine, or here: the first that applies. */
   async #carryOut(
-    task: Task,
-    turn: Turn | undefined,
-    { cached, where }: Known,
-  ): Promise<{ readonly outcome: Outcome; readonly where?: Where | undefined }> {
+    task: ScriptTask,
+    turn: LeaseOutcome | undefined,
+    { cached, where }: CacheLookup,
+  ): Promise<{ readonly outcome: TaskOutcome; readonly where?: Placement | undefined }> {
     if (turn?.failure) return { outcome: await replayFailure(task, turn.failure, this.#redact, this), where };
     if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, turn), where };
     if (where?.place === "remote" && !this.#isEnding(task)) {
-      const { outcome, machine } = await runElsewhere(task, this.#options.remote!, this.#redact, this);
+      const { outcome, machine } = await runRemoteTask(task, this.#options.remote!, this.#redact, this);
       // The server knows what it did; nobody has followed it.
       await this.#close(cached, "stopped");
       return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
@@ -161,14 +170,23 @@ export class Executor {
     return { outcome: await this.#runHere(task, cached, turn), where };
   }
 
-  async #replayHit(task: Task, cached: CachedTask, hit: CachedHit, turn: Turn | undefined): Promise<Outcome> {
+  async #replayHit(
+    task: ScriptTask,
+    cached: CachedTask,
+    hit: CachedHit,
+    turn: LeaseOutcome | undefined,
+  ): Promise<TaskOutcome> {
     const machine = turn?.other !== undefined && { machine: turn.other };
     const isShown = hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
     if (!isShown) await replay(task, { ...hit, ...machine }, this.#redact, this);
     return { kind: "success", saved: hit.saved, ...machine };
   }
 
-  async #runHere(task: Task, cached: CachedTask | undefined, turn: Turn | undefined): Promise<Outcome> {
+  async #runHere(
+    task: ScriptTask,
+    cached: CachedTask | undefined,
+    turn: LeaseOutcome | undefined,
+  ): Promise<TaskOutcome> {
     this.#options.request.beforeStart?.();
     const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
       await turn?.finish({ kind: "stopped", wasRunning: false }, 0);
@@ -188,11 +206,11 @@ export class Executor {
     return this.#options.emit(event);
   }
 
-  get #redact(): Command["redact"] {
+  get #redact(): SpawnCommand["redact"] {
     return this.#options.request.redaction?.();
   }
 
-  async #openCached(task: Task): Promise<CachedTask | undefined> {
+  async #openCached(task: ScriptTask): Promise<CachedTask | undefined> {
     const { request, extraEnvironment, emit } = this.#options;
     const opened = await request.openCached?.(task, extraEnvironment);
     if (!opened || !("notice" in opened)) return opened;
@@ -200,12 +218,12 @@ export class Executor {
     return undefined;
   }
 
-  async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
+  async #beginWatched(task: ScriptTask, watched: WatchedTrees): Promise<void> {
     if (await watched.begin(task)) this.#steps.renew(task);
     if (!this.#shutdown.hasBegun) this.#options.watcher?.onStart(task);
   }
 
-  #isEnding(task: Task): boolean {
+  #isEnding(task: ScriptTask): boolean {
     return this.#shutdown.hasBegun || this.#watched?.endingOf(task) !== undefined;
   }
 

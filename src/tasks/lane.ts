@@ -1,7 +1,7 @@
 // A few jobs at a time, those first that matter most, and of those that came first: for what a machine does beside running
 // scripts.
 
-export class Lane {
+export class ConcurrencyLimiter {
   readonly #limit: number;
   readonly #waiting: { readonly rank: number; start(): void }[] = [];
   #running = 0;

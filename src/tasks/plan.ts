@@ -5,7 +5,7 @@
 // `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
-import type { Cause } from "../workspace/affected.ts";
+import type { AffectedReason } from "../workspace/affected.ts";
 import {
   allMembers,
   isThere,
@@ -14,7 +14,7 @@ import {
   workspacePackages,
 } from "../workspace/filter.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
-import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
+import { type MemberPackage, openWorkspace, type Workspace } from "../workspace/members.ts";
 import {
   findPackageJson,
   isMisdeclaredScript,
@@ -25,13 +25,13 @@ import {
   stepsOf,
 } from "../workspace/package-json.ts";
 import { choosesPackages } from "../settings/many.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
 import type { Shard } from "./shard.ts";
-import type { Step, Task, TaskRequest } from "./task.ts";
+import type { TaskStep, ScriptTask, TaskRequest } from "./task.ts";
 
-export interface Plan {
-  readonly tasks: readonly Task[];
+export interface TaskPlan {
+  readonly tasks: readonly ScriptTask[];
   /** By task index, ascending. */
   readonly waitsFor: readonly (readonly number[])[];
   /** Package names along each cycle. */
@@ -51,16 +51,16 @@ export interface Plan {
 const GLOB = /[*?[\]{}]/;
 
 /** Throws Failure, PackageJsonError. */
-export async function planTasks(request: TaskRequest): Promise<Plan> {
+export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
   const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
   if (!request.shard) return plan;
   return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
 }
 
 /** Several scripts of the package we stand in. */
-function planPackage(request: TaskRequest): Plan {
+function planPackage(request: TaskRequest): TaskPlan {
   const found = findPackageJson(request.cwd);
-  if (!found) throw new Failure(`No package.json in ${request.cwd} or above`);
+  if (!found) throw new UserError(`No package.json in ${request.cwd} or above`);
   const { directory, manifest } = found;
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
@@ -99,7 +99,7 @@ export interface SelectedPackages {
   /** The same without a look at what --affected leaves out. */
   readonly eligible: readonly number[];
   /** With --affected, why those are that are. */
-  readonly affected?: ReadonlyMap<number, Cause> | undefined;
+  readonly affected?: ReadonlyMap<number, AffectedReason> | undefined;
   readonly notices: string[];
   /** Packages that may be meant and cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
@@ -120,7 +120,7 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   const { unreadable } = selection;
   const isAsked = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
   if (isAsked && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)
-    throw new Failure(
+    throw new UserError(
       "--workspaces found no packages below this folder",
       'list them in package.json, as in "workspaces": ["packages/*"], or leave out --workspaces',
     );
@@ -139,13 +139,13 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
 }
 
-async function planWorkspace(request: TaskRequest): Promise<Plan> {
+async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
   const packages = await selectPackages(request);
   const { workspace, graph, selected, eligible, notices, unreadable } = packages;
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
-  const tasks: Task[] = [];
-  const tasksOf = new Map<number, Task[]>();
+  const tasks: ScriptTask[] = [];
+  const tasksOf = new Map<number, ScriptTask[]>();
   for (const node of order.filter((node) => isSelected.has(node))) {
     const member = workspace.members[node]!;
     const names = new Set(request.scripts.flatMap((script) => matchScripts(member.manifest, script)));
@@ -185,7 +185,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
 function requireScripts(
   { members }: Workspace,
   selected: readonly number[],
-  tasksOf: ReadonlyMap<number, readonly Task[]>,
+  tasksOf: ReadonlyMap<number, readonly ScriptTask[]>,
   request: TaskRequest,
 ): void {
   if (request.ifPresent || selected.length === 0) return;
@@ -222,14 +222,14 @@ function scriptNotFound(
   manifests: readonly PackageJson[],
   where: string,
   hint?: string,
-): Failure {
+): UserError {
   const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
   if (misdeclared)
-    return new Failure(`Script "${script}"${where} is not a string`, "write the command as a string");
+    return new UserError(`Script "${script}"${where} is not a string`, "write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
   const { nearest } = require("../nearest.ts") as typeof import("../nearest.ts");
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
-  return new Failure(
+  return new UserError(
     `Script "${script}" not found${where}`,
     suggestions.length > 0 ? `did you mean ${suggestions.join(" or ")}?` : hint,
   );
@@ -245,7 +245,12 @@ function matchScripts(manifest: PackageJson, script: string): string[] {
     .sort();
 }
 
-function createMemberTask(member: Member, scriptName: string, index: number, request: TaskRequest): Task {
+function createMemberTask(
+  member: MemberPackage,
+  scriptName: string,
+  index: number,
+  request: TaskRequest,
+): ScriptTask {
   const packageName = displayName(member);
   const isLabelled = request.parallel || request.sequential;
   const label = `${packageName}${isLabelled ? ":" : " "}${scriptName}`;
@@ -255,15 +260,15 @@ function createMemberTask(member: Member, scriptName: string, index: number, req
   );
 }
 
-function createTask(task: Omit<Task, "steps" | "args">, { args, secretsOf }: TaskRequest): Task {
+function createTask(task: Omit<ScriptTask, "steps" | "args">, { args, secretsOf }: TaskRequest): ScriptTask {
   const { scriptName, manifest } = task;
-  const steps = stepsOf(manifest, scriptName).map((step): Step => {
+  const steps = stepsOf(manifest, scriptName).map((step): TaskStep => {
     const secrets = secretsOf?.(manifest, step.scriptName, step.isMain) ?? [];
     return secrets.length > 0 ? { ...step, secrets } : step;
   });
   return { ...task, steps, args };
 }
 
-export function displayName({ name, path }: Member): string {
+export function displayName({ name, path }: MemberPackage): string {
   return name === "" ? path : name;
 }

@@ -2,12 +2,12 @@
 //
 // Contract: nothing is started or written, and another machine is asked where --cache says so, for a while at most.
 import { oneLine } from "../printable.ts";
-import { Lane } from "./lane.ts";
-import type { Plan } from "./plan.ts";
+import { ConcurrencyLimiter } from "./lane.ts";
+import type { TaskPlan } from "./plan.ts";
 import { environmentOfCached } from "./report/choose.ts";
 import type { OutputQueue } from "./report/output-queue.ts";
-import type { CacheReason, Task, TaskRequest } from "./task.ts";
-import { decideWhere, type Sketch, type Where } from "./where.ts";
+import type { CacheReason, ScriptTask, TaskRequest } from "./task.ts";
+import { choosePlacement, type RemotePreview, type Placement } from "./where.ts";
 
 /** What it waits for others at most. */
 const PATIENCE = 10_000; // ms
@@ -15,7 +15,7 @@ const PATIENCE = 10_000; // ms
 const AT_ONCE = 16;
 
 export async function renderPreview(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   format: NonNullable<TaskRequest["dryRun"]>,
   queue: OutputQueue,
@@ -34,17 +34,17 @@ export async function renderPreview(
 
 /** Why each script that is cached would run, or would not. */
 async function explainCached(
-  { tasks }: Plan,
+  { tasks }: TaskPlan,
   request: TaskRequest,
   queue: OutputQueue,
-): Promise<ReadonlyMap<Task, CacheReason>> {
-  const reasons = new Map<Task, CacheReason>();
+): Promise<ReadonlyMap<ScriptTask, CacheReason>> {
+  const reasons = new Map<ScriptTask, CacheReason>();
   if (!request.explainCached) return reasons;
   const beside = await request.openBeside?.(tasks, (line) => void queue.write(2, `warn: ${oneLine(line)}\n`));
   const clock = beside && setTimeout(() => beside.abandon(), PATIENCE);
   const extra = environmentOfCached(request);
-  const lane = new Lane(AT_ONCE);
-  const explain = async (task: Task) => {
+  const lane = new ConcurrencyLimiter(AT_ONCE);
+  const explain = async (task: ScriptTask) => {
     const reason = await request.explainCached!(task, extra);
     if (reason) reasons.set(task, reason);
   };
@@ -55,13 +55,17 @@ async function explainCached(
 }
 
 /** Where each script would run, and what would be sent of those that leave; none where nothing may. */
-async function findPlaces(plan: Plan, request: TaskRequest, reasons: ReadonlyMap<Task, CacheReason>) {
-  const places = new Map<Task, Where>();
+async function findPlaces(
+  plan: TaskPlan,
+  request: TaskRequest,
+  reasons: ReadonlyMap<ScriptTask, CacheReason>,
+) {
+  const places = new Map<ScriptTask, Placement>();
   const { offerFor, sketchRemote } = request;
   if (offerFor)
-    for (const task of plan.tasks) places.set(task, decideWhere(offerFor(task), reasons.get(task)));
+    for (const task of plan.tasks) places.set(task, choosePlacement(offerFor(task), reasons.get(task)));
   const remote = plan.tasks.filter((task) => places.get(task)?.place === "remote");
-  const sketches: ReadonlyMap<Task, Sketch> =
+  const sketches: ReadonlyMap<ScriptTask, RemotePreview> =
     remote.length > 0 && sketchRemote ? await sketchRemote(remote, plan) : new Map();
   return { places, sketches };
 }

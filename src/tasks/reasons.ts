@@ -1,13 +1,13 @@
 // Why a run has the tasks that it has: which filter means a package, and what has changed in it. For `--dry-run=html` and
 // `--dry-run=mermaid`.
 import { oneLine, printable } from "../printable.ts";
-import type { Cause } from "../workspace/affected.ts";
+import type { AffectedReason } from "../workspace/affected.ts";
 import { selectMembers } from "../workspace/filter.ts";
-import { displayName, type Plan, type SelectedPackages } from "./plan.ts";
+import { displayName, type TaskPlan, type SelectedPackages } from "./plan.ts";
 import type { TaskRequest } from "./task.ts";
 
 /** Sentences by task, each fit to be printed; none for the scripts of the package that we stand in. */
-export function explainTasks({ tasks, packages }: Plan, request: TaskRequest): readonly string[][] {
+export function explainTasks({ tasks, packages }: TaskPlan, request: TaskRequest): readonly string[][] {
   if (!packages) return tasks.map(() => []);
   const { members } = packages.workspace;
   const positions = new Map(members.map(({ directory }, index) => [directory, index]));
@@ -33,7 +33,7 @@ function positiveFilters({ workspace, graph }: SelectedPackages, { filters, cwd,
     }));
 }
 
-function describeCause(cause: Cause, { workspace }: SelectedPackages): string {
+function describeCause(cause: AffectedReason, { workspace }: SelectedPackages): string {
   if ("dependsOn" in cause)
     return `because it depends on ${printable(displayName(workspace.members[cause.dependsOn]!))}, which is affected`;
   const { relative } = process.getBuiltinModule("node:path");

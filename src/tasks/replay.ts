@@ -2,41 +2,41 @@
 // shared run, also where it failed there.
 //
 // Invariants: values of this run's secrets are redacted, since the run that wrote the output may not have had them.
-import type { Teller } from "./elsewhere.ts";
-import type { Turn } from "./share/turns.ts";
-import type { CachedHit, Command, Outcome, Task } from "./task.ts";
+import type { TaskEventSink } from "./elsewhere.ts";
+import type { LeaseOutcome } from "./share/turns.ts";
+import type { CachedHit, SpawnCommand, TaskOutcome, ScriptTask } from "./task.ts";
 
-interface Told extends Pick<CachedHit, "pieces"> {
+interface ReplaySource extends Pick<CachedHit, "pieces"> {
   /** Milliseconds. */
   readonly saved?: number;
   readonly machine?: string;
 }
 
 export async function replay(
-  task: Task,
-  told: Told,
-  redact: Command["redact"],
-  teller: Teller,
+  task: ScriptTask,
+  told: ReplaySource,
+  redact: SpawnCommand["redact"],
+  teller: TaskEventSink,
 ): Promise<void> {
   await replaySteps(task, told, redact, teller, undefined);
 }
 
 export async function replayFailure(
-  task: Task,
-  { code, step, pieces }: NonNullable<Turn["failure"]>,
-  redact: Command["redact"],
-  teller: Teller,
-): Promise<Outcome> {
+  task: ScriptTask,
+  { code, step, pieces }: NonNullable<LeaseOutcome["failure"]>,
+  redact: SpawnCommand["redact"],
+  teller: TaskEventSink,
+): Promise<TaskOutcome> {
   const last = Math.min(step, task.steps.length - 1);
   await replaySteps(task, { pieces }, redact, teller, { last, code });
   return { kind: "failure", code, step: task.steps[last]! };
 }
 
 async function replaySteps(
-  task: Task,
-  { pieces, saved, machine }: Told,
-  redact: Command["redact"],
-  teller: Teller,
+  task: ScriptTask,
+  { pieces, saved, machine }: ReplaySource,
+  redact: SpawnCommand["redact"],
+  teller: TaskEventSink,
   failure: { readonly last: number; readonly code: number } | undefined,
 ): Promise<void> {
   for (const [index, step] of task.steps.slice(0, failure && failure.last + 1).entries()) {

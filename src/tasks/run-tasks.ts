@@ -11,20 +11,19 @@ import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import { oneLine } from "../printable.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./executor.ts";
-import { type Plan, planTasks } from "./plan.ts";
+import { type TaskPlan, planTasks } from "./plan.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { chooseLimit } from "./limit.ts";
-import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
-import { decideWhere, type RemoteRun } from "./where.ts";
-
+import { type TaskFailure, type FailurePolicy, startSchedule } from "./schedule.ts";
+import type { RunStatus, ScriptTask, TaskRequest, WatchHooks, TaskOutcome } from "./task.ts";
+import { choosePlacement, type RemoteRun } from "./where.ts";
 
 /** How much later rt may hear of a signal than of the end that it made of a script. */
 const SIGNAL_DELAY = 20; // ms
 
 /** @param planned what `planTasks` has made of the request, where the caller has asked it */
-export async function runTasks(request: TaskRequest, planned?: Plan): Promise<RunStatus> {
+export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promise<RunStatus> {
   const queue = new OutputQueue();
   if (request.scripts.length === 0) {
     const { listScripts } = await import("./list.ts");
@@ -50,10 +49,10 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
 }
 
 /** One script that is cached, or runs elsewhere, as if it stood alone at the terminal. */
-export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+export async function runSingle(task: ScriptTask, request: TaskRequest): Promise<RunStatus> {
   await request.prepare?.([task]);
   const queue = new OutputQueue();
-  const plan: Plan = {
+  const plan: TaskPlan = {
     tasks: [task],
     waitsFor: [[]],
     cycles: [],
@@ -73,7 +72,7 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 }
 
 function describeNotices(
-  { tasks, cycles, packageCount, notices, shard }: Plan,
+  { tasks, cycles, packageCount, notices, shard }: TaskPlan,
   { affected, silent }: TaskRequest,
 ): string[] {
   const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
@@ -94,7 +93,7 @@ function ownsTerminal({ reports, elideLines }: TaskRequest): boolean {
 }
 
 async function execute(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
@@ -105,7 +104,7 @@ async function execute(
   const beside = await request.openBeside?.(plan.tasks, tell);
   const shared =
     request.share && (await (await import("./share/open.ts")).openSharedRun(plan, request, tell));
-  const choose = async (begun?: readonly Task[]): Promise<Reporting> =>
+  const choose = async (begun?: readonly ScriptTask[]): Promise<Reporting> =>
     request.standsAlone
       ? chooseSingleReporter(request, queue)
       : await chooseReporters(plan, request, queue, fail, begun);
@@ -121,7 +120,7 @@ async function execute(
   /** Of a watched run: it was ended; nothing runs; what is asked for meanwhile, and who waits for that. */
   let isEnding = false;
   let isIdle = false;
-  let wanted: Task[] = [];
+  let wanted: ScriptTask[] = [];
   let wake = () => {};
   let halt = () => {};
   const executor = new Executor({
@@ -188,11 +187,11 @@ async function execute(
   if (failure) return statusOf(failure.outcome);
   return isComplete ? 0 : 1;
 
-  function has(task: Task): boolean {
+  function has(task: ScriptTask): boolean {
     return elsewhere.has(task);
   }
 
-  function begin(watcher: Watcher): void {
+  function begin(watcher: WatchHooks): void {
     const { killSignal } = watcher;
     watcher.onBegin({
       again(tasks) {
@@ -218,7 +217,7 @@ async function execute(
   }
 
   /** Round after round, each with reporters of its own, until the run is ended. */
-  async function goOn(watcher: Watcher): Promise<Failure | null | void> {
+  async function goOn(watcher: WatchHooks): Promise<TaskFailure | null | void> {
     const isEnded = () => isEnding || interruptedBy !== undefined || thrown !== undefined;
     for (;;) {
       const failure = await schedule.finished.catch(fail);
@@ -284,9 +283,9 @@ async function execute(
 }
 
 /** Those that run on another machine, unless they are found in the cache. */
-function remoteTasks({ tasks }: Plan, { offerFor }: TaskRequest): ReadonlySet<Task> {
+function remoteTasks({ tasks }: TaskPlan, { offerFor }: TaskRequest): ReadonlySet<ScriptTask> {
   if (!offerFor) return new Set();
-  return new Set(tasks.filter((task) => decideWhere(offerFor(task)).place === "remote"));
+  return new Set(tasks.filter((task) => choosePlacement(offerFor(task)).place === "remote"));
 }
 
 /** What runs elsewhere takes nothing of this machine. */
@@ -308,7 +307,7 @@ function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): Fai
   return parallel || sequential ? "stop" : "skip";
 }
 
-function statusOf(outcome: Outcome): RunStatus {
+function statusOf(outcome: TaskOutcome): RunStatus {
   if (outcome.kind === "signal") return { signal: outcome.signal };
   return outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1;
 }

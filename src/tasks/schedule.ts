@@ -8,30 +8,30 @@
 //
 // Surprising: the system may refuse one more process (`Refused`): the task then goes back to the front, and
 // the limit shrinks to what did run.
-import type { Task, Outcome } from "./task.ts";
+import type { ScriptTask, TaskOutcome } from "./task.ts";
 
 export type FailurePolicy = "stop" | "skip" | "continue";
 
 export interface ScheduleOptions {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ScriptTask[];
   /** By task index. */
   readonly waitsFor: readonly (readonly number[])[];
   readonly limit: number;
   /** Tasks with places of their own, on other machines. */
-  readonly elsewhere?: { readonly limit: number; has(task: Task): boolean } | undefined;
+  readonly elsewhere?: { readonly limit: number; has(task: ScriptTask): boolean } | undefined;
   readonly onFailure: FailurePolicy;
   /** Runs a task to its end. Rejects with Refused when nothing was started for lack of resources. */
-  run(task: Task): Promise<Outcome>;
+  run(task: ScriptTask): Promise<TaskOutcome>;
   /** A task that never ran has its outcome. */
-  settle(task: Task, outcome: Outcome): void;
+  settle(task: ScriptTask, outcome: TaskOutcome): void;
   /** Whether a task that was started can be ended to start again: it has begun. Asked by `reach` alone. */
-  mayEnd?(task: Task): boolean;
+  mayEnd?(task: ScriptTask): boolean;
   /** Asked to end what runs; called at most once in a round. */
   stop(): void;
 }
 
 /** The system, or another machine, has no process or file descriptor to give right now. Its `cause` is thrown instead. */
-export class Refused extends Error {
+export class ResourceExhausted extends Error {
   /** The system's. */
   readonly code: string;
 
@@ -41,14 +41,14 @@ export class Refused extends Error {
   }
 }
 
-export interface Failure {
-  readonly task: Task;
-  readonly outcome: Outcome;
+export interface TaskFailure {
+  readonly task: ScriptTask;
+  readonly outcome: TaskOutcome;
 }
 
 export interface Schedule {
   /** The first failure, or null. From `again` on that of another round, where this one was over. */
-  readonly finished: Promise<Failure | null>;
+  readonly finished: Promise<TaskFailure | null>;
   /** Nothing runs, and nothing is going to. */
   readonly isIdle: boolean;
   /** Starts nothing any more; what runs is the caller's. */
@@ -57,9 +57,9 @@ export interface Schedule {
    * With what waits for them, the failures that keep them from running, and what a failure has stopped, in plan order. What
    * is going to start anyway is not among them.
    */
-  reach(tasks: readonly Task[]): Task[];
+  reach(tasks: readonly ScriptTask[]): ScriptTask[];
   /** Runs these again, in order; what runs of them the caller has asked to end. @param tasks what `reach` has returned */
-  again(tasks: readonly Task[]): void;
+  again(tasks: readonly ScriptTask[]): void;
 }
 
 export function startSchedule({
@@ -77,19 +77,19 @@ export function startSchedule({
   const dependents: number[][] = tasks.map(() => []);
   for (const [index, targets] of waitsFor.entries())
     for (const target of targets) dependents[target]?.push(index);
-  const here: Place = { limit: options.limit, ready: [], running: 0 };
-  const there: Place = { limit: elsewhere?.limit ?? 0, ready: [], running: 0 };
+  const here: ConcurrencySlot = { limit: options.limit, ready: [], running: 0 };
+  const there: ConcurrencySlot = { limit: elsewhere?.limit ?? 0, ready: [], running: 0 };
   const placeOf = (index: number) => (elsewhere?.has(tasks[index]!) ? there : here);
-  const outcomes: (Outcome | undefined)[] = tasks.map(() => undefined);
+  const outcomes: (TaskOutcome | undefined)[] = tasks.map(() => undefined);
   const running = new Set<number>();
   /** Of those that run: they are being ended, to start again. */
   const ending = new Set<number>();
   let isHalted = false;
   /** By a failure. */
   let isStopped = false;
-  let first: Failure | null = null;
+  let first: TaskFailure | null = null;
   let isIdle = false;
-  let { promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>();
+  let { promise: finished, resolve, reject } = Promise.withResolvers<TaskFailure | null>();
 
   function fill(): void {
     while (!isHalted && !isStopped) {
@@ -113,7 +113,7 @@ export function startSchedule({
 
   /** The next in plan order that has room. */
   function takeReady(): number | undefined {
-    let first: Place | undefined;
+    let first: ConcurrencySlot | undefined;
     for (const place of [here, there])
       if (place.running < place.limit && place.ready.length > 0)
         if (!first || place.ready.at(-1)! < first.ready.at(-1)!) first = place;
@@ -125,7 +125,7 @@ export function startSchedule({
     placeOf(index).running--;
   }
 
-  function complete(task: Task, outcome: Outcome): void {
+  function complete(task: ScriptTask, outcome: TaskOutcome): void {
     leave(task.index);
     if (ending.delete(task.index) && !isHalted) {
       if (waiting[task.index] === 0) insertReady(task.index);
@@ -145,7 +145,7 @@ export function startSchedule({
     fill();
   }
 
-  function skipDependents(cause: Task): void {
+  function skipDependents(cause: ScriptTask): void {
     const queue = [...(dependents[cause.index] ?? [])];
     for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
       if (outcomes[index]) continue;
@@ -154,15 +154,15 @@ export function startSchedule({
     }
   }
 
-  function conclude(task: Task, outcome: Outcome): void {
+  function conclude(task: ScriptTask, outcome: TaskOutcome): void {
     outcomes[task.index] = outcome;
     settle(task, outcome);
   }
 
-  function refuse(task: Task, error: unknown): void {
+  function refuse(task: ScriptTask, error: unknown): void {
     leave(task.index);
     const place = placeOf(task.index);
-    if (!(error instanceof Refused)) return reject(error);
+    if (!(error instanceof ResourceExhausted)) return reject(error);
     if (place.running === 0) return reject(error.cause ?? error);
     place.limit = place.running;
     insertReady(task.index);
@@ -176,7 +176,7 @@ export function startSchedule({
     ready.splice(at, 0, index);
   }
 
-  function reach(wanted: readonly Task[]): Task[] {
+  function reach(wanted: readonly ScriptTask[]): ScriptTask[] {
     const reached = new Set(wanted.map(({ index }) => index));
     for (const { index } of tasks) if (isHeldBack(outcomes[index])) reached.add(index);
     // A Set is walked while it grows.
@@ -188,11 +188,11 @@ export function startSchedule({
     return tasks.filter((task) => reached.has(task.index) && (outcomes[task.index] || isEndable(task)));
   }
 
-  function isEndable(task: Task): boolean {
+  function isEndable(task: ScriptTask): boolean {
     return running.has(task.index) && !ending.has(task.index) && (mayEnd?.(task) ?? true);
   }
 
-  function again(wanted: readonly Task[]): void {
+  function again(wanted: readonly ScriptTask[]): void {
     if (isHalted) return;
     isStopped = false;
     for (const { index } of wanted) {
@@ -209,7 +209,7 @@ export function startSchedule({
       isIdle = false;
       first = null;
       here.limit = options.limit;
-      ({ promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>());
+      ({ promise: finished, resolve, reject } = Promise.withResolvers<TaskFailure | null>());
     }
     fill();
   }
@@ -232,7 +232,7 @@ export function startSchedule({
   };
 }
 
-interface Place {
+interface ConcurrencySlot {
   limit: number;
   /** Descending. */
   readonly ready: number[];
@@ -240,6 +240,6 @@ interface Place {
 }
 
 /** It never ran, because of what is another task's. */
-function isHeldBack(outcome: Outcome | undefined): boolean {
+function isHeldBack(outcome: TaskOutcome | undefined): boolean {
   return outcome?.kind === "stopped" && !outcome.wasRunning;
 }

@@ -3,10 +3,10 @@
 // Contract: a file, or a folder whose files *.json count. Nothing but their content matters, so that machines that have the
 // same files split alike: of a script in several reports the longest time counts. A file that is not there is an error:
 // the machine without it would split differently, and scripts would run nowhere.
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 
-export interface Times {
+export interface RecordedDurations {
   /** How many scripts are known. */
   readonly size: number;
   /** Milliseconds. @param packageName "" for none */
@@ -17,7 +17,7 @@ export interface Times {
 const LONGEST = 2 ** 31;
 
 /** Throws Failure. */
-export function readTimes(paths: readonly string[], cwd: string): Times {
+export function readTimes(paths: readonly string[], cwd: string): RecordedDurations {
   const { resolve } = process.getBuiltinModule("node:path");
   const times = new Map<string, number>();
   for (const path of paths.flatMap((each) => reportsAt(resolve(cwd, each)))) {
@@ -42,7 +42,9 @@ function reportsAt(path: string): string[] {
     if (names.length === 0) throw refuse(path, "there is no report in this folder");
     return names.map((name) => join(path, name));
   } catch (error) {
-    throw error instanceof Failure ? error : refuse(path, (error as { code?: string }).code ?? String(error));
+    throw error instanceof UserError
+      ? error
+      : refuse(path, (error as { code?: string }).code ?? String(error));
   }
 }
 
@@ -78,8 +80,8 @@ function parseReport(path: string): { readonly tasks?: unknown } {
   throw refuse(path, "it is no report of rt's");
 }
 
-function refuse(path: string, reason: string): Failure {
-  return new Failure(
+function refuse(path: string, reason: string): UserError {
+  return new UserError(
     `Cannot read the times of ${oneLine(path)}: ${oneLine(reason)}`,
     "--shard-times needs files that --report has written, the same on every machine; without it all scripts count alike",
   );

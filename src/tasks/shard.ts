@@ -8,12 +8,12 @@
 import { formatDuration } from "./report/wording.ts";
 import { reachable } from "../workspace/dependencies.ts";
 import type { ShardSettings } from "../settings/many.ts";
-import type { Plan } from "./plan.ts";
-import { readTimes, type Times } from "./shard-times.ts";
-import type { Task } from "./task.ts";
+import type { TaskPlan } from "./plan.ts";
+import { readTimes, type RecordedDurations } from "./shard-times.ts";
+import type { ScriptTask } from "./task.ts";
 
 /** What one machine does. Positions, ascending. */
-export interface Share {
+export interface ShardContents {
   readonly own: readonly number[];
   /** Other shards' scripts that its own wait for. */
   readonly needed: readonly number[];
@@ -28,14 +28,18 @@ export interface Shard {
   readonly split: string;
   /** Of all shards, the tasks of the whole plan; milliseconds where times are known. */
   readonly shares: readonly {
-    readonly own: readonly Task[];
-    readonly needed: readonly Task[];
+    readonly own: readonly ScriptTask[];
+    readonly needed: readonly ScriptTask[];
     readonly duration?: number;
   }[];
 }
 
 /** The plan of one shard. Throws Failure for times that cannot be read. */
-export function takeShard(plan: Plan, { number, count, times: files }: ShardSettings, cwd: string): Plan {
+export function takeShard(
+  plan: TaskPlan,
+  { number, count, times: files }: ShardSettings,
+  cwd: string,
+): TaskPlan {
   const { tasks, waitsFor } = plan;
   const keys = keysOf(plan);
   const times = readTimes(files, cwd);
@@ -61,7 +65,7 @@ export function takeShard(plan: Plan, { number, count, times: files }: ShardSett
 }
 
 /** What tells the tasks apart, the same in every checkout. */
-export function keysOf({ tasks, packages }: Plan): string[] {
+export function keysOf({ tasks, packages }: TaskPlan): string[] {
   const paths = new Map(packages?.workspace.members.map(({ directory, path }) => [directory, path]));
   return tasks.map(
     ({ packageDirectory, scriptName }) => `${paths.get(packageDirectory) ?? "."}\0${scriptName}`,
@@ -86,7 +90,7 @@ export function splitTasks(
   waitsFor: readonly (readonly number[])[],
   weights: readonly number[],
   count: number,
-): Share[] {
+): ShardContents[] {
   const isBefore = (a: number, b: number) => (keys[a]! < keys[b]! ? -1 : 1);
   const sorted = [...keys.keys()].sort(isBefore);
   const isWaitedFor = new Set(waitsFor.flat());
@@ -133,7 +137,7 @@ function sum(indices: readonly number[], weights: readonly number[]): number {
   return indices.reduce((total, index) => total + weights[index]!, 0);
 }
 
-function weigh(tasks: readonly Task[], times: Times): number[] {
+function weigh(tasks: readonly ScriptTask[], times: RecordedDurations): number[] {
   return fillTimes(tasks.map(({ packageName, scriptName }) => times.of(packageName, scriptName)));
 }
 
@@ -144,7 +148,7 @@ export function fillTimes(measured: readonly (number | undefined)[]): number[] {
   return measured.map((time) => Math.max(1, Math.round(time ?? usual)));
 }
 
-function nameSplit(keys: readonly string[], shares: readonly Share[]): string {
+function nameSplit(keys: readonly string[], shares: readonly ShardContents[]): string {
   const lines = shares.map(({ own }) => own.map((index) => keys[index]!).sort());
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(lines)).digest("hex").slice(0, 8);
 }

@@ -2,7 +2,7 @@
 // missing.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import type { Command } from "./task.ts";
+import type { SpawnCommand } from "./task.ts";
 
 export interface StartFailure {
   /** For the task's end. */
@@ -25,13 +25,16 @@ const SHELL_CODES: Readonly<Record<string, number>> = {
 };
 
 /** @param command undefined where it was not even known what is to be started */
-export function explainStart(error: Error & { code?: string }, command: Command | undefined): StartFailure {
+export function explainStart(
+  error: Error & { code?: string },
+  command: SpawnCommand | undefined,
+): StartFailure {
   const { code: system = "", message } = error;
   const reason = (command && describe(system, command)) ?? message;
   return { code: SHELL_CODES[system] ?? 1, reason, system, message, isLack: LACK_OF_RESOURCES.has(system) };
 }
 
-function describe(code: string, { program, argv, cwd }: Command): string | undefined {
+function describe(code: string, { program, argv, cwd }: SpawnCommand): string | undefined {
   if (files.readFile(cwd, 1) === "ENOENT") return `its directory is not there: ${cwd}`;
   const name = program ?? argv[0];
   if (code === "ENOENT")

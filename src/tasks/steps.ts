@@ -7,9 +7,9 @@ import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
 import type { TaskEvent } from "./event.ts";
-import { Refused } from "./schedule.ts";
+import { ResourceExhausted } from "./schedule.ts";
 import { explainStart } from "./start-failure.ts";
-import type { CachedTask, Command, Outcome, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "./task.ts";
 import { familyOf, type WatchedTrees } from "./watched-trees.ts";
 
 export interface StepsOptions {
@@ -22,17 +22,17 @@ export interface StepsOptions {
   emit(event: TaskEvent): void | Promise<void>;
   now(): number;
   /** Whether the task is not to go on, and whether the whole run is not. */
-  isEnding(task: Task): boolean;
+  isEnding(task: ScriptTask): boolean;
   isOver(): boolean;
 }
 
 export class Steps {
   readonly #options: StepsOptions;
-  readonly #running = new Map<Child, Task>();
+  readonly #running = new Map<Child, ScriptTask>();
   /** Those that have ended and left something in the background; of a watched run `watched` knows. */
   readonly #left: Child[] = [];
   /** Tasks of a watched run that begin again: what their scripts get may be another by now. */
-  readonly #again = new Set<Task>();
+  readonly #again = new Set<ScriptTask>();
 
   constructor(options: StepsOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class Steps {
   }
 
   /** Before it runs again. */
-  renew(task: Task): void {
+  renew(task: ScriptTask): void {
     this.#again.add(task);
   }
 
@@ -57,7 +57,7 @@ export class Steps {
    * Rejects with Refused when the first of them found no resources.
    * @param cached what looks at them, and keeps what they do
    */
-  async run(task: Task, cached: CachedTask | undefined): Promise<Outcome> {
+  async run(task: ScriptTask, cached: CachedTask | undefined): Promise<TaskOutcome> {
     for (const step of task.steps) {
       const outcome = await this.#runStep(task, step, cached);
       if (outcome.kind !== "success") return outcome;
@@ -65,12 +65,12 @@ export class Steps {
     return { kind: "success" };
   }
 
-  async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
+  async #runStep(task: ScriptTask, step: TaskStep, cached: CachedTask | undefined): Promise<TaskOutcome> {
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.#options.now();
     let exit: ChildExit;
-    let command: Command | undefined;
+    let command: SpawnCommand | undefined;
     try {
       if (this.#again.delete(task)) await request.prepare?.([task]);
       command = request.commandFor({
@@ -85,7 +85,8 @@ export class Steps {
       exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
       const failure = explainStart(error as Error, command);
-      if (failure.isLack && step === task.steps[0]) throw new Refused(failure.message, failure.system);
+      if (failure.isLack && step === task.steps[0])
+        throw new ResourceExhausted(failure.message, failure.system);
       return { kind: "unstartable", code: failure.code, step, reason: failure.reason };
     }
     const at = this.#options.now();
@@ -97,9 +98,9 @@ export class Steps {
   }
 
   async #start(
-    task: Task,
-    step: Step,
-    command: Command,
+    task: ScriptTask,
+    step: TaskStep,
+    command: SpawnCommand,
     at: number,
     cached: CachedTask | undefined,
   ): Promise<ChildExit> {
@@ -163,7 +164,7 @@ export class Steps {
     return await this.#awaitExit(child, task, redacted);
   }
 
-  async #awaitExit(child: Child, task: Task, redacted: RedactedOutput | undefined): Promise<ChildExit> {
+  async #awaitExit(child: Child, task: ScriptTask, redacted: RedactedOutput | undefined): Promise<ChildExit> {
     this.#running.set(child, task);
     this.#options.watched?.add(task, child);
     const exit = await child.done;

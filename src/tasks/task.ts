@@ -3,13 +3,13 @@ import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { ManySettings } from "../settings/many.ts";
-import type { Board } from "../share/board.ts";
+import type { RunCoordinator } from "../share/board.ts";
 import type { Workspace } from "../workspace/members.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
-import type { Offer, RemoteRun, Sketch } from "./where.ts";
+import type { RemoteEligibility, RemoteRun, RemotePreview } from "./where.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
-export interface Command {
+export interface SpawnCommand {
   /** The program's path; without it, `argv[0]` is looked up on PATH. */
   readonly program?: string;
   readonly argv: readonly string[];
@@ -56,7 +56,7 @@ export interface CachedHit {
 }
 
 /** What the paths are that a hit was judged by, and what they were. */
-export interface HitBasis {
+export interface HitDependencies {
   readonly sights: ReadonlyMap<
     string,
     {
@@ -69,15 +69,15 @@ export interface HitBasis {
 }
 
 /** How a task ended. */
-export type Outcome =
+export type TaskOutcome =
   /** `saved` where it was not run, but put back what it did before, or on another machine: milliseconds. */
   | { readonly kind: "success"; readonly saved?: number; readonly machine?: string }
-  | { readonly kind: "failure"; readonly code: number; readonly step: Step }
-  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
+  | { readonly kind: "failure"; readonly code: number; readonly step: TaskStep }
+  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: TaskStep }
   /** The command could not be started at all; the code is what a shell would say (127, 126). */
-  | { readonly kind: "unstartable"; readonly code: number; readonly step: Step; readonly reason: string }
+  | { readonly kind: "unstartable"; readonly code: number; readonly step: TaskStep; readonly reason: string }
   /** A task that it depends on did not succeed. */
-  | { readonly kind: "skipped"; readonly because: Task }
+  | { readonly kind: "skipped"; readonly because: ScriptTask }
   /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
   | { readonly kind: "stopped"; readonly wasRunning: boolean };
 
@@ -88,7 +88,7 @@ export interface CachedTask {
   /** Its outputs are in place again; nothing is to be started. */
   readonly hit: CachedHit | undefined;
   /** By what that would be one again, for who remembers it. */
-  readonly basis?: HitBasis | undefined;
+  readonly basis?: HitDependencies | undefined;
   /** Starts a step, by its position, and looks at what it does. */
   start(
     step: number,
@@ -104,7 +104,7 @@ export interface CachedTask {
   /** After `close`: whether something is wrong though the script has ended well. */
   readonly isFaulty: boolean;
   /** It has ended. Lines for people. @param publication for the other machines of a run */
-  close(outcome: Outcome["kind"], publication?: Publication): Promise<readonly string[]>;
+  close(outcome: TaskOutcome["kind"], publication?: Publication): Promise<readonly string[]>;
   /** Whether other machines can have what it makes. */
   readonly isShared: boolean;
   /** Takes what another machine made under a claim, as `hit`; false where it is not what it would make here: `why`. */
@@ -149,10 +149,10 @@ export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
-  commandFor(request: CommandRequest): Command;
+  commandFor(request: CommandRequest): SpawnCommand;
   /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
   openCached?(
-    task: Task,
+    task: ScriptTask,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
   /** Something is about to run: what was seen of files for tasks that are cached counts no more. */
@@ -160,36 +160,39 @@ export interface TaskRequest extends ManySettings {
   /** After the last task: what was learned for them is kept. */
   closeCache?(): void;
   /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
-  explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
+  explainCached?(task: ScriptTask, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
   /**
    * Opens what goes on beside the run and is waited for at its end, before anything has started; undefined where there is
    * nothing. `tell` gives a line to people.
    */
-  openBeside?(tasks: readonly Task[], tell: (line: string) => void): Promise<Beside | undefined>;
+  openBeside?(
+    tasks: readonly ScriptTask[],
+    tell: (line: string) => void,
+  ): Promise<BackgroundWork | undefined>;
   /** What speaks for running a task on another machine; absent where there is none. */
-  offerFor?(task: Task): Offer;
+  offerFor?(task: ScriptTask): RemoteEligibility;
   /**
    * Opens what carries tasks out there, before anything has started.
    * @param remote those that are to run there @param waitsFor by task index. Throws Failure.
    */
   openRemote?(
-    remote: readonly Task[],
-    plan: { readonly tasks: readonly Task[]; readonly waitsFor: readonly (readonly number[])[] },
+    remote: readonly ScriptTask[],
+    plan: { readonly tasks: readonly ScriptTask[]; readonly waitsFor: readonly (readonly number[])[] },
   ): Promise<RemoteRun>;
   /** What would be sent of these. Throws Failure. */
   sketchRemote?: (
     ...of: Parameters<NonNullable<TaskRequest["openRemote"]>>
-  ) => Promise<ReadonlyMap<Task, Sketch>>;
+  ) => Promise<ReadonlyMap<ScriptTask, RemotePreview>>;
   /** Where other machines carry out the same: what they tell each other. Throws Failure. @param plan what no other plan is called */
-  openBoard?(plan: string): Promise<Board>;
+  openBoard?(plan: string): Promise<RunCoordinator>;
   /** Why other machines cannot have what a script makes; undefined where they can. */
-  whyUnshared?(task: Task): Promise<string | undefined>;
+  whyUnshared?(task: ScriptTask): Promise<string | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
-  prepare?(tasks: readonly Task[]): Promise<void>;
+  prepare?(tasks: readonly ScriptTask[]): Promise<void>;
   /** For output that no process of this run writes: what commands have as `redact`. */
-  redaction?(): Command["redact"];
+  redaction?(): SpawnCommand["redact"];
   /** What is said for nothing where packages are these; lines for people. */
   adviseOn?(workspace: Workspace): readonly string[];
   /** A word as one would type it in a shell. */
@@ -198,31 +201,31 @@ export interface TaskRequest extends ManySettings {
    * Takes over when there is a single script to run and a terminal to give it: as if it had been started alone
    * in its package. Without it, it is run here with the terminal inherited.
    */
-  runAlone?(task: Task): Promise<RunStatus>;
+  runAlone?(task: ScriptTask): Promise<RunStatus>;
   /** Whether its only script is shown as if it stood alone at the terminal, which one that is cached does not have. */
   readonly standsAlone?: boolean;
   /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
-  readonly watcher?: Watcher;
+  readonly watcher?: WatchHooks;
 }
 
-export interface Beside {
+export interface BackgroundWork {
   /** The last script has ended. Resolves when nothing goes on any more. */
   finish(): Promise<void>;
   /** The run was ended from outside: nobody waits. */
   abandon(): void;
 }
 
-export interface Watcher {
+export interface WatchHooks {
   /** What asks a script to end that is to start again. */
   readonly killSignal: StopSignal;
   /** The run has begun. */
   onBegin(run: WatchedRun): void;
   /** A task is about to start. */
-  onStart(task: Task): void;
+  onStart(task: ScriptTask): void;
   /** It has ended, unless it was asked to, and may be asked for again now. @param cached where it has ended well */
-  onEnd(task: Task, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void>;
+  onEnd(task: ScriptTask, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void>;
   /** Whether a hit says nothing new, since it is what the task's newest run made, which was shown. */
-  isShown(task: Task, inputs: RecordedInputs | undefined): boolean;
+  isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean;
   /** Nothing runs any more. */
   onIdle(status: RunStatus): void;
   /** Nothing runs, and something is about to. */
@@ -232,14 +235,14 @@ export interface Watcher {
 /** A run that goes on until it is ended. */
 export interface WatchedRun {
   /** Ends these tasks and what depends on them, and starts them again in order. Those that this does something to. */
-  again(tasks: readonly Task[]): readonly Task[];
+  again(tasks: readonly ScriptTask[]): readonly ScriptTask[];
   /** Ends all of it; `runTasks` returns. */
   end(): void;
   /** A line on standard error, in its place among the scripts' output. */
   say(line: string): void;
   /** When the last of these had ended, with what it had started, in milliseconds since 1970; undefined while one runs. */
-  endOf(tasks: readonly Task[]): number | undefined;
-  isRunning(task: Task): boolean;
+  endOf(tasks: readonly ScriptTask[]): number | undefined;
+  isRunning(task: ScriptTask): boolean;
 }
 
 /** An exit code, or the signal to die by. */
@@ -251,12 +254,12 @@ export interface StepSecret {
   readonly source: string;
 }
 
-export interface Step extends ScriptStep {
+export interface TaskStep extends ScriptStep {
   /** Absent where there are none. */
   readonly secrets?: readonly StepSecret[];
 }
 
-export interface Task {
+export interface ScriptTask {
   /** Position in the plan: the order in which tasks start when nothing else decides. */
   readonly index: number;
   /** The package's name, its path when it has none; "" outside a workspace run. */
@@ -267,6 +270,6 @@ export interface Task {
   /** `web build`, `web:build` or `build`: unique, for people. */
   readonly label: string;
   /** Before, the script, after. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly TaskStep[];
   readonly args: readonly string[];
 }

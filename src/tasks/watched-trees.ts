@@ -5,7 +5,7 @@
 // one that does not run may start then. What does not end in time is killed.
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../platform/contract/process-tree.ts";
-import type { Task } from "./task.ts";
+import type { ScriptTask } from "./task.ts";
 
 /** Milliseconds between a signal that asks and SIGKILL. */
 export const GRACE = 5000;
@@ -13,12 +13,12 @@ const LOOK_AGAIN_AFTER = 10; // ms
 
 export class WatchedTrees {
   /** What each task has started last and may have left something of. */
-  readonly #children = new Map<Task, Child[]>();
+  readonly #children = new Map<ScriptTask, Child[]>();
   /** Tasks that are to start again, each with the end of all that was started before. */
-  readonly #endings = new Map<Task, Promise<void>>();
-  readonly #ends = new Map<Task, number>();
-  readonly #active = new Set<Task>();
-  readonly #begun = new Set<Task>();
+  readonly #endings = new Map<ScriptTask, Promise<void>>();
+  readonly #ends = new Map<ScriptTask, number>();
+  readonly #active = new Set<ScriptTask>();
+  readonly #begun = new Set<ScriptTask>();
 
   /** Of all tasks, those that have ended and left something among them. */
   get children(): Child[] {
@@ -26,7 +26,7 @@ export class WatchedTrees {
   }
 
   /** Returns when what the task has started before is gone; whether it has begun before. */
-  async begin(task: Task): Promise<boolean> {
+  async begin(task: ScriptTask): Promise<boolean> {
     await this.#endings.get(task);
     this.#endings.delete(task);
     this.#children.delete(task);
@@ -37,17 +37,17 @@ export class WatchedTrees {
     return isAgain;
   }
 
-  add(task: Task, child: Child): void {
+  add(task: ScriptTask, child: Child): void {
     this.#children.set(task, [...(this.#children.get(task) ?? []), child]);
   }
 
   /** Undefined unless it was asked to end. */
-  endingOf(task: Task): Promise<void> | undefined {
+  endingOf(task: ScriptTask): Promise<void> | undefined {
     return this.#endings.get(task);
   }
 
   /** Its children are forgotten when nothing is left of them: their numbers may be given to others. */
-  finish(task: Task): void {
+  finish(task: ScriptTask): void {
     this.#active.delete(task);
     const children = this.#children.get(task) ?? [];
     if (children.length > 0 && trees.hasSurvivors(children, [familyOf(task)])) return;
@@ -55,7 +55,7 @@ export class WatchedTrees {
     this.#ends.set(task, Date.now());
   }
 
-  end(tasks: readonly Task[], signal: StopSignal): void {
+  end(tasks: readonly ScriptTask[], signal: StopSignal): void {
     const fresh = tasks.filter(
       (task) => !this.#endings.has(task) && (this.#active.has(task) || this.#children.has(task)),
     );
@@ -68,7 +68,7 @@ export class WatchedTrees {
   }
 
   /** When the last of these tasks had ended, in milliseconds since 1970; undefined while something of them runs. */
-  endOf(tasks: readonly Task[]): number | undefined {
+  endOf(tasks: readonly ScriptTask[]): number | undefined {
     if (tasks.some((task) => this.#active.has(task))) return undefined;
     for (const task of tasks) if (this.#children.has(task)) this.finish(task);
     if (tasks.some((task) => this.#children.has(task))) return undefined;
@@ -76,7 +76,7 @@ export class WatchedTrees {
   }
 
   /** It has begun, and nobody has asked it to end. */
-  isRunning(task: Task): boolean {
+  isRunning(task: ScriptTask): boolean {
     return this.#active.has(task) && !this.#endings.has(task);
   }
 }
@@ -90,6 +90,6 @@ async function awaitEnd(children: readonly Child[], families: readonly string[])
 }
 
 /** Tells what a task's descendants are from those of another, also when they have lost their parents. */
-export function familyOf({ index }: Task): string {
+export function familyOf({ index }: ScriptTask): string {
   return `${process.pid}.${index}`;
 }

@@ -2,10 +2,10 @@
 // carries out the second kind: src/run/remote, which this folder knows by these types alone.
 //
 // Contract: one decision, pure, of which `--dry-run` and the run itself ask the same.
-import type { CacheReason, Task } from "./task.ts";
+import type { CacheReason, ScriptTask } from "./task.ts";
 
 /** What speaks for another machine, and what against it. */
-export interface Offer {
+export interface RemoteEligibility {
   /** Its address. */
   readonly server: string;
   /** Whether the command line asks for it. */
@@ -18,7 +18,7 @@ export interface Offer {
   readonly obstacle?: string | undefined;
 }
 
-export interface Where {
+export interface Placement {
   readonly place: "here" | "cache" | "remote";
   /** For people. */
   readonly why: string;
@@ -29,7 +29,7 @@ export interface Where {
 }
 
 /** @param cached what is known of an earlier run of it, where it is cached here */
-export function decideWhere(offer: Offer, cached?: CacheReason): Where {
+export function choosePlacement(offer: RemoteEligibility, cached?: CacheReason): Placement {
   if (cached?.isHit) return { place: "cache", why: cached.why };
   const { server, isAsked, isDeclared, obstacle } = offer;
   if (isDeclared === false) return { place: "here", why: "rtfig.toml keeps it here" };
@@ -43,12 +43,12 @@ export function decideWhere(offer: Offer, cached?: CacheReason): Where {
 }
 
 /** What would be sent, without asking the server. */
-export interface Sketch {
+export interface RemotePreview {
   readonly files: number;
   /** Of the files. */
   readonly bytes: number;
   /** Those of which it gets what they make, which is not known before they have run. */
-  readonly after: readonly Task[];
+  readonly after: readonly ScriptTask[];
   readonly outputs: readonly string[];
   readonly variables: readonly string[];
   /** As `hash/size`; absent where `after` is not empty. */
@@ -56,7 +56,7 @@ export interface Sketch {
 }
 
 /** How a task ended elsewhere. */
-export interface RemoteEnding {
+export interface RemoteResult {
   readonly code: number;
   /** Of each step that ran, in order. */
   readonly logs: readonly { readonly stdout: Uint8Array; readonly stderr: Uint8Array }[];
@@ -68,7 +68,7 @@ export interface RemoteEnding {
 }
 
 /** The server has no room beside what runs there of this run; `refused` is the Failure where nothing does. */
-export interface Refusal {
+export interface ServerBusy {
   readonly refused: unknown;
 }
 
@@ -81,11 +81,11 @@ export interface RemoteRun {
    * Throws Failure, which is of all tasks alike.
    * @param onStart called once when the server has it, or knew it
    */
-  run(task: Task, onStart: () => void): Promise<RemoteEnding | Refusal | "stopped">;
+  run(task: ScriptTask, onStart: () => void): Promise<RemoteResult | ServerBusy | "stopped">;
   /** What others, which this one waits for, have made elsewhere is in place here from then on. Throws Failure. */
-  bring(task: Task): Promise<void>;
+  downloadOutputs(task: ScriptTask): Promise<void>;
   /** Something has run here, and may have changed files. */
-  look(): void;
+  invalidateFiles(): void;
   /** Ends what runs there; what has ended there is still brought. */
   stop(): void;
   /** Ends all of it: nobody waits. */

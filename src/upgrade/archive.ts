@@ -5,10 +5,10 @@
 // place is refused. Nothing is unpacked in memory, and nothing past MOST bytes: an archive of a megabyte can hold a
 // thousand times that. Everything else ends with a Failure, and then what was handed on so far counts for nothing.
 import { crc32, createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from "node:zlib";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 
-type Write = (bytes: Uint8Array) => void;
+type ChunkSink = (bytes: Uint8Array) => void;
 
 const NAMES = ["rt", "rt.exe"];
 const MOST = 512 * 1024 * 1024; // bytes
@@ -36,7 +36,7 @@ function isProgram(path: string): boolean {
  * @param name what it was called: for messages
  * @throws Failure when there is no program in it, or it is damaged; and what `write` throws
  */
-export async function extractProgram(name: string, bytes: Uint8Array, write: Write): Promise<void> {
+export async function extractProgram(name: string, bytes: Uint8Array, write: ChunkSink): Promise<void> {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b;
@@ -44,11 +44,11 @@ export async function extractProgram(name: string, bytes: Uint8Array, write: Wri
   try {
     if (await (isGzip ? unpackTar(archive, write) : unpackZip(archive, write))) return;
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (error instanceof UserError) throw error;
     const fault = error instanceof Damage ? error.message : "cannot be unpacked";
-    throw new Failure(`${printable(name)} ${fault}`, "nothing was changed; download it again");
+    throw new UserError(`${printable(name)} ${fault}`, "nothing was changed; download it again");
   }
-  throw new Failure(`There is no rt in ${printable(name)}`, "name the archive of a release");
+  throw new UserError(`There is no rt in ${printable(name)}`, "name the archive of a release");
 }
 
 /** What is unpacked, with an end to its patience. */
@@ -85,7 +85,7 @@ function readHeader(block: Buffer): TarEntry | undefined {
 }
 
 /** @returns whether the program was there */
-async function unpackTar(archive: Buffer, write: Write): Promise<boolean> {
+async function unpackTar(archive: Buffer, write: ChunkSink): Promise<boolean> {
   let isFound = false;
   let isOver = false;
   let header = Buffer.alloc(0);
@@ -121,7 +121,7 @@ async function unpackTar(archive: Buffer, write: Write): Promise<boolean> {
   return isFound;
 }
 
-async function unpackZip(zip: Buffer, write: Write): Promise<boolean> {
+async function unpackZip(zip: Buffer, write: ChunkSink): Promise<boolean> {
   const end = zip.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
   if (end < 0 || end + ZIP_END + zip.readUInt16LE(end + 20) !== zip.length) throw new Damage(CUT);
   let at = zip.readUInt32LE(end + 16);
@@ -140,7 +140,7 @@ async function unpackZip(zip: Buffer, write: Write): Promise<boolean> {
   return false;
 }
 
-async function unpackEntry(zip: Buffer, entry: number, name: string, write: Write): Promise<void> {
+async function unpackEntry(zip: Buffer, entry: number, name: string, write: ChunkSink): Promise<void> {
   const [method, sum, packedSize, size, attributes, local] = [
     zip.readUInt16LE(entry + 10),
     ...[16, 20, 24, 38, 42].map((field) => zip.readUInt32LE(entry + field)),

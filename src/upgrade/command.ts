@@ -16,7 +16,7 @@ import { describeFormat, readFormat } from "./program-format.ts";
 import { readRelease, SIGNATURE, SUMS } from "./release.ts";
 import { readVersion, restore, swap } from "./replace.ts";
 import { createDraft, inWorkspace } from "./workspace.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { printLine } from "../own-output.ts";
 
@@ -31,7 +31,7 @@ export async function runUpgradeCommand(args: string[]): Promise<void> {
   const words = readWords(args);
   const program = realpathSync(process.execPath);
   const [, owner] = OWNERS.find(([pattern]) => pattern.test(program)) ?? [];
-  if (owner) throw new Failure(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
+  if (owner) throw new UserError(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
   if (words.isRollback) {
     const version = await restore(program);
     return printLine(`rt is ${version} again, at ${program}`);
@@ -41,14 +41,14 @@ export async function runUpgradeCommand(args: string[]): Promise<void> {
   printLine(`rt upgrade --rollback brings ${VERSION} back`);
 }
 
-interface Words {
+interface UpgradeArguments {
   readonly isRollback: boolean;
   readonly source: string;
   readonly sha256?: string;
   readonly mayBeOlder: boolean;
 }
 
-function readWords(args: string[]): Words {
+function readWords(args: string[]): UpgradeArguments {
   let parsed;
   try {
     parsed = parseArgs({
@@ -62,33 +62,33 @@ function readWords(args: string[]): Words {
     });
   } catch (error) {
     const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
-    throw new Failure(printable(message), "rt help upgrade shows what there is");
+    throw new UserError(printable(message), "rt help upgrade shows what there is");
   }
   const { values, positionals } = parsed;
   const { sha256, rollback: isRollback, "allow-downgrade": mayBeOlder } = values;
   if (isRollback && (positionals.length > 0 || sha256 !== undefined || mayBeOlder))
-    throw new Failure("--rollback takes nothing else", "it brings back the version before this one");
+    throw new UserError("--rollback takes nothing else", "it brings back the version before this one");
   if (isRollback) return { isRollback, source: "", mayBeOlder };
   if (positionals.length !== 1)
-    throw new Failure(
+    throw new UserError(
       "An upgrade needs one URL or file to come from",
       "rt fetches nothing by itself; a script of this name is started with rt run upgrade",
     );
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new Failure("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
+    throw new UserError("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
   return { isRollback, source: positionals[0]!, sha256: sha256?.toLowerCase(), mayBeOlder };
 }
 
-async function upgrade(program: string, { source, sha256, mayBeOlder }: Words): Promise<string> {
+async function upgrade(program: string, { source, sha256, mayBeOlder }: UpgradeArguments): Promise<string> {
   const origin = openOrigin(source, sha256 !== undefined);
   if (sha256 === undefined && RELEASE_KEYS.length === 0)
-    throw new Failure(
+    throw new UserError(
       "This rt was built without a key that releases are signed with",
       "give the checksum with --sha256",
     );
   const refuseOlder = (version: string) => {
     if (!mayBeOlder && Bun.semver.order(version, VERSION) < 0)
-      throw new Failure(
+      throw new UserError(
         `${printable(origin.name)} is rt ${version}, which is older than this, ${VERSION}`,
         "to go back all the same, add --allow-downgrade",
       );
@@ -100,7 +100,7 @@ async function upgrade(program: string, { source, sha256, mayBeOlder }: Words): 
     await unpack(origin, signed?.sum ?? sha256!, draft, program);
     const version = readVersion(draft);
     if (signed && version !== signed.version)
-      throw new Failure(
+      throw new UserError(
         `${printable(origin.name)} says that it is rt ${version}, where ${signed.version} was signed`,
         "nothing was changed",
       );
@@ -121,7 +121,7 @@ async function unpack(origin: Origin, sum: string, draft: string, program: strin
   const bytes = await origin.read();
   const actual = createHash("sha256").update(bytes).digest("hex");
   if (actual !== sum)
-    throw new Failure(
+    throw new UserError(
       `${name} is not what it should be: its SHA-256 is ${actual}, not ${sum}`,
       "nothing was changed; download it again",
     );
@@ -129,9 +129,9 @@ async function unpack(origin: Origin, sum: string, draft: string, program: strin
   await extractProgram(origin.name, bytes, file.write);
   const format = readFormat(readHead(draft));
   const own = readFormat(readHead(program));
-  if (!format) throw new Failure(`${name} is no program`, "name a release's archive, or its binary");
+  if (!format) throw new UserError(`${name} is no program`, "name a release's archive, or its binary");
   if (describeFormat(format) !== describeFormat(own!))
-    throw new Failure(
+    throw new UserError(
       `${name} is for ${describeFormat(format)}`,
       `this is ${describeFormat(own!)}: name the archive for that`,
     );

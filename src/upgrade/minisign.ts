@@ -18,7 +18,7 @@ export interface PublicKey {
   readonly point: Buffer;
 }
 
-export type Verdict =
+export type SignatureVerdict =
   | { readonly isValid: true; readonly comment: string }
   | { readonly isValid: false; readonly fault: "form" | "content" }
   | { readonly isValid: false; readonly fault: "key"; readonly key: string };
@@ -58,7 +58,7 @@ export function checkSignature(
   content: Uint8Array,
   signatureFile: Uint8Array,
   keys: readonly string[],
-): Verdict {
+): SignatureVerdict {
   const text = Buffer.from(signatureFile).toString("latin1");
   const [, first = "", comment = "", second = ""] = FORM.exec(text) ?? [];
   const packed = decode(first, 2 + ID_LENGTH + 64);

@@ -4,7 +4,7 @@
 // the user has given the checksum of.
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { CONNECTION } from "./connection.ts";
 import { printable } from "../printable.ts";
 
@@ -38,7 +38,7 @@ export function openOrigin(source: string, hasSum: boolean): Origin {
     };
   }
   if (url.protocol === "http:" && !hasSum)
-    throw new Failure(
+    throw new UserError(
       "Over http, anybody on the way could put something else in its place",
       "use https, or give the checksum with --sha256",
     );
@@ -56,7 +56,7 @@ function isWeb({ protocol }: URL): boolean {
 function parseAddress(source: string): URL {
   const url = URL.parse(source);
   if (!url || !(isWeb(url) || url.protocol === "file:"))
-    throw new Failure(
+    throw new UserError(
       `"${url ? describe(url) : printable(source)}" is no address that rt can fetch from`,
       "use https, or a file",
     );
@@ -68,7 +68,7 @@ function nameOf(url: URL): string {
   try {
     return decodeURIComponent(url.pathname.split("/").at(-1)!);
   } catch {
-    throw new Failure(`"${describe(url)}" is no address that rt can fetch from`, "write a % as %25");
+    throw new UserError(`"${describe(url)}" is no address that rt can fetch from`, "write a % as %25");
   }
 }
 
@@ -76,7 +76,7 @@ function pathOf(url: URL): string {
   try {
     return Bun.fileURLToPath(url);
   } catch {
-    throw new Failure(`"${describe(url)}" is no address of a file here`, "give its path instead");
+    throw new UserError(`"${describe(url)}" is no address of a file here`, "give its path instead");
   }
 }
 
@@ -87,8 +87,8 @@ function describe(url: URL): string {
   return printable(shown.href);
 }
 
-function tooLarge(name: string, most: number): Failure {
-  return new Failure(
+function tooLarge(name: string, most: number): UserError {
+  return new UserError(
     `${name} is larger than ${most / 1024 / 1024} MB`,
     "nothing was changed; a release is smaller",
   );
@@ -103,7 +103,7 @@ function checkLocal(path: string, most: number, hint?: string): void {
   } catch (error) {
     throw cannotRead(path, error, hint);
   }
-  if (!stats.isFile()) throw new Failure(`${name} is not a file`, hint);
+  if (!stats.isFile()) throw new UserError(`${name} is not a file`, hint);
   if (stats.size > most) throw tooLarge(name, most);
 }
 
@@ -116,8 +116,8 @@ function readLocal(path: string, most: number, hint?: string): Buffer {
   }
 }
 
-function cannotRead(path: string, error: unknown, hint?: string): Failure {
-  return new Failure(`Cannot read ${printable(path)} (${(error as NodeJS.ErrnoException).code})`, hint);
+function cannotRead(path: string, error: unknown, hint?: string): UserError {
+  return new UserError(`Cannot read ${printable(path)} (${(error as NodeJS.ErrnoException).code})`, hint);
 }
 
 /** One request; what follows from the answer is decided by who asked. */
@@ -130,11 +130,11 @@ async function download(url: URL, most: number, hint?: string): Promise<Uint8Arr
   try {
     const response = await follow(url);
     if (response.ok) return await readBody(response, url, most);
-    throw new Failure(`Cannot download ${describe(url)} (status ${response.status})`, hint);
+    throw new UserError(`Cannot download ${describe(url)} (status ${response.status})`, hint);
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure(
+    throw new UserError(
       `Cannot download ${describe(url)} (${printable(code ?? message)})`,
       "nothing was changed",
     );
@@ -151,12 +151,12 @@ async function follow(start: URL): Promise<Response> {
     await response.body?.cancel();
     const next = URL.parse(location, url);
     if (!next || !isWeb(next) || (url.protocol === "https:" && next.protocol !== "https:"))
-      throw new Failure(
+      throw new UserError(
         `${describe(start)} leads from https to ${next ? describe(next) : "an address that is none"}`,
         "nothing was changed; use an address that stays with https",
       );
     if (left === 0)
-      throw new Failure(`${describe(start)} leads from one address to the next`, "nothing was changed");
+      throw new UserError(`${describe(start)} leads from one address to the next`, "nothing was changed");
     url = next;
   }
 }

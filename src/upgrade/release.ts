@@ -3,7 +3,7 @@
 // The version is in what is signed so that an older release, put in the place of a newer one with all its signatures, is
 // known for what it is before anything of it is run.
 import { printable } from "../printable.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { checkSignature } from "./minisign.ts";
 
 export const SUMS = "SHA256SUMS";
@@ -33,17 +33,17 @@ export function readRelease(
   const verdict = checkSignature(sums, signature, keys);
   if (!verdict.isValid) {
     if (verdict.fault === "form")
-      throw new Failure(`${SIGNATURE} is no signature that rt can read`, "give the checksum with --sha256");
+      throw new UserError(`${SIGNATURE} is no signature that rt can read`, "give the checksum with --sha256");
     if (verdict.fault === "key")
-      throw new Failure(
+      throw new UserError(
         `${SUMS} is signed with the key ${verdict.key}, which this rt does not know`,
         "a version in between may know it; or give the checksum with --sha256",
       );
-    throw new Failure(`${SUMS} is not what was signed`, "nothing was changed; download it again");
+    throw new UserError(`${SUMS} is not what was signed`, "nothing was changed; download it again");
   }
   const [, version] = /^rt (\d+\.\d+\.\d+\S*)$/.exec(verdict.comment) ?? [];
   if (!version)
-    throw new Failure(
+    throw new UserError(
       `${SUMS} is signed, but not as a release of rt: "${printable(verdict.comment)}"`,
       "nothing was changed",
     );
@@ -55,5 +55,5 @@ function findSum(sums: string, name: string): string {
     const [, sum, file] = /^([0-9a-f]{64}) [ *](.+?)\r?$/i.exec(line) ?? [];
     if (file === name) return sum!.toLowerCase();
   }
-  throw new Failure(`${SUMS} has no checksum of ${printable(name)}`, "give it with --sha256");
+  throw new UserError(`${SUMS} has no checksum of ${printable(name)}`, "give it with --sha256");
 }

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { inWorkspace } from "./workspace.ts";
 
@@ -33,7 +33,7 @@ export function readVersion(program: string, patience = PATIENCE): string {
   const version = stdout?.trim() ?? "";
   if (status === 0 && /^\d+\.\d+\.\d+[\w.+-]*$/.test(version)) return version;
   const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
-  throw new Failure(
+  throw new UserError(
     `The new rt does not start here (${status === 0 ? "it says no version" : reason})`,
     "nothing was changed",
   );
@@ -72,15 +72,15 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
   }
 }
 
-function cannotReplace(program: string, error: unknown): Failure {
-  return new Failure(`Cannot replace ${printable(program)} (${(error as NodeJS.ErrnoException).code})`);
+function cannotReplace(program: string, error: unknown): UserError {
+  return new UserError(`Cannot replace ${printable(program)} (${(error as NodeJS.ErrnoException).code})`);
 }
 
 /** The previous program and the present one change places, so that it can be undone too. */
 export async function restore(program: string): Promise<string> {
   const previous = previousOf(program);
   if (!existsSync(previous))
-    throw new Failure(`There is no earlier rt beside ${printable(program)}`, "an upgrade leaves one");
+    throw new UserError(`There is no earlier rt beside ${printable(program)}`, "an upgrade leaves one");
   const version = readVersion(previous);
   return await inWorkspace(program, (folder) => {
     const draft = join(folder, basename(program));

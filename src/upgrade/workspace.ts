@@ -14,10 +14,10 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { whenEnded } from "../../platform/ending.ts";
-import { Failure } from "../failure.ts";
+import { onTermination } from "../../platform/ending.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
-import { isTaken } from "../process-number.ts";
+import { isPidInUse } from "../process-number.ts";
 
 const NAME = ".rt-upgrade-";
 const PATTERN = /^\.rt-upgrade-(\d+)-\w+$/;
@@ -31,9 +31,9 @@ const HINTS: Readonly<Record<string, string>> = {
   EFBIG: "nothing was changed; files may not grow as large here (ulimit -f)",
 };
 
-export function cannotWrite(directory: string, error: unknown): Failure {
+export function cannotWrite(directory: string, error: unknown): UserError {
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  return new Failure(
+  return new UserError(
     `Cannot write to ${printable(directory)} (${code})`,
     HINTS[code] ?? "nothing was changed",
   );
@@ -43,7 +43,7 @@ export function cannotWrite(directory: string, error: unknown): Failure {
 function removeAbandoned(directory: string): void {
   for (const name of readdirSync(directory)) {
     const [, owner] = PATTERN.exec(name) ?? [];
-    if (owner !== undefined && !isTaken(Number(owner)))
+    if (owner !== undefined && !isPidInUse(Number(owner)))
       rmSync(join(directory, name), { recursive: true, force: true });
   }
 }
@@ -62,7 +62,7 @@ export async function inWorkspace<Result>(
     throw cannotWrite(directory, error);
   }
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const stopListening = whenEnded(remove);
+  const stopListening = onTermination(remove);
   try {
     return await work(folder);
   } finally {
@@ -71,14 +71,14 @@ export async function inWorkspace<Result>(
   }
 }
 
-export interface Draft extends Disposable {
+export interface StagedExecutable extends Disposable {
   write(bytes: Uint8Array): void;
   /** What was written is on the disk, and may be run as `mode` says. */
   finish(mode: number): void;
 }
 
 /** @throws Failure, also from its methods, when the file cannot be written */
-export function createDraft(path: string): Draft {
+export function createDraft(path: string): StagedExecutable {
   const attempt = <Result>(effect: () => Result): Result => {
     try {
       return effect();

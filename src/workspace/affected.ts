@@ -12,7 +12,7 @@ import { host } from "../../platform/process.ts";
 import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { explainUnreadable, parentDirectory } from "./package-json.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 
 /** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
 function join(...names: string[]): string {
@@ -20,14 +20,14 @@ function join(...names: string[]): string {
 }
 
 /** What makes a package an affected one: a file, by its absolute path, or another package that it depends on. */
-export type Cause = { readonly file: string } | { readonly dependsOn: number };
+export type AffectedReason = { readonly file: string } | { readonly dependsOn: number };
 
 /** By positions of members. Throws Failure when git cannot tell. */
 export async function affectedMembers(
   workspace: Workspace,
   graph: DependencyGraph,
   reference: string,
-): Promise<Map<number, Cause>> {
+): Promise<Map<number, AffectedReason>> {
   const files = await changedFiles(workspace.root, reference);
   return affectedBy(workspace, graph, files);
 }
@@ -37,7 +37,7 @@ export function affectedBy(
   workspace: Workspace,
   graph: DependencyGraph,
   files: readonly string[],
-): Map<number, Cause> {
+): Map<number, AffectedReason> {
   const causes = ownersOf(workspace, files);
   const dependents = reverseGraph(graph);
   // A Map is walked while it grows.
@@ -59,10 +59,10 @@ export const SHARED_FILES = [
 ] as const;
 
 /** Pure: absolute paths in; out the positions of the packages that hold them, each with the first. */
-function ownersOf(workspace: Workspace, files: readonly string[]): Map<number, Cause> {
+function ownersOf(workspace: Workspace, files: readonly string[]): Map<number, AffectedReason> {
   const find = findOwners(workspace);
   const held = membersBelow(workspace);
-  const causes = new Map<number, Cause>();
+  const causes = new Map<number, AffectedReason>();
   for (const file of files) {
     const owner = find(file);
     const owners = owner === "all" ? workspace.members.keys() : owner === undefined ? [] : [owner];
@@ -121,7 +121,10 @@ async function mergeBase(root: string, reference: string): Promise<string> {
     `${reference}^{commit}`,
   ]);
   if (known === null)
-    throw new Failure(`Git knows no commit "${reference}"`, "fetch it, or name another one: --affected=REF");
+    throw new UserError(
+      `Git knows no commit "${reference}"`,
+      "fetch it, or name another one: --affected=REF",
+    );
   const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
   return (base ?? known).trim();
 }
@@ -132,7 +135,7 @@ async function defaultBranch(root: string): Promise<string> {
   for (const name of ["origin/main", "origin/master", "main", "master"]) {
     if ((await tryGit(root, ["rev-parse", "--verify", "--quiet", name])) !== null) return name;
   }
-  throw new Failure("Git has no default branch to compare with", "name a commit: --affected=REF");
+  throw new UserError("Git has no default branch to compare with", "name a commit: --affected=REF");
 }
 
 async function git(cwd: string, args: readonly string[]): Promise<string> {
@@ -140,13 +143,13 @@ async function git(cwd: string, args: readonly string[]): Promise<string> {
   if (typeof answer === "string") return answer;
   if ("code" in answer) {
     const problem = answer.code === "ENOENT" ? "there is no such program" : explainUnreadable(answer.code);
-    throw new Failure(`Cannot start git: ${problem}`, "--affected asks git what has changed: install it");
+    throw new UserError(`Cannot start git: ${problem}`, "--affected asks git what has changed: install it");
   }
   throw refusalOf(args[0]!, cwd, answer.complaint);
 }
 
 /** What git says of it, and what to do. @param complaint what it wrote, of which the line behind "fatal:" is the reason */
-function refusalOf(command: string, cwd: string, complaint: string): Failure {
+function refusalOf(command: string, cwd: string, complaint: string): UserError {
   const lines = complaint.split("\n").map((line) => line.trim());
   const fatal = lines.findLast((line) => line.startsWith("fatal: "))?.slice("fatal: ".length);
   const reason = fatal ?? lines.findLast((line) => line !== "");
@@ -155,7 +158,7 @@ function refusalOf(command: string, cwd: string, complaint: string): Failure {
   if (trust !== undefined) hint = `its files are another user's; if you trust them: ${trust}`;
   else if (reason?.startsWith("not a git repository"))
     hint = "--affected needs a repository with a commit: git init makes one";
-  return new Failure(`git ${command} failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`, hint);
+  return new UserError(`git ${command} failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`, hint);
 }
 
 /**

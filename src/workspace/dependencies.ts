@@ -5,7 +5,7 @@
 // (`npm:real@1`, `workspace:real@*`) counts for what it stands for, a path (`file:`, `link:`, `portal:`,
 // `workspace:./x`) for the member that lives there. Versions do not count: whether a range fits is the
 // package manager's decision. A package does not depend on itself.
-import type { Member } from "./members.ts";
+import type { MemberPackage } from "./members.ts";
 import { recordField } from "./package-json.ts";
 
 const FIELDS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
@@ -20,7 +20,7 @@ export interface DependencyGraph {
 }
 
 /** Looks at a member's dependencies only when it is asked for them: a selection seldom needs them all. */
-export function linkMembers(members: readonly Member[]): DependencyGraph {
+export function linkMembers(members: readonly MemberPackage[]): DependencyGraph {
   const known: (readonly number[] | undefined)[] = [];
   let index: MemberIndex | undefined;
   return {
@@ -37,7 +37,7 @@ interface MemberIndex {
   readonly byDirectory: ReadonlyMap<string, number>;
 }
 
-function indexMembers(members: readonly Member[]): MemberIndex {
+function indexMembers(members: readonly MemberPackage[]): MemberIndex {
   const byName = new Map<string, number>();
   const byDirectory = new Map<string, number>();
   for (const [index, { name, directory }] of members.entries()) {
@@ -47,7 +47,11 @@ function indexMembers(members: readonly Member[]): MemberIndex {
   return { byName, byDirectory };
 }
 
-function findTargets({ manifest, directory }: Member, self: number, index: MemberIndex): readonly number[] {
+function findTargets(
+  { manifest, directory }: MemberPackage,
+  self: number,
+  index: MemberIndex,
+): readonly number[] {
   const targets = new Set<number>();
   for (const field of FIELDS) {
     if (manifest[field] === undefined) continue;

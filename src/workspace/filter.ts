@@ -12,9 +12,9 @@
 import { files } from "../../platform/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
-import type { Member, Workspace } from "./members.ts";
+import type { MemberPackage, Workspace } from "./members.ts";
 import { type PackageJsonError, parentDirectory } from "./package-json.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 
 export interface Selector {
   readonly source: string;
@@ -59,7 +59,7 @@ function parseSelector(source: string): Selector {
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
   const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
   if (core === "")
-    throw new Failure(`Filter "${source}" names no package`, "give a name, a ./path or a {directory}");
+    throw new UserError(`Filter "${source}" names no package`, "give a name, a ./path or a {directory}");
   return {
     source,
     isExclusion: bang === "!",
@@ -116,12 +116,12 @@ export function selectMembers(
 }
 
 /** Selects every member but the root. */
-export function allMembers(members: readonly Member[]): number[] {
+export function allMembers(members: readonly MemberPackage[]): number[] {
   return members.flatMap(({ isRoot }, index) => (isRoot ? [] : [index]));
 }
 
 /** Selects what `--workspaces` means: every member but the package of the root's directory. */
-export function workspacePackages(members: readonly Member[]): number[] {
+export function workspacePackages(members: readonly MemberPackage[]): number[] {
   return members.flatMap(({ path }, index) => (path === "." ? [] : [index]));
 }
 
@@ -141,7 +141,7 @@ function mayMean(
   from: string,
 ): boolean {
   const directory = isFolder ? `${file}/*` : parentDirectory(file)!;
-  const nameless: Member = { directory, path: "", name: "", manifest: {}, isRoot: false };
+  const nameless: MemberPackage = { directory, path: "", name: "", manifest: {}, isRoot: false };
   const mayLeadInto = (path: string) => isFolder && (isGlob(path) || isWithin(resolve(from, path), file));
   const isBelow = ({ directory }: Selector) =>
     directory === "" || compileDirectoryMatch(directory, from)(nameless) || mayLeadInto(directory);
@@ -177,7 +177,7 @@ function resolve(from: string, path: string): string {
 }
 
 /** Positions. Most selectors are a plain name, and a function that is called a thousand times takes its time. */
-function matching(selector: Selector, from: string, members: readonly Member[]): number[] {
+function matching(selector: Selector, from: string, members: readonly MemberPackage[]): number[] {
   const { name, path, directory } = selector;
   const found: number[] = [];
   if (path === "" && directory === "" && !isGlob(name)) {
@@ -189,7 +189,7 @@ function matching(selector: Selector, from: string, members: readonly Member[]):
   return found;
 }
 
-function compileMatch({ name, path, directory }: Selector, from: string): (member: Member) => boolean {
+function compileMatch({ name, path, directory }: Selector, from: string): (member: MemberPackage) => boolean {
   if (path !== "") return compilePathMatch(path, from);
   const isName = compileNameMatch(name);
   if (directory === "") return isName;
@@ -197,7 +197,7 @@ function compileMatch({ name, path, directory }: Selector, from: string): (membe
   return (member) => isThere(member) && isName(member);
 }
 
-function compileNameMatch(name: string): (member: Member) => boolean {
+function compileNameMatch(name: string): (member: MemberPackage) => boolean {
   if (name === "") return () => true;
   if (name === "*" || name === "**") return ({ isRoot }) => !isRoot;
   if (!isGlob(name)) return (member) => member.name === name;
@@ -205,7 +205,7 @@ function compileNameMatch(name: string): (member: Member) => boolean {
   return (member) => member.name !== "" && !member.isRoot && glob.match(member.name);
 }
 
-function compilePathMatch(path: string, from: string): (member: Member) => boolean {
+function compilePathMatch(path: string, from: string): (member: MemberPackage) => boolean {
   if (!isGlob(path)) {
     const wanted = resolve(from, path);
     return ({ directory }) => directory === wanted;
@@ -214,7 +214,7 @@ function compilePathMatch(path: string, from: string): (member: Member) => boole
   return ({ isRoot, directory }) => !isRoot && glob.match(directory);
 }
 
-function compileDirectoryMatch(path: string, from: string): (member: Member) => boolean {
+function compileDirectoryMatch(path: string, from: string): (member: MemberPackage) => boolean {
   if (!isGlob(path)) {
     const parent = resolve(from, path);
     return ({ directory }) => isWithin(directory, parent);
@@ -240,15 +240,15 @@ function isWithin(directory: string, parent: string): boolean {
 function nothingMatched(
   selectors: readonly Selector[],
   unmatched: readonly string[],
-  members: readonly Member[],
+  members: readonly MemberPackage[],
   from: string,
-): Failure {
+): UserError {
   const sources = selectors.map(({ source }) => `"${source}"`);
   const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
   const hints = selectors.flatMap((selector) =>
     unmatched.includes(selector.source) ? hintAt(selector, members, from) : [],
   );
-  return new Failure(
+  return new UserError(
     unmatched.length > 0
       ? `No workspace packages matched ${label}`
       : `No workspace packages are left by ${label}`,
@@ -258,7 +258,7 @@ function nothingMatched(
 
 const COMMIT = /^\[(.+)\]$/;
 
-function hintAt({ name }: Selector, members: readonly Member[], from: string): string[] {
+function hintAt({ name }: Selector, members: readonly MemberPackage[], from: string): string[] {
   const [, commit] = COMMIT.exec(name) ?? [];
   if (commit !== undefined) return [`packages changed since a commit are meant by --affected=${commit}`];
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))

@@ -9,7 +9,7 @@
 import { directories } from "../../platform/directories.ts";
 import { files } from "../../platform/files.ts";
 import type { Listing } from "../../platform/contract/directories.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
 import { isLost, parentDirectory } from "./package-json.ts";
@@ -47,11 +47,11 @@ export function compilePatterns(texts: readonly string[], where: string): Member
         text.length > LONGEST_PATTERN
           ? `is longer than ${LONGEST_PATTERN} characters`
           : `stands for more than ${MOST_ALTERNATIVES} paths`;
-      throw new Failure(`The pattern ${describe(text, where)} ${problem}`, HINT);
+      throw new UserError(`The pattern ${describe(text, where)} ${problem}`, HINT);
     }
     total += count;
     if (total > MOST_PATTERNS)
-      throw new Failure(`There are more than ${MOST_PATTERNS} patterns in ${where}`, HINT);
+      throw new UserError(`There are more than ${MOST_PATTERNS} patterns in ${where}`, HINT);
     patterns.push(compilePattern(text));
   }
   return patterns;
@@ -106,12 +106,12 @@ export function openSearch(root: string, where: string): Search {
     if (left >= 0) return;
     if (where === "") {
       const problem = `There are too many folders below ${printable(root)} to look for packages`;
-      throw new Failure(
+      throw new UserError(
         problem,
         'start rt in a project, or list its packages as "workspaces" in package.json',
       );
     }
-    throw new Failure(`The pattern ${describe(source, where)} leads through too many folders`, HINT);
+    throw new UserError(`The pattern ${describe(source, where)} leads through too many folders`, HINT);
   }
 
   function list(directory: string): Listing {

@@ -28,10 +28,10 @@ import {
   type PackageJson,
 } from "./package-json.ts";
 import { compilePatterns, type MemberPattern, openSearch, startOf } from "./member-patterns.ts";
-import { Failure } from "../failure.ts";
+import { UserError } from "../failure.ts";
 import { printable } from "../printable.ts";
 
-export interface Member {
+export interface MemberPackage {
   readonly directory: string;
   /** From the root, with forward slashes; "." for the root itself. */
   readonly path: string;
@@ -45,7 +45,7 @@ export interface Workspace {
   readonly root: string;
   /** False when there is no declaration and the packages were merely found. */
   readonly isDeclared: boolean;
-  readonly members: readonly Member[];
+  readonly members: readonly MemberPackage[];
   readonly broken: readonly PackageJsonError[];
 }
 
@@ -108,8 +108,8 @@ function declaredForPnpm(directory: string): Patterns | null {
   const file = `${startOf(directory)}pnpm-workspace.yaml`;
   const content = files.readFile(file, LARGEST_YAML + 1);
   if (content === "ENOENT" || content === "ENOTDIR") return null;
-  if (typeof content === "string") throw new Failure(`Cannot read ${file}: ${explainUnreadable(content)}`);
-  if (content.length > LARGEST_YAML) throw new Failure(`Cannot read ${file}: it is larger than 1 MiB`);
+  if (typeof content === "string") throw new UserError(`Cannot read ${file}: ${explainUnreadable(content)}`);
+  if (content.length > LARGEST_YAML) throw new UserError(`Cannot read ${file}: it is larger than 1 MiB`);
   const text = new TextDecoder().decode(content);
   const packages = parsePnpmWorkspace(text, file);
   return packages === undefined || packages === null
@@ -125,7 +125,9 @@ export function parsePnpmWorkspace(text: string, file: string): unknown {
     const { lineOfSyntaxError } = require("./syntax-line.ts") as typeof import("./syntax-line.ts");
     const { name, message } = error as Error;
     const reason = name === "RangeError" ? "nested too deeply" : message.replace(/^YAML Parse error: /, "");
-    throw new Failure(`Cannot read ${file}:${lineOfSyntaxError(text, Bun.YAML.parse)}: ${printable(reason)}`);
+    throw new UserError(
+      `Cannot read ${file}:${lineOfSyntaxError(text, Bun.YAML.parse)}: ${printable(reason)}`,
+    );
   }
 }
 
@@ -135,7 +137,7 @@ const LARGEST_YAML = 1024 * 1024;
 function requirePatterns(value: unknown, where: string): Patterns {
   if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string"))
     return { patterns: value, where };
-  throw new Failure(`Cannot use ${where}: expected a list of path patterns`, 'write it as ["packages/*"]');
+  throw new UserError(`Cannot use ${where}: expected a list of path patterns`, 'write it as ["packages/*"]');
 }
 
 /** Whether the nearest package is one of them. */
@@ -157,7 +159,7 @@ function collectMembers(root: string, patterns: readonly string[], where: string
   const compiled = compilePatterns(patterns, where);
   const search = openSearch(root, where);
   const isDeclared = where !== "";
-  const members = new Map<string, Member>();
+  const members = new Map<string, MemberPackage>();
   const paths: string[] = [];
   const broken: PackageJsonError[] = [];
   const reader = directories.openReader(root);
@@ -199,7 +201,7 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     if (code === "ENOENT") tellLost(directory, broken);
     else broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
   }
-  const inOrder: Member[] = [];
+  const inOrder: MemberPackage[] = [];
   for (const path of paths.sort()) inOrder.push(members.get(path)!);
   // A single package is not the root of others.
   if (!isDeclared && inOrder.length === 1) inOrder[0] = { ...inOrder[0]!, isRoot: false };
@@ -267,11 +269,11 @@ function rejectDuplicates(workspace: Workspace): Workspace {
   const names = new Set<string>();
   for (const { name } of workspace.members) names.add(name);
   if (names.size === workspace.members.length) return workspace; // nearly always
-  const byName = new Map<string, Member>();
+  const byName = new Map<string, MemberPackage>();
   for (const member of workspace.members) {
     const other = member.name === "" ? undefined : byName.get(member.name);
     if (other) {
-      throw new Failure(
+      throw new UserError(
         `Two packages are named "${member.name}": ${other.path} and ${member.path}`,
         "rename one of them",
       );

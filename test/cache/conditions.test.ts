@@ -2,20 +2,20 @@
 // notices. A part that is always met would be a stale hit.
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { compareEntry, type Left } from "../../src/cache/check.ts";
-import type { Condition, Entry, Output } from "../../src/cache/entry.ts";
-import { hashBytes, Hashes } from "../../src/cache/hashes.ts";
-import { Seen } from "../../src/cache/seen.ts";
-import { list, look } from "../../platform/path-state.ts";
+import { validateEntry, type StaleOutputLookup } from "../../src/cache/check.ts";
+import type { RecordedDependency, CacheEntry, RecordedOutput } from "../../src/cache/entry.ts";
+import { hashBytes, FileHashCache } from "../../src/cache/hashes.ts";
+import { StatCache } from "../../src/cache/seen.ts";
+import { listDirectoryNames, statPath } from "../../platform/path-state.ts";
 import { createProject } from "../support/project.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 const HASH = hashBytes("text");
 
 interface Row {
-  readonly condition: Condition;
+  readonly condition: RecordedDependency;
   /** The outputs of the run; none by default. */
-  readonly outputs?: readonly Output[];
+  readonly outputs?: readonly RecordedOutput[];
   /** Makes the state that the run found. */
   readonly before: () => void;
   /** Each change, with the end of what is said of it; null where the condition is still met. */
@@ -38,7 +38,7 @@ const replaceBy = (make: (name: string) => void) => () => {
 const link = (name: string) => symlinkSync("elsewhere", name);
 const fifo = (name: string) => void Bun.spawnSync(["mkfifo", name]);
 
-const FILE: Output = { path: "x", kind: "file", hash: HASH, mode: 0o644 };
+const FILE: RecordedOutput = { path: "x", kind: "file", hash: HASH, mode: 0o644 };
 
 const ROWS: readonly Row[] = [
   {
@@ -236,15 +236,24 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Compares with the working directory; null if the conditions are met. */
-async function differenceOf({ condition, outputs = [] }: Row, left?: Left): Promise<string | null> {
-  const entry = { conditions: [condition], outputs } as unknown as Entry;
-  const hashes = new Hashes(
-    look,
+async function differenceOf(
+  { condition, outputs = [] }: Row,
+  left?: StaleOutputLookup,
+): Promise<string | null> {
+  const entry = { conditions: [condition], outputs } as unknown as CacheEntry;
+  const hashes = new FileHashCache(
+    statPath,
     () => true,
     () => null,
   );
-  const world = { look, list, hashes, isIgnored: () => false, seen: new Seen() };
-  const { difference, leftovers } = await compareEntry(entry, world, left);
+  const world = {
+    look: statPath,
+    list: listDirectoryNames,
+    hashes,
+    isIgnored: () => false,
+    seen: new StatCache(),
+  };
+  const { mismatch: difference, leftovers } = await validateEntry(entry, world, left);
   expect(leftovers).toEqual([]);
   return difference;
 }
@@ -274,7 +283,7 @@ test("an output is replaced where another run of the script has left a file, and
   await using project = await createProject();
   const path = project.join("x");
   const row = { condition: ["absent", path], outputs: [{ ...FILE, path }] } as unknown as Row;
-  const left = (isLeft: boolean): Left => ({ has: async () => isLeft, at: async () => null });
+  const left = (isLeft: boolean): StaleOutputLookup => ({ has: async () => isLeft, at: async () => null });
   writeFileSync(path, "other");
   expect(await differenceOf(row, left(true))).toBeNull();
   expect(await differenceOf(row, left(false))).toBe(`${path} is there now`);
@@ -283,14 +292,15 @@ test("an output is replaced where another run of the script has left a file, and
   expect(await differenceOf(row, left(true))).toBe(`${path} is there now`);
 });
 
-const ALL_LEFT: Left = { has: async () => true, at: async (paths) => paths };
+const ALL_LEFT: StaleOutputLookup = { has: async () => true, at: async (paths) => paths };
 
 test("an output of another run is replaced only where this run has created the file or the folder", async () => {
   await using project = await createProject({ "x/z": "", "other/z": "" });
   const at = project.join("x");
-  const made: Output = { path: at, kind: "directory", mode: 0o755 };
+  const made: RecordedOutput = { path: at, kind: "directory", mode: 0o755 };
   const names = (...names: string[]) => ["names", at, names] as const;
-  const row = (condition: Condition, outputs: Output[]) => ({ condition, outputs }) as unknown as Row;
+  const row = (condition: RecordedDependency, outputs: RecordedOutput[]) =>
+    ({ condition, outputs }) as unknown as Row;
   expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z is new`);
   expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a is not there any more`);
   rmSync(at, { recursive: true });

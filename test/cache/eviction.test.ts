@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { KeptEntry } from "../../src/cache/entry.ts";
+import type { StoredEntry } from "../../src/cache/entry.ts";
 import { touch } from "../../src/cache/kept-files.ts";
-import { Store } from "../../src/cache/store.ts";
+import { CacheStore } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 
@@ -13,13 +13,13 @@ const HOUR = 3_600_000;
 const GRACE = 10 * 60_000;
 
 /** An entry that was used so many hours ago, with contents of its own and one of others. */
-function add(store: Store, key: string, hoursAgo: number, contents: readonly string[]): string {
+function add(store: CacheStore, key: string, hoursAgo: number, contents: readonly string[]): string {
   const hashes = contents.map((text) => store.keepBytes(Buffer.from(text)));
   const log = store.keepBytes(Buffer.from(`log of ${key}`));
   const outputs = hashes.map(
     (hash, index) => ({ path: `out${index}`, kind: "file", hash, mode: 0o644 }) as const,
   );
-  const entry: KeptEntry = {
+  const entry: StoredEntry = {
     ...{
       label: key,
       created: NOW,
@@ -46,7 +46,7 @@ function age(path: string, hours: number): void {
 
 test("at its limit nothing goes, one byte above it what was used longest ago, with what nobody else needs", async () => {
   await using project = await createProject();
-  const store = new Store(project.join("rt/store"));
+  const store = new CacheStore(project.join("rt/store"));
   const old = add(store, "a".repeat(64), 3, ["of a", "shared"]);
   const middle = add(store, "b".repeat(64), 2, ["of b", "shared"]);
   const recent = add(store, "c".repeat(64), 1, ["of c", "shared"]);
@@ -54,35 +54,35 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
   const blob = (text: string) => store.blobPath(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
   const present = () => all.map((path) => existsSync(path));
   const { size } = store.measure();
-  store.shrink(size, GRACE);
+  store.evict(size, GRACE);
   expect(present()).toEqual([true, true, true]);
-  store.shrink(size - 1, GRACE);
+  store.evict(size - 1, GRACE);
   expect(present()).toEqual([false, true, true]);
   expect(
     ["of a", "of b", "of c", "shared", `log of ${"a".repeat(64)}`].map((text) => existsSync(blob(text))),
   ).toEqual([...[false, true, true, true, false]]);
   // Used again, it is the last to go.
   touch(middle);
-  store.shrink(store.measure().size - 1, GRACE);
+  store.evict(store.measure().size - 1, GRACE);
   expect(present()).toEqual([false, true, false]);
   expect(existsSync(blob("shared"))).toBe(true);
   expect([...store.entries("b".repeat(64))].map(({ entry }) => entry.label)).toEqual(["b".repeat(64)]);
-  store.shrink(0, GRACE);
+  store.evict(0, GRACE);
   expect(present()).toEqual([false, false, false]);
   expect(existsSync(blob("shared"))).toBe(false);
 });
 
 test("what another rt is about to name stays, and what one that was killed has begun goes", async () => {
   await using project = await createProject();
-  const store = new Store(project.join("rt/store"));
+  const store = new CacheStore(project.join("rt/store"));
   const nameless = [store.keepBytes(Buffer.from("old")), store.keepBytes(Buffer.from("new"))] as const;
   age(store.blobPath(nameless[0]), 1);
   const drafts = ["old", "new"].map((name) => join(store.directory, "drafts", name));
   for (const draft of drafts) writeFileSync(draft, "half");
   age(drafts[0]!, 1);
-  store.shrink(Number.MAX_SAFE_INTEGER, GRACE);
+  store.evict(Number.MAX_SAFE_INTEGER, GRACE);
   expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true]);
-  store.shrink(0, GRACE);
+  store.evict(0, GRACE);
   expect(nameless.map((hash) => existsSync(store.blobPath(hash)))).toEqual([false, true]);
 });
 
@@ -90,7 +90,7 @@ test("rt cache prune leaves so much as is asked for, and nothing of other versio
   await using project = await createProject();
   const other = project.join("rt/scripts-1/blobs/old");
   await project.write({ "rt/scripts-1/blobs/old": "old", "rt/served/kept": "served" });
-  const store = new Store(project.join("rt/scripts-4"));
+  const store = new CacheStore(project.join("rt/scripts-4"));
   add(store, "a".repeat(64), 3, ["x".repeat(600_000)]);
   const recent = add(store, "b".repeat(64), 2, ["y".repeat(600_000)]);
   const run = async (...words: string[]) =>

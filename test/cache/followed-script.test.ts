@@ -2,24 +2,24 @@
 // not meet itself then.
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { FollowedScript } from "../../src/cache/followed-script.ts";
-import { Presence, sweep } from "../../src/cache/presence.ts";
+import { TracedScript } from "../../src/cache/followed-script.ts";
+import { ConcurrentRunDetector, sweep } from "../../src/cache/presence.ts";
 import { createProject } from "../support/project.ts";
 
 test("a script whose start fails is not there any more, and may come again", async () => {
   await using project = await createProject();
   const there = project.join("presence");
   mkdirSync(there);
-  const announce = () => new Presence(there, ["p", "build"], project.join("draft"));
+  const announce = () => new ConcurrentRunDetector(there, ["p", "build"], project.join("draft"));
   const steps = [{ event: "build", program: project.join("absent"), argv: ["absent"], env: {} }];
   const start = () => {
-    const script = new FollowedScript(steps, [{}], undefined, announce);
+    const script = new TracedScript(steps, [{}], undefined, announce);
     const request = { cwd: project.path, output: "separate", onOutput() {} } as const;
     return () => script.start(0, request);
   };
   expect(start()).toThrow("ENOENT");
   expect(sweep(there)).toEqual([]);
   const again = announce();
-  expect(() => again.requireAlone()).not.toThrow();
+  expect(() => again.requireNoConcurrentRun()).not.toThrow();
   again.leave();
 });

@@ -2,13 +2,13 @@
 // process number; and where something cannot be kept.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type Candidate, findCandidates } from "../../src/cache/candidates.ts";
-import type { KeptEntry } from "../../src/cache/entry.ts";
+import { type EntryCandidate, findCandidates } from "../../src/cache/candidates.ts";
+import type { StoredEntry } from "../../src/cache/entry.ts";
 import type { SharedCache } from "../../src/cache/shared.ts";
-import { KnownEntries } from "../../src/cache/known-entries.ts";
-import { Seen } from "../../src/cache/seen.ts";
-import { Shelf } from "../../src/cache/server/shelf.ts";
-import { Store } from "../../src/cache/store.ts";
+import { EntrySnapshot } from "../../src/cache/known-entries.ts";
+import { StatCache } from "../../src/cache/seen.ts";
+import { ArtifactStore } from "../../src/cache/server/shelf.ts";
+import { CacheStore } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
 
 /** Larger than what is hashed in one piece. */
@@ -17,10 +17,10 @@ const LARGE = 3 << 20;
 test("two that keep a file at the same moment keep what each of them has read", async () => {
   await using project = await createProject({ one: "1".repeat(LARGE), two: "2".repeat(LARGE) });
   const directory = project.join("rt/store");
-  const stores = [new Store(directory), new Store(directory)] as const;
+  const stores = [new CacheStore(directory), new CacheStore(directory)] as const;
   const [one, two] = await Promise.all([
-    stores[0].keepFile(project.join("one")),
-    stores[1].keepFile(project.join("two")),
+    stores[0].addFile(project.join("one")),
+    stores[1].addFile(project.join("two")),
   ]);
   expect(readFileSync(stores[0].blobPath(one), "utf8") === "1".repeat(LARGE)).toBe(true);
   expect(readFileSync(stores[0].blobPath(two), "utf8") === "2".repeat(LARGE)).toBe(true);
@@ -28,7 +28,10 @@ test("two that keep a file at the same moment keep what each of them has read", 
 
 test("two servers over one store receive at the same moment", async () => {
   await using project = await createProject();
-  const shelves = [new Shelf(project.join("served"), LARGE), new Shelf(project.join("served"), LARGE)];
+  const shelves = [
+    new ArtifactStore(project.join("served"), LARGE),
+    new ArtifactStore(project.join("served"), LARGE),
+  ];
   const bodyOf = (text: string) => new Response(text).body as ReadableStream<Uint8Array>;
   const drafts = await Promise.all(
     shelves.map(async (shelf, index) => await shelf.receive(bodyOf(`body ${index}`), LARGE)),
@@ -38,7 +41,7 @@ test("two servers over one store receive at the same moment", async () => {
 
 test("what is too long, or breaks off, leaves no draft", async () => {
   await using project = await createProject();
-  const shelf = new Shelf(project.join("served"), LARGE);
+  const shelf = new ArtifactStore(project.join("served"), LARGE);
   const left = () => readdirSync(project.join("served/drafts"));
   expect(await shelf.receive(new Response("x".repeat(100)).body, 99)).toBeUndefined();
   expect(left()).toEqual([]);
@@ -54,10 +57,10 @@ test("what is too long, or breaks off, leaves no draft", async () => {
 
 test("an entry of others is of use where this machine cannot keep it", async () => {
   await using project = await createProject();
-  const store = new Store(project.join("rt/store"));
+  const store = new CacheStore(project.join("rt/store"));
   rmSync(project.join("rt/store/keys"), { recursive: true });
   writeFileSync(project.join("rt/store/keys"), "");
-  const kept: KeptEntry = {
+  const kept: StoredEntry = {
     ...{ label: "build", created: 0, duration: 7, root: "/r", log: "a".repeat(64) },
     ...{ conditions: [], outputs: [], own: [], mentioned: [] },
   };
@@ -74,9 +77,9 @@ test("an entry of others is of use where this machine cannot keep it", async () 
   };
   const place = { root: "/r", packageDirectory: "/r", isDeclared: () => false };
   const access = { isRead: true, isWritten: true };
-  const found: Candidate[] = [];
+  const found: EntryCandidate[] = [];
   for await (const candidate of findCandidates(
-    { store, known: new KnownEntries(store, "/r"), access, key: "k", place, seen: new Seen() },
+    { store, known: new EntrySnapshot(store, "/r"), access, key: "k", place, seen: new StatCache() },
     { cache, key: "theirs" },
   )) {
     found.push(candidate);

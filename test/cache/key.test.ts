@@ -1,8 +1,8 @@
 // What has to be the same before an earlier run counts: how a script is started, and what is said of it.
 import { expect, test } from "bun:test";
 import { linkSync } from "node:fs";
-import { look } from "../../platform/path-state.ts";
-import { hashFile, Hashes } from "../../src/cache/hashes.ts";
+import { statPath } from "../../platform/path-state.ts";
+import { hashFile, FileHashCache } from "../../src/cache/hashes.ts";
 import { hashOf } from "../../src/cache/key.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -86,13 +86,13 @@ test.skipIf(!CAN_TRACE)("a word that rt cache does not know changes nothing", as
 test("a program to which a hard link is made while it is read keeps its hash", async () => {
   await using project = await createProject({ program: "x".repeat(8 << 20) });
   const path = project.join("program");
-  const hashes = new Hashes(
-    look,
+  const hashes = new FileHashCache(
+    statPath,
     () => true,
     () => null,
   );
   // It is read in pieces, and whoever waits has a turn between two of them.
-  const hash = hashOf(path, hashes, look);
+  const hash = hashOf(path, hashes, statPath);
   await new Promise((next) => setImmediate(next));
   linkSync(path, project.join("link"));
   expect(await hash).toBe(await hashFile(path));

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import type { Condition, KeptEntry } from "../../src/cache/entry.ts";
+import type { RecordedDependency, StoredEntry } from "../../src/cache/entry.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { type CachedProject, cachedProject } from "./cached-project.ts";
 import { PATH, type Workload } from "./workloads.ts";
@@ -115,7 +115,7 @@ async function findAnswered(
 type Change = readonly [what: string, apply: () => void, putBack: () => void];
 
 /** What can be done to a path, by what was recorded of it. */
-function changesOf([kind, , ...rest]: Condition, path: string): Change[] {
+function changesOf([kind, , ...rest]: RecordedDependency, path: string): Change[] {
   const aside = `${path}.aside`;
   const move = () => renameSync(path, aside);
   const moveBack = () => {
@@ -169,7 +169,7 @@ function changesOf([kind, , ...rest]: Condition, path: string): Change[] {
 }
 
 /** Of what is no input, each file with another content, and each folder with a name more. */
-function othersOf(project: CachedProject, entry: KeptEntry, made: ReadonlySet<string>): InputChange[] {
+function othersOf(project: CachedProject, entry: StoredEntry, made: ReadonlySet<string>): InputChange[] {
   const known = new Set(entry.conditions.map(([, path]) => path));
   const listed = new Set(entry.conditions.flatMap(([kind, path]) => (kind === "names" ? [path] : [])));
   const absent = new Set(entry.conditions.flatMap(([kind, path]) => (kind === "absent" ? [path] : [])));
@@ -197,10 +197,10 @@ function topmostMissing(path: string): string {
   return existsSync(dirname(path)) ? path : topmostMissing(dirname(path));
 }
 
-async function entryOf(project: CachedProject): Promise<KeptEntry> {
+async function entryOf(project: CachedProject): Promise<StoredEntry> {
   const [name] = [...new Bun.Glob("rt/*/keys/*/*.zst").scanSync(project.cache)];
   const bytes = await Bun.file(join(project.cache, name!)).bytes();
-  return JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as KeptEntry;
+  return JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as StoredEntry;
 }
 
 function prepare(project: CachedProject, { packages, isLinked }: Workload, isWhole: boolean): void {

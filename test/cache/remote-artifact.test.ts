@@ -2,17 +2,17 @@
 // which has to be turbo's to the last bit.
 import { expect, test } from "bun:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Entry, KeptEntry, Output } from "../../src/cache/entry.ts";
+import type { CacheEntry, StoredEntry, RecordedOutput } from "../../src/cache/entry.ts";
 import { packContents, packIndex, readContents, readIndex } from "../../src/cache/remote/artifact.ts";
 import { reactToRead, reactToWrite } from "../../src/cache/remote/answers.ts";
-import { findOutside } from "../../src/cache/remote/bounds.ts";
+import { findUnshareableOutput } from "../../src/cache/remote/bounds.ts";
 import { isSigned, signArtifact } from "../../src/cache/remote/signature.ts";
-import { Uploads } from "../../src/cache/remote/uploads.ts";
+import { UploadQueue } from "../../src/cache/remote/uploads.ts";
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 const [ONE, TWO] = [hashOf("one"), hashOf("two")];
 
-const ENTRY: KeptEntry = {
+const ENTRY: StoredEntry = {
   label: "build",
   root: "/home/me/shop",
   mentioned: [],
@@ -47,10 +47,10 @@ test("an index has what was put in, and nothing that is no entry", async () => {
     label: `${index}`,
     conditions: [["any", `${index}`] as const],
   }));
-  expect((await packIndex(ENTRY, many as KeptEntry[]))!.entries).toEqual([
+  expect((await packIndex(ENTRY, many as StoredEntry[]))!.entries).toEqual([
     ENTRY,
     ...many.slice(0, 7),
-  ] as KeptEntry[]);
+  ] as StoredEntry[]);
   const read = (entry: unknown) =>
     readIndex(zstdCompressSync(JSON.stringify({ format: 1, entries: [entry] })));
   expect(read(ENTRY)).toEqual([ENTRY]);
@@ -92,10 +92,10 @@ test("an entry's outputs are in its package, or declared, and links lead into th
     packageDirectory: "/r/app",
     isDeclared: (path: string) => path.startsWith("/r/declared/"),
   };
-  const isOutside = (output: Output) =>
-    findOutside({ ...ENTRY, outputs: [output] } as Entry, place) !== undefined;
-  const file = (path: string, mode = 0o644): Output => ({ path, kind: "file", hash: ONE, mode });
-  const link = (target: string): Output => ({ path: "/r/app/l", kind: "link", target });
+  const isOutside = (output: RecordedOutput) =>
+    findUnshareableOutput({ ...ENTRY, outputs: [output] } as CacheEntry, place) !== undefined;
+  const file = (path: string, mode = 0o644): RecordedOutput => ({ path, kind: "file", hash: ONE, mode });
+  const link = (target: string): RecordedOutput => ({ path: "/r/app/l", kind: "link", target });
   for (const output of [
     file("/r/app/a"),
     file("/r/declared/a"),
@@ -212,7 +212,7 @@ test("what an answer means for the rest of the run", () => {
 });
 
 test("what could not be shared in time is counted, and held up for by nobody", async () => {
-  const uploads = new Uploads();
+  const uploads = new UploadQueue();
   const hanging = () => new Promise<boolean>(() => {});
   const jobs = [async () => true, hanging, hanging, async () => true].map((run) => uploads.add(run));
   expect(await jobs[0]).toBe(true);

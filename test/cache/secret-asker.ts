@@ -1,6 +1,6 @@
 // A thread of the test that opens stores at the same moment as others: round by round they wait for each other.
 import { join } from "node:path";
-import { Store } from "../../src/cache/store.ts";
+import { CacheStore } from "../../src/cache/store.ts";
 
 interface Question {
   readonly folder: string;
@@ -13,7 +13,7 @@ interface Question {
 self.onmessage = ({ data }: MessageEvent<Question>) => {
   const { folder, turns, rounds, threads } = data;
   const secrets = Array.from({ length: rounds }, (_, round) => {
-    const store = new Store(join(folder, "rt", String(round)));
+    const store = new CacheStore(join(folder, "rt", String(round)));
     Atomics.add(turns, 0, 1);
     while (Atomics.load(turns, 0) < (round + 1) * threads);
     return Buffer.from(store.secret()).toString("hex");

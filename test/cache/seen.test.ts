@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { compareEntry, type World } from "../../src/cache/check.ts";
-import type { Entry } from "../../src/cache/entry.ts";
+import { validateEntry, type FileSystemView } from "../../src/cache/check.ts";
+import type { CacheEntry } from "../../src/cache/entry.ts";
 import { startLive } from "../options/live.ts";
 import { waitUntil } from "../support/processes.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
@@ -165,12 +165,12 @@ test.skipIf(!CAN_TRACE)("a script that fails is told of variables at its first f
 });
 
 test("what is new in a folder, gone from it, or cannot be listed any more is a difference, but for what it made itself", async () => {
-  const lookIn = async (now: string[] | null, outputs: Entry["outputs"] = []) => {
+  const lookIn = async (now: string[] | null, outputs: CacheEntry["outputs"] = []) => {
     const conditions = [["names", "/x", ["fa", "fb"]]] as const;
     const world = { list: () => now, isIgnored: (path: string) => path === "/x/ignored" };
-    const { difference } = await compareEntry(
-      { conditions, outputs, own: [] } as unknown as Entry,
-      world as unknown as World,
+    const { mismatch: difference } = await validateEntry(
+      { conditions, outputs, own: [] } as unknown as CacheEntry,
+      world as unknown as FileSystemView,
     );
     return difference;
   };

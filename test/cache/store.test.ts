@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { Store } from "../../src/cache/store.ts";
+import { CacheStore } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
@@ -240,7 +240,7 @@ test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody t
     expect([change, await project.run("t")]).toEqual([change, "ran"]);
     expect(await Bun.file(others.join("victim")).text()).toBe("somebody's");
   }
-  const store = new Store(storeOf(project));
+  const store = new CacheStore(storeOf(project));
   expect([store.readBlob(up), await store.checkBlob(up)]).toEqual([null, false]);
   expect(await Bun.file(others.join("victim")).text()).toBe("somebody's");
 });

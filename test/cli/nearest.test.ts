@@ -1,6 +1,6 @@
 // Which known names a mistyped one may have meant.
 import { expect, test } from "bun:test";
-import { nearest } from "../../src/nearest.ts";
+import { suggestNames } from "../../src/nearest.ts";
 
 test.each<[string, string, string[], string[]]>([
   ["the closest comes first", "compile", ["complier", "compiler"], ["compiler", "complier"]],
@@ -8,5 +8,5 @@ test.each<[string, string, string[], string[]]>([
   ["a name with nothing in common is none", "a", ["b", "ab"], []],
   ["a scope need not be typed", "ui", ["@acme/ui"], ["@acme/ui"]],
 ])("%s: %s of %j", (_, typed, known, expected) => {
-  expect(nearest(typed, known)).toEqual(expected);
+  expect(suggestNames(typed, known)).toEqual(expected);
 });

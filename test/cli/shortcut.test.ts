@@ -4,7 +4,7 @@ import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
 import { collectOptions, mentionsOption, parseCommandLine } from "../../src/options/parse.ts";
 import { engineReason } from "../../src/run/file/engine-reason.ts";
-import { planRun, type Plan } from "../../src/run/plan.ts";
+import { planRun, type ExecutionPlan } from "../../src/run/plan.ts";
 import { resolveTarget } from "../../src/run/target/resolution.ts";
 import { planScriptShortcut } from "../../src/run/script-shortcut.ts";
 import { planShortcut } from "../../src/run/file-shortcut.ts";
@@ -67,7 +67,7 @@ const NAMES = [
 const REST = [[], ["x"], ["--", "y"], ["--smol"], ["a", "--", "b"], ["--"], [""]];
 
 /** What src/cli/command-line.ts does for a line, up to the plan. */
-async function planWhole(words: readonly string[], cwd: string): Promise<Plan | undefined> {
+async function planWhole(words: readonly string[], cwd: string): Promise<ExecutionPlan | undefined> {
   try {
     const invocation = parseCommandLine(words, mentionsOption(words) ? OPTIONS : []);
     if (invocation.target === undefined || (invocation.command !== undefined && invocation.command !== "run"))
@@ -110,7 +110,11 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
         const quick = await planShortcut(["rt", "rt", name, ...rest], "rt");
         const whole = await planWhole([name, ...rest], project.path);
         if (quick)
-          expect({ name, rest, plan: quick as Plan | undefined }).toEqual({ name, rest, plan: whole });
+          expect({ name, rest, plan: quick as ExecutionPlan | undefined }).toEqual({
+            name,
+            rest,
+            plan: whole,
+          });
         else
           expect({
             name,
@@ -134,7 +138,7 @@ test("planShortcut() agrees with planRun() behind switches, and leaves every oth
       const quick = await planShortcut(["rt", "rt", ...words], "rt");
       if (!quick) continue;
       taken.push(option);
-      expect(quick as Plan).toEqual((await planWhole(words, projects[0]!.path))!);
+      expect(quick as ExecutionPlan).toEqual((await planWhole(words, projects[0]!.path))!);
     }
   }
   expect(taken.length).toBeGreaterThan(20);
@@ -156,12 +160,13 @@ test("planShortcut() agrees with planRun() behind switches, and leaves every oth
     for (const option of ["inspect", "inspect-brk", "inspect-wait"]) {
       const words = [`--${option}=${address}`, "a.ts", "x"];
       const quick = await planShortcut(["rt", "rt", ...words], "rt");
-      if (quick) expect(quick as Plan | undefined).toEqual(await planWhole(words, projects[0]!.path));
+      if (quick)
+        expect(quick as ExecutionPlan | undefined).toEqual(await planWhole(words, projects[0]!.path));
       expect([address, quick !== undefined]).toEqual([address, /^(?:localhost:)?(?:0|9000)$/.test(address)]);
     }
   }
   const words = ["--smol", "--expose-gc", "./a.ts", "--", "y"];
-  expect((await planShortcut(["rt", "rt", ...words], "rt")) as Plan | undefined).toEqual(
+  expect((await planShortcut(["rt", "rt", ...words], "rt")) as ExecutionPlan | undefined).toEqual(
     await planWhole(words, projects[0]!.path),
   );
   expect(await planShortcut(["rt", "rt", "--smol"], "rt")).toBeUndefined();
@@ -174,7 +179,7 @@ test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: 
     for (const name of NAMES) {
       if (!explicitRun && name in COMMANDS) continue; // not asked, see command-line.ts
       for (const rest of REST) {
-        const quick = planScriptShortcut([name, ...rest], explicitRun) as Plan | undefined;
+        const quick = planScriptShortcut([name, ...rest], explicitRun) as ExecutionPlan | undefined;
         const whole = await planWhole([...(explicitRun ? ["run"] : []), name, ...rest], project.path);
         const plan = whole?.mode === "script" ? whole : undefined;
         expect({ name, rest, plan: quick }).toEqual({ name, rest, plan });
@@ -192,7 +197,7 @@ test("code on standard input is given to the engine in the words of planRun()", 
       ["run", "-", ...rest],
     ])) {
       const whole = await planWhole(words, project.path);
-      expect(planInputShortcut(words) as Plan).toEqual(whole!);
+      expect(planInputShortcut(words) as ExecutionPlan).toEqual(whole!);
     }
   }
 });

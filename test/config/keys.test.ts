@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
 import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
-import { Failure } from "../../src/failure.ts";
+import { UserError } from "../../src/failure.ts";
 import { OPTIONS } from "../../src/options/options.ts";
 import { runIn } from "../options/prove.ts";
 import { REPOSITORY } from "../support/rt.ts";
@@ -47,11 +47,11 @@ describe("the table", () => {
   });
 });
 
-function failureOf(text: string): [message: string, hint: Failure["hint"]] {
+function failureOf(text: string): [message: string, hint: UserError["hint"]] {
   try {
     parseConfig(text, "rtfig.toml");
   } catch (error) {
-    if (error instanceof Failure) return [error.message, error.hint];
+    if (error instanceof UserError) return [error.message, error.hint];
     throw error;
   }
   throw new Error("was accepted");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { hasProgram } from "../../build/system-programs.ts";
 import {
-  type Architecture,
+  type NativeArchitecture,
   compileProgram,
   FLAGS,
   hashSources,
@@ -23,7 +23,7 @@ import { createProject, type Project } from "../support/project.ts";
 const BYTES = { x64: made.X64, arm64: made.ARM64 };
 const IS_LINUX = process.platform === "linux";
 const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
-const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
+const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
 test("they are made of the sources as they are: otherwise run build/native.ts", async () => {
   const { sources, flags } = made.MADE;
@@ -42,7 +42,7 @@ for (const architecture of ARCHITECTURES) {
 async function place(
   project: Project,
   name: (typeof PROGRAMS)[number],
-  architecture: Architecture,
+  architecture: NativeArchitecture,
 ): Promise<string[]> {
   const file = project.join(name);
   await Bun.write(file, Bun.inflateSync(Buffer.from(BYTES[architecture][name], "base64")));
@@ -61,7 +61,7 @@ interface Launch {
 async function launch(
   project: Project,
   { words, filter, answer }: { words: readonly string[]; filter: Uint8Array; answer: boolean },
-  architecture: Architecture = process.arch as Architecture,
+  architecture: NativeArchitecture = process.arch as NativeArchitecture,
 ): Promise<Launch> {
   const program = await place(project, "launcher", architecture);
   const [ours, theirs] = openSocketPair();

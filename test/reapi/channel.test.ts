@@ -3,7 +3,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Channel } from "../../src/reapi/channel.ts";
-import { Connection, type Patience } from "../../src/reapi/connection.ts";
+import { Http2Connection, type ConnectionTimeouts } from "../../src/reapi/connection.ts";
 import { FrameReader, frame } from "../../src/reapi/frames.ts";
 import { findMissingBlobs, readBytes, writeBytes } from "../../src/reapi/methods.ts";
 import { Code, nameOf } from "../../src/reapi/status.ts";
@@ -378,9 +378,9 @@ test("a server that takes few calls at a time gets more connections", async () =
 });
 
 describe("a connection is given up", () => {
-  const PATIENCE: Patience = { connect: 60_000, ping: 60_000, pong: 60_000 };
-  const lost = async (url: string, patience: Partial<Patience>, begins: boolean) => {
-    const connection = new Connection({ url, tls: {} }, { ...PATIENCE, ...patience });
+  const PATIENCE: ConnectionTimeouts = { connect: 60_000, ping: 60_000, pong: 60_000 };
+  const lost = async (url: string, patience: Partial<ConnectionTimeouts>, begins: boolean) => {
+    const connection = new Http2Connection({ url, tls: {} }, { ...PATIENCE, ...patience });
     const told: unknown[] = [];
     const follower = { lose: (status: unknown) => void told.push(status) };
     if (begins) connection.open({ ":method": "POST", ":path": "/x" }, [], follower).on("error", () => {});
@@ -407,7 +407,7 @@ describe("a connection is given up", () => {
     });
     let pings = 0;
     using server = await serve(() => {});
-    const connection = new Connection({ url: server.url, tls: {} }, { ...PATIENCE, ping: 5 });
+    const connection = new Http2Connection({ url: server.url, tls: {} }, { ...PATIENCE, ping: 5 });
     const follower = { lose() {} };
     const stream = connection.open({ ":method": "POST", ":path": "/x" }, [], follower);
     stream.on("error", () => {});

@@ -1,33 +1,33 @@
 // For how long, and of how much, it counts what a server was seen to have.
 import { expect, test } from "bun:test";
-import { Sightings } from "../../src/reapi/sightings.ts";
+import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
 
 const HOUR = 3600_000;
 
 test("what was seen counts for an hour from then on, whatever is noted later", () => {
-  const first = new Sightings(null, () => HOUR);
+  const first = new BlobPresenceCache(null, () => HOUR);
   first.note(["a"]);
-  const second = new Sightings(first.takeText(), () => HOUR * 1.5);
+  const second = new BlobPresenceCache(first.takeText(), () => HOUR * 1.5);
   expect(second.takeText()).toBeNull();
   second.note(["b"]);
   expect([second.has("a"), second.has("b"), second.has("c")]).toEqual([true, true, false]);
-  const third = new Sightings(second.takeText(), () => HOUR * 2);
+  const third = new BlobPresenceCache(second.takeText(), () => HOUR * 2);
   expect([third.has("a"), third.has("b")]).toEqual([false, true]);
 });
 
 test("what will be seen, and what is no line of it, is nothing", () => {
-  const later = new Sightings(null, () => HOUR);
+  const later = new BlobPresenceCache(null, () => HOUR);
   later.note(["a"]);
   const text = later.takeText()!;
-  expect(new Sightings(text, () => HOUR - 1).has("a")).toBe(false);
-  const others = new Sightings(`a\n\n x\n1e99 y\nNaN z\n${text}`, () => HOUR);
+  expect(new BlobPresenceCache(text, () => HOUR - 1).has("a")).toBe(false);
+  const others = new BlobPresenceCache(`a\n\n x\n1e99 y\nNaN z\n${text}`, () => HOUR);
   expect(["", "a", "x", "y", "z"].filter((name) => others.has(name))).toEqual(["a"]);
 });
 
 test("so much is kept, of the newest; what is forgotten is so at once, and a little that is new waits", () => {
-  const seen = new Sightings(null, () => HOUR);
+  const seen = new BlobPresenceCache(null, () => HOUR);
   seen.note(Array.from({ length: 30_000 }, (_, at) => `${at}`));
-  const kept = new Sightings(seen.takeText(), () => HOUR);
+  const kept = new BlobPresenceCache(seen.takeText(), () => HOUR);
   expect([kept.has("9999"), kept.has("10000"), kept.has("29999")]).toEqual([false, true, true]);
   kept.note(["new"]);
   expect(kept.takeText()).toBeNull();
@@ -35,5 +35,5 @@ test("so much is kept, of the newest; what is forgotten is so at once, and a lit
   expect(kept.takeText()).toMatch(/^3600000 new$/m);
   kept.forget();
   expect(kept.takeText()).toBe("");
-  expect(new Sightings("").has("")).toBe(false);
+  expect(new BlobPresenceCache("").has("")).toBe(false);
 });

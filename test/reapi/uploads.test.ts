@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import type { Blob } from "../../src/reapi/content.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
-import { Sightings } from "../../src/reapi/sightings.ts";
-import { Uploads } from "../../src/reapi/uploads.ts";
+import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
+import { BlobUploader } from "../../src/reapi/uploads.ts";
 
 const blob = (text: string): Blob => {
   const bytes = Buffer.from(text);
@@ -39,7 +39,7 @@ function openStore() {
 
 test("what is being sent for one is not sent for another, which waits for it", async () => {
   const store = openStore();
-  const uploads = new Uploads(store, new Sightings(null));
+  const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const [a, b, c] = ["a", "b", "c"].map(blob) as [Blob, Blob, Blob];
   const ended: number[] = [];
   const first = uploads.send([a, b]).then(() => ended.push(1));
@@ -55,7 +55,7 @@ test("what is being sent for one is not sent for another, which waits for it", a
 
 test("what is late keeps nobody waiting who sends the same", async () => {
   const store = openStore();
-  const uploads = new Uploads(store, new Sightings(null));
+  const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const late = uploads.sendLate([blob("a"), blob("b")]);
   const own = uploads.send([blob("a")]);
   await store.answer(1);
@@ -69,7 +69,7 @@ test("what is late keeps nobody waiting who sends the same", async () => {
 
 test("what is being sent is not there yet, though another has sent the same as something late", async () => {
   const store = openStore();
-  const uploads = new Uploads(store, new Sightings(null));
+  const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const late = uploads.sendLate([blob("a")]);
   const own = uploads.send([blob("a"), blob("b")]);
   await store.answer(0);
@@ -92,7 +92,7 @@ test("what is being sent is not there yet, though another has sent the same as s
 
 test("what could not be sent is sent again, and all of it when the server has lost something", async () => {
   const store = openStore();
-  const uploads = new Uploads(store, new Sightings(null));
+  const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const tree = { digest: digestOf(Buffer.from("tree")), blobs: [blob("a"), blob("b")] };
   const sending = uploads.sendTree(tree);
   await store.answer(0, new Error("no room"));

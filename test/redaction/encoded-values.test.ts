@@ -2,7 +2,7 @@
 // values that arrive slowly, and values that repeat themselves.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
-import { Patterns } from "../../src/redaction/patterns.ts";
+import { VariantMatcher } from "../../src/redaction/patterns.ts";
 import { openRedaction } from "../../src/redaction/stream.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -149,7 +149,7 @@ describe("a stream in pieces", () => {
   };
   for (const [name, text] of Object.entries(texts))
     test(`redaction of ${name} gives the same output for every cut`, () => {
-      const patterns = new Patterns(secretsOf(VALUE));
+      const patterns = new VariantMatcher(secretsOf(VALUE));
       const redact = (length: number) => {
         const filter = new RedactionFilter(patterns);
         const stream = encoder.encode(`before\n${text}after`);

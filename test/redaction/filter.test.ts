@@ -2,8 +2,8 @@
 // source level, since no program writes in every way that there is.
 import { describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
-import { formsOf } from "../../src/redaction/forms.ts";
-import { Patterns } from "../../src/redaction/patterns.ts";
+import { variantsOf } from "../../src/redaction/forms.ts";
+import { VariantMatcher } from "../../src/redaction/patterns.ts";
 import { openRedaction } from "../../src/redaction/stream.ts";
 import type { SecretValue } from "../../src/redaction/secret-value.ts";
 import { createRandom } from "../support/random.ts";
@@ -21,8 +21,10 @@ function secretsOf(values: Values, isRedacted = true): SecretValue[] {
 }
 
 /** What comes out of pieces, joined; byte for byte, so that nothing is hidden by decoding. */
-function redact(values: Values | Patterns, pieces: Iterable<Uint8Array | string>): string {
-  const filter = new RedactionFilter(values instanceof Patterns ? values : new Patterns(secretsOf(values)));
+function redact(values: Values | VariantMatcher, pieces: Iterable<Uint8Array | string>): string {
+  const filter = new RedactionFilter(
+    values instanceof VariantMatcher ? values : new VariantMatcher(secretsOf(values)),
+  );
   let shown = "";
   const show = (bytes: Uint8Array) => (shown += Buffer.from(bytes).toString("latin1"));
   for (const piece of pieces)
@@ -212,7 +214,7 @@ describe("a value is found", () => {
   });
 
   test("but not what may be shown, nor parts of it", () => {
-    const patterns = new Patterns(secretsOf({ A: "abcdefgh" }, false));
+    const patterns = new VariantMatcher(secretsOf({ A: "abcdefgh" }, false));
     expect(patterns.isEmpty).toBe(true);
     expect(once({ A: "abcdefgh" }, "abcdefg bcdefgh ABCDEFGH hgfedcba")).toBe(
       "abcdefg bcdefgh ABCDEFGH hgfedcba",
@@ -272,7 +274,7 @@ describe("how a stream is cut makes no difference", () => {
   ];
 
   test("800 random streams, in one piece, at random places and byte by byte", () => {
-    const patterns = new Patterns(secretsOf(values));
+    const patterns = new VariantMatcher(secretsOf(values));
     for (let seed = 0; seed < 800; seed += 1) {
       const random = createRandom(seed);
       const text = Array.from({ length: 60 }, () => random.pick(pieces)).join("");
@@ -294,7 +296,7 @@ describe("how a stream is cut makes no difference", () => {
   });
 
   test("long pieces, which are not copied for what is held", () => {
-    const patterns = new Patterns(secretsOf(values));
+    const patterns = new VariantMatcher(secretsOf(values));
     for (let seed = 0; seed < 30; seed += 1) {
       const random = createRandom(seed);
       const plain = pieces.filter((piece) => !piece.includes("\x1b"));
@@ -332,7 +334,7 @@ describe("how a stream is cut makes no difference", () => {
 
 describe("what is held back", () => {
   test("is exactly what may begin a value", () => {
-    const filter = new RedactionFilter(new Patterns(secretsOf({ T: "abcdefg-", U: "bcdefgxyz" })));
+    const filter = new RedactionFilter(new VariantMatcher(secretsOf({ T: "abcdefg-", U: "bcdefgxyz" })));
     const push = (text: string) => Buffer.concat([...filter.push(encoder.encode(text))]).toString();
     expect(push("12")).toBe("12");
     expect(push("3abcdefg")).toBe("3");
@@ -355,7 +357,7 @@ describe("what is held back", () => {
       KEY: "-----BEGIN X-----\nqwertzuiop\n-----END X-----",
     };
     const slowly = (text: string) => {
-      const filter = new RedactionFilter(new Patterns(secretsOf(values)));
+      const filter = new RedactionFilter(new VariantMatcher(secretsOf(values)));
       let shown = "";
       for (const byte of encoder.encode(text)) {
         for (const part of [...filter.push(Uint8Array.of(byte)), filter.release(), filter.release()])
@@ -380,7 +382,7 @@ describe("what is held back", () => {
   });
 
   test("is a mark where a longer value may still come, and the rest of that gets no second one", () => {
-    const filter = new RedactionFilter(new Patterns(secretsOf({ A: "abcdefgh", B: "abcdefghij" })));
+    const filter = new RedactionFilter(new VariantMatcher(secretsOf({ A: "abcdefgh", B: "abcdefghij" })));
     const text = (part: Uint8Array | readonly Uint8Array[]) =>
       Buffer.concat(part instanceof Uint8Array ? [part] : [...part]).toString();
     expect(text(filter.push(encoder.encode("> abcdefgh")))).toBe("> ");
@@ -436,7 +438,7 @@ describe("a value that cannot be told from other text", () => {
 });
 
 test("what is made of values is zeroed when it is not needed any more", () => {
-  const patterns = new Patterns(secretsOf({ T: "abcdefgh12345678" }));
+  const patterns = new VariantMatcher(secretsOf({ T: "abcdefgh12345678" }));
   const all = new Set(patterns.find(encoder.encode("abcdefgh12345678"), 16, 0).map(({ pattern }) => pattern));
   const filter = new RedactionFilter(patterns);
   expect(Buffer.concat([...filter.push(encoder.encode("abcdefgh1234"))]).toString()).toBe("");
@@ -454,7 +456,9 @@ test("no copy of what is held, and of forms that are not needed, stays in memory
     return copy;
   };
   try {
-    const patterns = new Patterns(secretsOf({ K: "first-line-of-it\nshort12\n", SAME: "first-line-of-it" }));
+    const patterns = new VariantMatcher(
+      secretsOf({ K: "first-line-of-it\nshort12\n", SAME: "first-line-of-it" }),
+    );
     const filter = new RedactionFilter(patterns);
     for (const piece of ["first-line", "-of-", "it\nshort12", "."]) filter.push(encoder.encode(piece));
     filter.end();
@@ -473,7 +477,7 @@ test("a name from elsewhere stays on its line", () => {
 
 test("forms are as long as they must be, and none is shorter than eight bytes", () => {
   for (const value of ["12345678", "\x00".repeat(8), "a\nb\nc\nd\ne\n", KEY, "é".repeat(8)])
-    for (const { bytes: form, publicLength } of formsOf(encoder.encode(value))) {
+    for (const { bytes: form, publicLength } of variantsOf(encoder.encode(value))) {
       expect(form.length).toBeGreaterThanOrEqual(8);
       expect(publicLength).toBeLessThanOrEqual(form.length / 2);
     }

@@ -7,7 +7,7 @@ import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../support/terminal.ts";
-import { chooseWay } from "../../src/run/script/places.ts";
+import { chooseStdioStrategy } from "../../src/run/script/places.ts";
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
@@ -584,7 +584,7 @@ test("the way is chosen by what is a terminal, and by what is to be kept out", (
   const [yes, no] = [true, false];
   const way = (isTerminal: [boolean, boolean, boolean], others = {}) => {
     const all = { hasRedacted: true, isTerminal, isJoined: false, hasTerminals: true, ...others };
-    return Object.values(chooseWay(all)).flat().join(" ");
+    return Object.values(chooseStdioStrategy(all)).flat().join(" ");
   };
   expect(way([yes, yes, yes])).toBe("terminal terminal terminal terminal");
   expect(way([no, yes, yes])).toBe("terminal own terminal terminal");

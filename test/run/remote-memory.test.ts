@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { hashBytes } from "../../src/cache/hashes.ts";
-import { look } from "../../platform/path-state.ts";
+import { statPath } from "../../platform/path-state.ts";
 import { waitUntil } from "../support/processes.ts";
 import { count, openProject, type RemoteProject, config } from "../support/remote-project.ts";
 import type { Environment } from "../support/rt.ts";
@@ -35,7 +35,7 @@ async function open(): Promise<RemoteProject> {
 /** All files are older than what a file system's clock can tell apart. */
 async function settle({ project }: RemoteProject): Promise<void> {
   const isFresh = (name: string) => {
-    const state = look(project.join(name));
+    const state = statPath(project.join(name));
     return state.kind === "file" && state.isFresh;
   };
   await waitUntil(

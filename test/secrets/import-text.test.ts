@@ -1,7 +1,7 @@
 // The texts that `rt secrets import` reads and writes: assignments as the engine finds them, additions to an rtfig.toml,
 // and what looks like a credential.
 import { describe, expect, test } from "bun:test";
-import { looksSecret } from "../../src/secrets/check/likeness.ts";
+import { looksLikeCredential } from "../../src/secrets/check/likeness.ts";
 import { findAssignments, replaceSpans } from "../../src/secrets/import/env-file.ts";
 import { addToMapping } from "../../src/secrets/import/mapping-text.ts";
 import { planImport } from "../../src/secrets/import/plan.ts";
@@ -142,5 +142,5 @@ test.each([
   ["NODE_ENV", "development", false],
   ["MONKEY", "banana", false],
 ])("%s=%s looks like a credential: %p", (name, value, expected) => {
-  expect(looksSecret(name, value)).toBe(expected);
+  expect(looksLikeCredential(name, value)).toBe(expected);
 });

@@ -2,7 +2,7 @@
 // linux-product.test.ts, by a look into the memory of the program.
 import { describe, expect, spyOn, test } from "bun:test";
 import type { SecretProvider } from "../../platform/contract/secret-provider.ts";
-import type { Connection } from "../../platform/linux/connection.ts";
+import type { SecretServiceConnection } from "../../platform/linux/connection.ts";
 import { setSecret } from "../../platform/linux/items.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
@@ -85,7 +85,7 @@ test.skipIf(process.platform !== "linux")(
       requests: { request: async () => ["/session/1", Buffer.alloc(0), content(), "text/plain"] },
       session: Promise.resolve(session),
       lastItems: new Map(),
-    } as unknown as Connection;
+    } as unknown as SecretServiceConnection;
     const pair = { service: "zeroing", name: "proven" };
     const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
     const value = content();

@@ -33,9 +33,9 @@ test.skipIf(!HAS_REDIS)("a script is one machine's at a time, and its result eve
   let heard = 0;
   b.listen(() => heard++);
   const first = await claim(a, 7, 3);
-  expect(first.script).toBe(7);
+  expect(first.taskIndex).toBe(7);
   const second = await claim(b, 7, 3);
-  expect(second.script).toBe(3);
+  expect(second.taskIndex).toBe(3);
   const held = await b.claim([7, 3].filter((each) => each === 7));
   expect(held).toMatchObject({ kind: "held" });
   expect((held as { left: number }).left).toBeGreaterThan(DAY / 2);

@@ -1,7 +1,7 @@
 // Which scripts come first, and what that is worth: the decision, by itself.
 import { expect, test } from "bun:test";
 import { findCriticalPath } from "../../src/tasks/critical-path.ts";
-import { Lane } from "../../src/tasks/lane.ts";
+import { ConcurrencyLimiter } from "../../src/tasks/lane.ts";
 import { rankTasks } from "../../src/tasks/share/priority.ts";
 import { createRandom } from "../support/random.ts";
 
@@ -59,7 +59,7 @@ test("four machines take at most 1.15 times as long as any order could", () => {
 });
 
 test("of what waits beside scripts, that comes first which is worth most", async () => {
-  const lane = new Lane(1);
+  const lane = new ConcurrencyLimiter(1);
   const order: number[] = [];
   await Promise.all([3, 1, 7, 5].map((rank) => lane.run(rank, async () => void order.push(rank))));
   expect(order).toEqual([7, 5, 3, 1]);

@@ -2,16 +2,16 @@
 import { expect, test } from "bun:test";
 import { KeptOutput } from "../../src/tasks/report/kept-output.ts";
 import { RunRecord } from "../../src/tasks/report/record.ts";
-import type { Outcome, Step, Task } from "../../src/tasks/task.ts";
+import type { TaskOutcome, TaskStep, ScriptTask } from "../../src/tasks/task.ts";
 
-const step: Step = { scriptName: "build", command: "true", isMain: true };
+const step: TaskStep = { scriptName: "build", command: "true", isMain: true };
 const LINE = new TextEncoder().encode(`${"x".repeat(1023)}\n`);
 const KIB_OF_EACH = 128;
 
 test("of a run that wrote much, what failed is kept longer than what succeeded", () => {
   const record = new RunRecord();
-  const run = (index: number, outcome: Outcome) => {
-    const task = { index, steps: [step], scriptName: "build" } as unknown as Task;
+  const run = (index: number, outcome: TaskOutcome) => {
+    const task = { index, steps: [step], scriptName: "build" } as unknown as ScriptTask;
     for (let line = 0; line < KIB_OF_EACH; line += 1)
       record.add({ type: "output", task, step, bytes: LINE, isError: false });
     record.add({ type: "task-end", task, outcome, at: 1, duration: 1 });

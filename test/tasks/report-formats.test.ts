@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findCriticalPath } from "../../src/tasks/critical-path.ts";
 import { createJUnitReporter } from "../../src/tasks/report/junit.ts";
-import type { Task, TaskRequest } from "../../src/tasks/task.ts";
+import type { ScriptTask, TaskRequest } from "../../src/tasks/task.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -187,7 +187,7 @@ test("a suite of JUnit's begins when the first of its scripts does", async () =>
   const reporter = createJUnitReporter(file, request);
   const after = Date.now();
   for (const [index, at] of [9000, 5000].entries()) {
-    const task = { index, packageName: "a", scriptName: "t", steps: [] } as unknown as Task;
+    const task = { index, packageName: "a", scriptName: "t", steps: [] } as unknown as ScriptTask;
     void reporter.report({ type: "task-end", task, outcome: { kind: "success" }, at, duration: 1000 });
   }
   await reporter.finish();

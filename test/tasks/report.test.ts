@@ -1,7 +1,7 @@
 // What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
 import { describe, expect, test } from "bun:test";
 import { createJsonReporter } from "../../src/tasks/report/json.ts";
-import type { Task } from "../../src/tasks/task.ts";
+import type { ScriptTask } from "../../src/tasks/task.ts";
 import { symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt } from "../support/rt.ts";
@@ -171,7 +171,7 @@ test("of a task that has run again in a run the last time is told", async () => 
   const reporter = createJsonReporter({ write: async (given) => ((text = given), true) });
   const [first, other] = ["a", "b"].map(
     (scriptName, index) =>
-      ({ index, packageName: "", packageDirectory: "/", scriptName, steps: [] }) as unknown as Task,
+      ({ index, packageName: "", packageDirectory: "/", scriptName, steps: [] }) as unknown as ScriptTask,
   );
   const step = { scriptName: "a", command: "", isMain: true };
   for (const [task, outcome] of [

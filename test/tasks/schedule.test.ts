@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { Lane } from "../../src/tasks/lane.ts";
-import { type FailurePolicy, Refused, startSchedule } from "../../src/tasks/schedule.ts";
-import type { Step, Task, Outcome } from "../../src/tasks/task.ts";
+import { ConcurrencyLimiter } from "../../src/tasks/lane.ts";
+import { type FailurePolicy, ResourceExhausted, startSchedule } from "../../src/tasks/schedule.ts";
+import type { TaskStep, ScriptTask, TaskOutcome } from "../../src/tasks/task.ts";
 
-const step: Step = { scriptName: "t", command: "", isMain: true };
-const failed: Outcome = { kind: "failure", code: 1, step };
-const success: Outcome = { kind: "success" };
+const step: TaskStep = { scriptName: "t", command: "", isMain: true };
+const failed: TaskOutcome = { kind: "failure", code: 1, step };
+const success: TaskOutcome = { kind: "success" };
 
 /** A run whose tasks end when the test says so. */
 function createRun(
@@ -14,7 +14,7 @@ function createRun(
   onFailure: FailurePolicy = "skip",
   elsewhere: { limit: number; tasks: readonly number[] } = { limit: 0, tasks: [] },
 ) {
-  const tasks = waitsFor.map((_, index): Task => ({
+  const tasks = waitsFor.map((_, index): ScriptTask => ({
     index,
     packageName: "",
     packageDirectory: "",
@@ -24,7 +24,7 @@ function createRun(
     steps: [step],
     args: [],
   }));
-  const running = new Map<number, PromiseWithResolvers<Outcome>>();
+  const running = new Map<number, PromiseWithResolvers<TaskOutcome>>();
   const log: string[] = [];
   const schedule = startSchedule({
     tasks,
@@ -34,20 +34,20 @@ function createRun(
     onFailure,
     run({ index }) {
       log.push(`start ${index}`);
-      const ending = Promise.withResolvers<Outcome>();
+      const ending = Promise.withResolvers<TaskOutcome>();
       running.set(index, ending);
       return ending.promise;
     },
     settle: ({ index }, { kind }) => void log.push(`${kind} ${index}`),
     stop: () => void log.push("stop"),
   });
-  const end = async (index: number, outcome: Outcome = success) => {
+  const end = async (index: number, outcome: TaskOutcome = success) => {
     running.get(index)!.resolve(outcome);
     running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
   };
   const refuse = async (index: number, cause?: Error) => {
-    running.get(index)!.reject(new Refused("no more", "EMFILE", { cause }));
+    running.get(index)!.reject(new ResourceExhausted("no more", "EMFILE", { cause }));
     running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
   };
@@ -221,7 +221,7 @@ describe("startSchedule()", () => {
 });
 
 test("a lane takes what matters most first, and a job that fails leaves its place", async () => {
-  const lane = new Lane(1);
+  const lane = new ConcurrencyLimiter(1);
   const order: number[] = [];
   const jobs = [1, 3, 2, 3].map((rank, index) =>
     lane.run(rank, async () => {

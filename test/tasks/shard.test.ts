@@ -1,6 +1,6 @@
 // `--shard`: what several machines run of one plan. Each machine is a folder of its own with the same files.
 import { describe, expect, test } from "bun:test";
-import { type Share, splitTasks } from "../../src/tasks/shard.ts";
+import { type ShardContents, splitTasks } from "../../src/tasks/shard.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -221,7 +221,7 @@ describe("splitTasks()", () => {
     return { keys, waitsFor, weights: keys.map(() => 1 + random.below(1000)), count: 1 + random.below(8) };
   }
 
-  const named = (keys: readonly string[], shares: readonly Share[]) =>
+  const named = (keys: readonly string[], shares: readonly ShardContents[]) =>
     shares.map(({ own, needed, weight }) => ({
       own: own.map((index) => keys[index]!).toSorted(),
       needed: needed.map((index) => keys[index]!).toSorted(),

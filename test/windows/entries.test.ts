@@ -1,7 +1,7 @@
 // How a value lies in the Credential Manager's entries, with entries in memory: each step of each operation is made to be
 // the last one that a program lives to do.
 import { describe, expect, test } from "bun:test";
-import { type Credential, MAX_BLOB } from "../../platform/windows/credential.ts";
+import { type WindowsCredential, MAX_BLOB } from "../../platform/windows/credential.ts";
 import {
   ChangingValue,
   listPairs,
@@ -17,7 +17,7 @@ class Died extends Error {}
 
 /** Entries as Windows keeps them: case in a target does not count. `steps` is how many calls are left to live for. */
 function createVault() {
-  const entries = new Map<string, Credential>();
+  const entries = new Map<string, WindowsCredential>();
   const state = { steps: Number.POSITIVE_INFINITY, entries };
   const step = () => {
     if (state.steps-- <= 0) throw new Died();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { linkMembers } from "../../src/workspace/dependencies.ts";
 import { selectMembers } from "../../src/workspace/filter.ts";
-import type { Member, Workspace } from "../../src/workspace/members.ts";
+import type { MemberPackage, Workspace } from "../../src/workspace/members.ts";
 
 // web -> ui -> core, api -> core; "" has no name
 const layout: readonly [name: string, path: string, manifest: Record<string, unknown>][] = [
@@ -13,7 +13,7 @@ const layout: readonly [name: string, path: string, manifest: Record<string, unk
   ["@acme/ui", "libs/ui", { peerDependencies: { core: "*" } }],
 ];
 
-const members: Member[] = layout.map(([name, path, manifest]) => ({
+const members: MemberPackage[] = layout.map(([name, path, manifest]) => ({
   name,
   path,
   manifest,
@@ -105,7 +105,7 @@ describe("selectMembers()", () => {
       ["user", { dependencies: { needed: "*", other: "*" } }],
       ["stranger", {}],
     ] as const;
-    const all = graph.map(([name, manifest]): Member => ({
+    const all = graph.map(([name, manifest]): MemberPackage => ({
       name,
       manifest,
       path: name,
@@ -154,7 +154,7 @@ describe("selectMembers()", () => {
 
 describe("linkMembers()", () => {
   const create = (specs: Record<string, unknown>): string[] => {
-    const self: Member = {
+    const self: MemberPackage = {
       name: "self",
       path: "apps/self",
       directory: "/w/apps/self",

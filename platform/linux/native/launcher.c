@@ -59,7 +59,7 @@ static const struct {
 static const char *name_of(long error) {
   for (size_t each = 0; each < sizeof ERRORS / sizeof *ERRORS; each++)
     if (ERRORS[each].number == error) return ERRORS[each].name;
-  return "an unusual error";
+  return "an untraceable error";
 }
 
 static void say(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }

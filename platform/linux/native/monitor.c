@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 
 enum { NOT_STARTED = 126 };
-/** rt hands on none above; see inheritedDescriptors of ../../posix/process.ts. */
+/** rt hands on none above; observe_path inheritedDescriptors of ../../posix/process.ts. */
 enum { HIGHEST_DESCRIPTOR = 63 };
 
 typedef unsigned long Signals;

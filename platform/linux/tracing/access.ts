@@ -20,4 +20,4 @@ export const ACCESSES = [
   "append",
 ] as const;
 
-export type Access = (typeof ACCESSES)[number];
+export type PathAccess = (typeof ACCESSES)[number];

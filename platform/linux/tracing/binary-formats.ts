@@ -1,7 +1,9 @@
 // Formats of programs that the kernel was told of besides its own.
-import { list } from "../../path-state.ts";
+import { listDirectoryNames } from "../../path-state.ts";
 
 /** Programs of these the kernel would start by others, unseen. */
 export function hasForeignFormats(): boolean {
-  return (list("/proc/sys/fs/binfmt_misc") ?? []).some((name) => !["fregister", "fstatus"].includes(name));
+  return (listDirectoryNames("/proc/sys/fs/binfmt_misc") ?? []).some(
+    (name) => !["fregister", "fstatus"].includes(name),
+  );
 }

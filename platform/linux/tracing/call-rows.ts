@@ -1,6 +1,6 @@
 // The table of calls as the recorder has it: an array of `struct row` of ../native/recorder/recorder.c.
 import { ACCESSES } from "./access.ts";
-import { type Architecture, type Call, CALLS, type PathArgument } from "./calls.ts";
+import { type Architecture, type Syscall, CALLS, type PathArgument } from "./calls.ts";
 
 /** `enum kind` of recorder.c. */
 const KINDS = { doubt: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
@@ -16,7 +16,7 @@ const NONE = -1;
 const ARGUMENT = 6;
 const MOST_ARGUMENTS = 2;
 
-function encodeCall(call: Call, architecture: Architecture): number[] {
+function encodeCall(call: Syscall, architecture: Architecture): number[] {
   const { paths = [], open, doubt, special, flags = open?.flags ?? NONE } = call;
   const kind = doubt ? "doubt" : (special ?? (open ? "open" : "paths"));
   const words = paths.flatMap((each) => [

@@ -5,20 +5,20 @@
 // once. No need to watch read, write, close, mmap, dup or clone: before them stands an open. `hidden` calls have no
 // effect but that the program takes another way (io_uring would do all of this unseen), `above` is everything newer than
 // this table.
-import type { Doubt } from "../../contract/tracing.ts";
-import type { Access } from "./access.ts";
+import type { IncompleteReason } from "../../contract/tracing.ts";
+import type { PathAccess } from "./access.ts";
 
 export interface PathArgument {
   /** The argument with the directory's descriptor; without it, the working directory. */
   readonly directory?: number;
   /** The argument with the path; without it, the directory itself is meant. */
   readonly path?: number;
-  readonly access: Access;
+  readonly access: PathAccess;
   /** Whether a link at the end is followed: always, never, or by a bit of an argument. */
   readonly follows: boolean | { readonly argument: number; readonly bit: number; readonly ifSet: boolean };
 }
 
-export interface Call {
+export interface Syscall {
   readonly name: string;
   /** -1 where the architecture has none. */
   readonly x64: number;
@@ -26,7 +26,7 @@ export interface Call {
   readonly paths?: readonly PathArgument[];
   /** The flags' place: in an argument, or in memory that one points to. */
   readonly open?: { readonly flags?: number; readonly how?: number; readonly always?: number };
-  readonly doubt?: Doubt;
+  readonly doubt?: IncompleteReason;
   readonly special?: "socket" | "connect" | "bind" | "rename";
   /** Of a rename, the argument that may say that two paths are exchanged. */
   readonly flags?: number;
@@ -40,29 +40,29 @@ const only = (argument: number, bit = AT_SYMLINK_FOLLOW) => ({ argument, bit, if
 
 type Follows = PathArgument["follows"];
 
-const plain = (access: Access, path = 0, follows: Follows = true): PathArgument => ({
+const plain = (access: PathAccess, path = 0, follows: Follows = true): PathArgument => ({
   path,
   access,
   follows,
 });
-const at = (access: Access, follows: Follows = true, directory = 0, path = 1): PathArgument => ({
+const at = (access: PathAccess, follows: Follows = true, directory = 0, path = 1): PathArgument => ({
   directory,
   path,
   access,
   follows,
 });
 
-function call(name: string, x64: number, arm64: number, ...paths: PathArgument[]): Call {
+function call(name: string, x64: number, arm64: number, ...paths: PathArgument[]): Syscall {
   return { name, x64, arm64, paths };
 }
 
-function doubt(kind: Doubt, name: string, x64: number, arm64: number): Call {
+function doubt(kind: IncompleteReason, name: string, x64: number, arm64: number): Syscall {
   return { name, x64, arm64, doubt: kind };
 }
 
 const O_CREAT_WRONLY_TRUNC = 0o1101;
 
-export const CALLS: readonly Call[] = [
+export const CALLS: readonly Syscall[] = [
   { ...call("open", 2, -1, plain("probe")), open: { flags: 1 } },
   { ...call("openat", 257, 56, at("probe")), open: { flags: 2 } },
   { ...call("openat2", 437, 437, at("probe")), open: { how: 2 } },

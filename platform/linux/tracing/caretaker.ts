@@ -9,7 +9,7 @@ import { recorderLibrary } from "../native/library.ts";
 export const STAY = "--stay";
 
 /** Until nobody is left who could ask. Returns an exit code. */
-export function takeCare(words: readonly string[]): number {
+export function superviseBackground(words: readonly string[]): number {
   const [word, place = ""] = words;
   const socket = Number(place);
   if (word !== STAY || !/^\d+$/.test(place) || socket < 3) return refuse();

@@ -37,7 +37,7 @@ export function openSocketPair(): readonly [number, number] {
   return [view[0]!, view[1]!];
 }
 
-interface Message {
+interface FdMessage {
   readonly header: Uint8Array;
   readonly content: Uint8Array;
   readonly control: ArrayBuffer;
@@ -47,7 +47,7 @@ interface Message {
 
 const CONTROL_SIZE = 24;
 
-function makeMessage(hasControl: boolean): Message {
+function makeMessage(hasControl: boolean): FdMessage {
   const [header, vector, content, control] = [56, 16, 1, CONTROL_SIZE].map(
     (size) => new ArrayBuffer(size),
   ) as [ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer];

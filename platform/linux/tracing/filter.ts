@@ -36,7 +36,7 @@ const AF_NETLINK = 16;
 const SOCK_TYPE_MASK = 0xf;
 const SOCK_DGRAM = 2;
 
-interface Instruction {
+interface BpfInstruction {
   readonly code: number;
   readonly value: number;
   /** Names of places, or nothing for the next instruction. */
@@ -45,7 +45,7 @@ interface Instruction {
   readonly place?: string;
 }
 
-function listInstructions(architecture: Architecture): Instruction[] {
+function listInstructions(architecture: Architecture): BpfInstruction[] {
   const numbers = CALLS.filter(({ special }) => special !== "socket")
     .map((call) => call[architecture])
     .filter((number) => number >= 0);

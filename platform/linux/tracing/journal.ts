@@ -5,8 +5,8 @@
 import type { PathState } from "../../contract/tracing.ts";
 import { errorCode } from "../../posix/libc.ts";
 import { ACCESSES } from "./access.ts";
-import type { Entry, Observation } from "./observation.ts";
-import { noteUnusual } from "./unusual-calls.ts";
+import type { TraceEntry, TraceBuilder } from "./observation.ts";
+import { noteUntraceable } from "./unusual-calls.ts";
 
 /** `enum record` of journal.h. */
 const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED] = [1, 2, 3, 4, 5, 6];
@@ -19,12 +19,12 @@ const LABELS: Readonly<Record<number, string>> = { ...ACCESSES, 20: "open", 21: 
 export class Journal {
   /** `thread access path` of each call, where they are written. */
   readonly calls: string[] = [];
-  readonly #observation: Observation;
+  readonly #observation: TraceBuilder;
   /** By their numbers, from 1 on. */
-  #entries: Entry[] = [];
+  #entries: TraceEntry[] = [];
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(observation: Observation) {
+  constructor(observation: TraceBuilder) {
     this.#observation = observation;
   }
 
@@ -54,12 +54,12 @@ export class Journal {
       }
       const end = at + HEAD + bytes.readUInt32LE(at + 1);
       if (end > bytes.length) return at;
-      this.#readRecord(bytes[at]!, new Reader(bytes, at + HEAD, end));
+      this.#readRecord(bytes[at]!, new JournalRecordReader(bytes, at + HEAD, end));
       at = end;
     }
   }
 
-  #readRecord(kind: number, reader: Reader): void {
+  #readRecord(kind: number, reader: JournalRecordReader): void {
     switch (kind) {
       case LOOK:
         return this.#see(reader);
@@ -69,7 +69,7 @@ export class Journal {
           reader.rest().split("\0").slice(0, -1).sort(),
         );
       case UNUSUAL:
-        return noteUnusual(this.#observation, {
+        return noteUntraceable(this.#observation, {
           kind: reader.word(),
           pid: reader.word(),
           number: reader.word(),
@@ -85,13 +85,13 @@ export class Journal {
     }
   }
 
-  #entry(number: number): Entry {
+  #entry(number: number): TraceEntry {
     const entry = this.#entries[number];
     if (!entry) throw new Error("a path is mentioned that nobody has seen");
     return entry;
   }
 
-  #see(reader: Reader): void {
+  #see(reader: JournalRecordReader): void {
     const number = reader.word();
     const state = readState(reader);
     const path = reader.rest();
@@ -108,7 +108,7 @@ export class Journal {
 const REPLACEMENT = "\uFFFD";
 
 /** One record. */
-class Reader {
+class JournalRecordReader {
   readonly #bytes: Buffer;
   #at: number;
   readonly #end: number;
@@ -154,7 +154,7 @@ class Reader {
   }
 }
 
-function readState(reader: Reader): PathState {
+function readState(reader: JournalRecordReader): PathState {
   const what = String.fromCharCode(reader.byte());
   const isFresh = reader.byte() !== 0;
   const mode = reader.short();

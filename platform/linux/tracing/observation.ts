@@ -3,12 +3,12 @@
 // Contract: what the tree has made itself is no input: from the moment on at which it is seen to have changed, what is read of it
 // does not count. That a call was to change something is no proof that it did: the next call that mentions the path looks, and is
 // told here after that. What was only looked at, and mentioned by nobody, is no part of it.
-import type { Doubt, Look, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
+import type { IncompleteReason, StatPath, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import { dirname } from "node:path";
 import { isSame } from "../../path-state.ts";
-import type { Access } from "./access.ts";
+import type { PathAccess } from "./access.ts";
 
-export interface Entry {
+export interface TraceEntry {
   readonly path: string;
   readonly first: PathState;
   /** As it was seen last. */
@@ -30,9 +30,16 @@ export interface Entry {
 }
 
 const SET_ID = 0o6000;
-const CHANGES: ReadonlySet<Access> = new Set(["replace", "truncate", "create", "remove", "modify", "append"]);
+const CHANGES: ReadonlySet<PathAccess> = new Set([
+  "replace",
+  "truncate",
+  "create",
+  "remove",
+  "modify",
+  "append",
+]);
 
-function endWalk(walk: readonly Entry[]): void {
+function endWalk(walk: readonly TraceEntry[]): void {
   const end = walk.at(-1)?.path;
   const isWalk = walk.length > 1;
   for (const entry of walk) {
@@ -41,22 +48,22 @@ function endWalk(walk: readonly Entry[]): void {
   }
 }
 
-export class Observation {
-  readonly #entries = new Map<string, Entry>();
+export class TraceBuilder {
+  readonly #entries = new Map<string, TraceEntry>();
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
   /** By the process: the folders that it lists one below the other, from `/` on. */
-  readonly #walks = new Map<number, Entry[]>();
-  #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
+  readonly #walks = new Map<number, TraceEntry[]>();
+  #doubt: { kind: IncompleteReason; detail: string; isVague: boolean } | undefined;
 
   /** The first counts. @param isVague whether a later one of its kind says more */
-  doubt(kind: Doubt, detail: string, isVague = false): void {
+  doubt(kind: IncompleteReason, detail: string, isVague = false): void {
     if (!this.#doubt || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague))
       this.#doubt = { kind, detail, isVague };
   }
 
   /** @param look tells how all of it is in the end; nobody asks where there is a doubt */
-  finish(look: Look): Trace {
+  finish(look: StatPath): Trace {
     for (const walk of this.#walks.values()) endWalk(walk);
     this.#walks.clear();
     const entries = [...this.#entries.values()].filter(({ isMentioned }) => isMentioned);
@@ -77,7 +84,7 @@ export class Observation {
   }
 
   /** How a path was seen last. */
-  readonly lookBack: Look = (path) => this.#entries.get(path)!.now;
+  readonly lookBack: StatPath = (path) => this.#entries.get(path)!.now;
 
   /** A program of the tree has found another state there than the recorded one, and the tree has not changed it. */
   contradict(path: string): void {
@@ -94,7 +101,7 @@ export class Observation {
   }
 
   /** @param path absolute; no component in front of the last is a link */
-  see(path: string, state: PathState): Entry {
+  see(path: string, state: PathState): TraceEntry {
     let entry = this.#entries.get(path);
     if (!entry) {
       const isNot = {
@@ -114,14 +121,14 @@ export class Observation {
   }
 
   /** As `see`, for the first time in another step of the script: between two steps the tree changes nothing. */
-  seeAgain(path: string, state: PathState): Entry {
+  seeAgain(path: string, state: PathState): TraceEntry {
     const entry = this.#entries.get(path);
     if (entry?.isMentioned && !isSame(entry.now, state)) entry.isUnsteady = true;
     return this.see(path, state);
   }
 
   /** The names in a directory, sorted. They are compared with those of its first listing. */
-  list(entry: Entry, names: readonly string[]): void {
+  list(entry: TraceEntry, names: readonly string[]): void {
     if (!entry.names) {
       entry.names = names;
       return;
@@ -136,7 +143,7 @@ export class Observation {
   }
 
   /** A program reads the names in a directory. A listing takes several calls. */
-  noteListing(entry: Entry, process: number): void {
+  noteListing(entry: TraceEntry, process: number): void {
     const walk = this.#walks.get(process) ?? [];
     const last = walk.at(-1);
     if (last === entry) return;
@@ -149,7 +156,7 @@ export class Observation {
   }
 
   /** A call is about to do that with what was just seen. */
-  note(entry: Entry, access: Access): void {
+  note(entry: TraceEntry, access: PathAccess): void {
     entry.isMentioned = true;
     if (CHANGES.has(access)) entry.isTouched = true;
     if (entry.isWritten && !entry.isConfirmed) {

@@ -3,7 +3,7 @@
 //
 // Surprising: it is none of the engine's. To start one of those takes longer than many a script, and each call that it was woken
 // for cost as much again.
-import { Outlet } from "../../posix/outlet.ts";
+import { OutputReader } from "../../posix/outlet.ts";
 import { openNamelessFile } from "../../posix/nameless-file.ts";
 import { closeDescriptor, openPipe, type Pipe } from "../../posix/pipe.ts";
 import { NoThreadError } from "../../contract/tracing.ts";
@@ -26,7 +26,7 @@ let rows: Int32Array | undefined;
 /** Places in `struct order` where the thread writes. */
 const [LAUNCHED, LEFT, IS_LOST] = [7, 8, 9];
 
-export interface Outcome {
+export interface RecorderResult {
   /** 0 where the script was followed; otherwise the kernel's error, or -1 where the launcher has gone. */
   readonly launched: number;
   /** The listener, where somebody is left who may call. */
@@ -35,9 +35,9 @@ export interface Outcome {
   readonly isLost: boolean;
 }
 
-export interface Recording {
+export interface RecorderHandle {
   /** When nobody is left who could call, or after `stop`; all that was seen has been given then. */
-  readonly over: Promise<Outcome>;
+  readonly over: Promise<RecorderResult>;
   stop(): void;
 }
 
@@ -52,7 +52,7 @@ const CHUNK = 1 << 16;
 export function record(
   socket: number,
   { keepsAll, onSeen }: { readonly keepsAll: boolean; readonly onSeen: (chunk: Buffer) => void },
-): Recording {
+): RecorderHandle {
   const { start_recorder: startRecorder } = recorderLibrary();
   rows ??= new Int32Array(Uint8Array.fromBase64(TABLES.rows).slice().buffer);
   const opened: number[] = [];
@@ -83,7 +83,7 @@ function follow(
   order: Int32Array,
   { journal, bell, stop }: { readonly journal: number; readonly bell: number; readonly stop: Pipe },
   onSeen: (chunk: Buffer) => void,
-): Recording {
+): RecorderHandle {
   let isStopped = false;
   const end = () => {
     if (!isStopped) closeDescriptor(stop.writer);
@@ -99,8 +99,8 @@ function follow(
       onSeen(chunk.subarray(0, count));
     }
   };
-  const finish = async (): Promise<Outcome> => {
-    await new Outlet(bell, readOn).readToEnd();
+  const finish = async (): Promise<RecorderResult> => {
+    await new OutputReader(bell, readOn).readToEnd();
     readOn();
     end();
     closeDescriptor(journal);

@@ -1,11 +1,11 @@
 // Runs in the bundler, for tables.ts: what is told of calls to the kernel and to the recorder, as base64, and which of them are
 // doubts. To make it of the table takes a millisecond, of each start of a script that is followed.
-import type { Doubt } from "../../contract/tracing.ts";
+import type { IncompleteReason } from "../../contract/tracing.ts";
 import { encodeRows } from "./call-rows.ts";
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS } from "./calls.ts";
 import { filterProgram } from "./filter.ts";
 
-export interface Tables {
+export interface SyscallTables {
   /** What the kernel calls the architecture. */
   readonly audit: number;
   readonly filter: string;
@@ -13,10 +13,10 @@ export interface Tables {
   /** How many there are. */
   readonly rowCount: number;
   /** By the number of the call, why it is one, and its name. */
-  readonly doubts: Readonly<Record<number, readonly [Doubt, string]>>;
+  readonly doubts: Readonly<Record<number, readonly [IncompleteReason, string]>>;
 }
 
-function encodeTables(architecture: Architecture): Tables {
+function encodeTables(architecture: Architecture): SyscallTables {
   const doubtful = CALLS.filter((call) => call.doubt !== undefined && call[architecture] >= 0);
   return {
     audit: AUDIT_ARCHITECTURES[architecture],
@@ -27,6 +27,6 @@ function encodeTables(architecture: Architecture): Tables {
   };
 }
 
-export function makeTables(): Record<Architecture, Tables> {
+export function makeTables(): Record<Architecture, SyscallTables> {
   return { x64: encodeTables("x64"), arm64: encodeTables("arm64") };
 }

@@ -10,12 +10,12 @@ import { closeDescriptor } from "../../posix/pipe.ts";
 import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openProgram } from "../native/memory-program.ts";
-import { look } from "../../path-state.ts";
+import { statPath } from "../../path-state.ts";
 import { openSocketPair, sendDescriptor, writeBytes } from "./descriptor-message.ts";
 import { STAY } from "./caretaker.ts";
 import { Journal } from "./journal.ts";
-import { Observation } from "./observation.ts";
-import { record, type Outcome, type Recording } from "./recorder.ts";
+import { TraceBuilder } from "./observation.ts";
+import { record, type RecorderResult, type RecorderHandle } from "./recorder.ts";
 import { TABLES } from "./tables.ts";
 
 /** Milliseconds that a process of the script may end after it. */
@@ -27,13 +27,13 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
   filter ??= Uint8Array.fromBase64(TABLES.filter);
   const wanted = filter;
-  const observation = new Observation();
+  const observation = new TraceBuilder();
   const journal = new Journal(observation);
   let steps = 0;
   let hasSurvivor = false;
 
   /** Whether it was followed. */
-  async function follow(done: Promise<unknown>, recording: Recording): Promise<boolean> {
+  async function follow(done: Promise<unknown>, recording: RecorderHandle): Promise<boolean> {
     await done;
     const { launched, left, isLost } = await endWithin(PATIENCE, recording);
     if (isLost) observation.doubt("lost", "");
@@ -47,7 +47,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   return {
     start(request) {
       const [ours, theirs] = openSocketPair();
-      let recording: Recording | undefined;
+      let recording: RecorderHandle | undefined;
       let child;
       try {
         writeBytes(ours, wanted);
@@ -75,7 +75,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
     },
     async finish(): Promise<Trace> {
       // The thread looks at all that it has seen once more, which is nothing of an earlier step.
-      const trace = observation.finish(steps === 1 ? observation.lookBack : look);
+      const trace = observation.finish(steps === 1 ? observation.lookBack : statPath);
       return {
         ...trace,
         ...(hasSurvivor && { doubt: { kind: "survivor", detail: "" } }),
@@ -86,7 +86,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
 }
 
 /** Whoever is left after so many milliseconds is not waited for. */
-async function endWithin(patience: number, recording: Recording): Promise<Outcome> {
+async function endWithin(patience: number, recording: RecorderHandle): Promise<RecorderResult> {
   const timer = setTimeout(recording.stop, patience);
   try {
     return await recording.over;

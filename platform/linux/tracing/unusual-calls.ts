@@ -1,6 +1,6 @@
 // Calls that are no matter of paths alone: what each of them is a doubt about, if it is one.
 import { hasForeignFormats } from "./binary-formats.ts";
-import type { Observation } from "./observation.ts";
+import type { TraceBuilder } from "./observation.ts";
 import { TABLES } from "./tables.ts";
 
 /** In the order of `enum unusual` of ../native/recorder/recorder.c. */
@@ -45,7 +45,7 @@ const AF_INET6 = 10;
 /** Asked by libc for users and hosts, of which it then knows no more than the files say. */
 const NAME_SERVICE = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
-export function noteUnusual(observation: Observation, call: UnusualCall): void {
+export function noteUntraceable(observation: TraceBuilder, call: UnusualCall): void {
   const { pid, number, path } = call;
   switch (KINDS[call.kind]) {
     case "foreign":
@@ -79,7 +79,7 @@ export function noteUnusual(observation: Observation, call: UnusualCall): void {
   }
 }
 
-function noteConnection(observation: Observation, call: UnusualCall): void {
+function noteConnection(observation: TraceBuilder, call: UnusualCall): void {
   const family = familyOf(call);
   if (family === AF_UNIX || family === undefined) {
     const name = family === undefined ? "" : nameOf(call);

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { files } from "../../../platform/files.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { findWorkspaceRoot, openWorkspace } from "../../workspace/members.ts";
 import { explainUnreadable } from "../../workspace/package-json.ts";
@@ -29,13 +29,13 @@ type Table = Readonly<Record<string, unknown>>;
 /** What was done, for people. Throws Failure. */
 export function importCache([path, ...more]: readonly string[]): string {
   if (path === undefined || more.length > 0 || !/^turbo\.jsonc?$/.test(basename(path)))
-    throw new Failure("rt cache import needs one turbo.json", "as in: rt cache import turbo.json");
+    throw new UserError("rt cache import needs one turbo.json", "as in: rt cache import turbo.json");
   const content = readTable(path, Bun.JSONC.parse);
   const packages = readPackages(path, content);
   const manifest = join(dirname(path), "package.json");
   const { name } = existsSync(manifest) ? readTable(manifest, JSON.parse) : {};
   const { text, count, notes } = importTurbo(content, typeof name === "string" ? name : "", packages);
-  if (text === "") throw new Failure(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
+  if (text === "") throw new UserError(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
   append(text);
   return [
     `${FILE} says of ${count} ${count === 1 ? "script" : "scripts"} now when not to run ${count === 1 ? "it" : "them"} again`,
@@ -48,7 +48,7 @@ function readPackages(path: string, content: Table): TurboPackage[] {
   const directory = realpathSync(resolve(dirname(path)));
   const root = findWorkspaceRoot(directory);
   if (content.extends !== undefined || (root !== null && root !== directory))
-    throw new Failure(
+    throw new UserError(
       `${oneLine(path)} is the one of a package`,
       "name the turbo.json of the root: what packages say in theirs is taken over with it",
     );
@@ -58,7 +58,8 @@ function readPackages(path: string, content: Table): TurboPackage[] {
   return members.flatMap((member) => {
     if (member.isRoot) return [];
     const names = ["turbo.json", "turbo.jsonc"].filter((name) => existsSync(join(member.directory, name)));
-    if (names.length > 1) throw new Failure(`${oneLine(member.path)} has ${names.join(" and ")}`, "keep one");
+    if (names.length > 1)
+      throw new UserError(`${oneLine(member.path)} has ${names.join(" and ")}`, "keep one");
     return names.map((name) => {
       const file = join(member.directory, name);
       return { path: `${member.path}/${name}`, name: member.name, content: readTable(file, Bun.JSONC.parse) };
@@ -78,7 +79,7 @@ function append(text: string): void {
       ? "[cache.remote]"
       : undefined;
   if (taken)
-    throw new Failure(
+    throw new UserError(
       `${FILE} has ${taken} already`,
       "take it out first, or write by hand what is to be added",
     );
@@ -92,7 +93,7 @@ function append(text: string): void {
     renameSync(draft, FILE);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new Failure(`${FILE} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    throw new UserError(`${FILE} cannot be written (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -100,7 +101,7 @@ function append(text: string): void {
 function readTable(path: string, parse: (text: string) => unknown): Table {
   // What is no file may give nothing, or never end.
   const bytes = files.readFile(path, LARGEST + 1);
-  const cannotRead = (why: string) => new Failure(`${oneLine(path)} cannot be read: ${oneLine(why)}`);
+  const cannotRead = (why: string) => new UserError(`${oneLine(path)} cannot be read: ${oneLine(why)}`);
   if (typeof bytes === "string") throw cannotRead(explainUnreadable(bytes));
   if (bytes.length > LARGEST) throw cannotRead("it is larger than 1 MiB");
   try {
@@ -109,5 +110,5 @@ function readTable(path: string, parse: (text: string) => unknown): Table {
   } catch (error) {
     throw cannotRead((error as Error).message);
   }
-  throw new Failure(`${oneLine(path)} is no table`, "it begins with {");
+  throw new UserError(`${oneLine(path)} is no table`, "it begins with {");
 }

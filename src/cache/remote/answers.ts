@@ -3,7 +3,7 @@
 //
 // Contract: pure. No answer is an error of the script's.
 
-export interface Reaction {
+export interface ResponseAction {
   /** Whether to ask once more, and after how many milliseconds. */
   readonly again?: number;
   /** What is not tried any more in this run. */
@@ -15,7 +15,7 @@ export interface Reaction {
 }
 
 /** So often may nothing come of a request. */
-export const PATIENCE = 3;
+export const MAX_FAILED_REQUESTS = 3;
 /** Milliseconds. */
 const PAUSE = 2000;
 const LONGEST_PAUSE = 10_000;
@@ -38,7 +38,7 @@ export function reactToRead(
   code: string | undefined,
   retryAfter: string | null,
   patience: number,
-): Reaction {
+): ResponseAction {
   switch (status) {
     case 401:
       return { ends: "both", say: `The shared cache does not accept the token (401); ${WITHOUT}` };
@@ -58,7 +58,7 @@ export function reactToRead(
   }
 }
 
-export function reactToWrite(status: number, code: string | undefined): Reaction {
+export function reactToWrite(status: number, code: string | undefined): ResponseAction {
   const disabled = DISABLED[code ?? ""];
   if (status === 403)
     return {
@@ -74,7 +74,7 @@ export function reactToWrite(status: number, code: string | undefined): Reaction
 }
 
 /** What a server of the Remote Execution API answers, by the names that gRPC has for it. */
-export function reactToStatus(name: string, isWrite: boolean): Reaction {
+export function reactToStatus(name: string, isWrite: boolean): ResponseAction {
   switch (name) {
     case "NOT_FOUND":
       return {};

@@ -11,9 +11,9 @@
 // them. What is too long, not as it has to be, or more than was asked for is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
-import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
+import { contentsOf, type CacheEntry, type StoredEntry } from "../entry.ts";
 import { hashBytes } from "../hashes.ts";
-import { identify } from "../kept-entry.ts";
+import { entryIdentity } from "../kept-entry.ts";
 import { readEntry } from "../shape.ts";
 
 /** Of what is exchanged; another one finds nothing of this. */
@@ -35,7 +35,7 @@ export function indexId(key: string): string {
   return hashBytes(`rt index ${FORMAT}\0${key}`);
 }
 
-export function contentsId(entry: Entry): string {
+export function contentsId(entry: CacheEntry): string {
   return hashBytes(`rt contents ${FORMAT}\0${contentsOf(entry).join("\0")}`);
 }
 
@@ -43,20 +43,23 @@ export function contentsId(entry: Entry): string {
 export interface KeptIndex {
   readonly bytes: Uint8Array;
   /** The newest first. */
-  readonly entries: readonly KeptEntry[];
+  readonly entries: readonly StoredEntry[];
 }
 
 /** With one more; null where it grows too large. */
-export async function packIndex(entry: KeptEntry, others: readonly KeptEntry[]): Promise<KeptIndex | null> {
-  const own = identify(entry);
-  const rest = others.filter((each) => identify(each) !== own);
+export async function packIndex(
+  entry: StoredEntry,
+  others: readonly StoredEntry[],
+): Promise<KeptIndex | null> {
+  const own = entryIdentity(entry);
+  const rest = others.filter((each) => entryIdentity(each) !== own);
   const entries = [entry, ...rest].slice(0, MOST_ENTRIES);
   const packed = await pack(Buffer.from(JSON.stringify({ format: FORMAT, entries })), FAST);
   return packed.length <= LARGEST_INDEX ? { bytes: packed, entries } : null;
 }
 
 /** What is wrong among them is left out. */
-export function readIndex(bytes: Uint8Array): KeptEntry[] | null {
+export function readIndex(bytes: Uint8Array): StoredEntry[] | null {
   try {
     const text = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_INDEX_TEXT }).toString();
     const { format, entries } = JSON.parse(text) as { format: unknown; entries: unknown };

@@ -5,18 +5,18 @@
 // may write there, and must not be able to touch a repository's hooks, or a package that it is not of.
 import { dirname, isAbsolute, normalize, resolve } from "node:path";
 import { isRepositoryName } from "../../repository-name.ts";
-import type { Entry, Output } from "../entry.ts";
+import type { CacheEntry, RecordedOutput } from "../entry.ts";
 import { isBelow } from "../place.ts";
-import type { Place } from "../shared.ts";
+import type { ShareScope } from "../shared.ts";
 
 const PERMISSIONS = 0o777;
 
 /** The first output that may not; undefined where all may. Paths of the entry are absolute here. */
-export function findOutside(entry: Entry, place: Place): string | undefined {
+export function findUnshareableOutput(entry: CacheEntry, place: ShareScope): string | undefined {
   return entry.outputs.find((output) => !isInside(output, place))?.path;
 }
 
-function isInside(output: Output, place: Place): boolean {
+function isInside(output: RecordedOutput, place: ShareScope): boolean {
   const { path } = output;
   const { root, packageDirectory } = place;
   if (normalize(path) !== path || path.endsWith("/") || path.includes("\0")) return false;

@@ -13,9 +13,9 @@
 // Contract: server.ts. The sizes in a result are nobody's: they only say what to ask for. Loaded when something is asked.
 import { statSync } from "node:fs";
 import { oneLine } from "../../printable.ts";
-import { type Action, describeAction } from "../../reapi/action.ts";
+import { type EncodedAction, describeAction } from "../../reapi/action.ts";
 import { RemoteClient } from "../../reapi/client.ts";
-import { type Blob, blobOf, type ContentStore } from "../../reapi/content.ts";
+import { type Blob, blobOf, type CasClient } from "../../reapi/content.ts";
 import { type Digest, digestOf, fromMessage, isOf, toMessage } from "../../reapi/digest.ts";
 import { buildInputRoot } from "../../reapi/input-root.ts";
 import { ActionResult } from "../../reapi/messages/remote_execution.ts";
@@ -23,24 +23,24 @@ import { Code, nameOf } from "../../reapi/status.ts";
 import { codeOf, type RemoteError } from "../../reapi/trouble.ts";
 import type { ReapiSettings } from "../../settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
-import { contentsOf, type Entry } from "../entry.ts";
-import type { Store } from "../store.ts";
+import { contentsOf, type CacheEntry } from "../entry.ts";
+import type { CacheStore } from "../store.ts";
 import {
   DAMAGED,
   describePatience,
   describeUnfit,
-  PATIENCE,
-  type Reaction,
+  MAX_FAILED_REQUESTS,
+  type ResponseAction,
   reactToStatus,
   TAKES_NOTHING,
   TOO_LARGE,
 } from "./answers.ts";
 import { indexId, type KeptIndex, LARGEST_INDEX, LARGEST_TAR } from "./artifact.ts";
-import type { Server, Tell } from "./server.ts";
-import type { Seal } from "./signature.ts";
+import type { CacheBackend, Warn } from "./server.ts";
+import type { ArtifactSigner } from "./signature.ts";
 
-interface Connection {
-  readonly store: ContentStore;
+interface ReapiConnection {
+  readonly store: CasClient;
   readonly takesResults: boolean;
 }
 
@@ -50,21 +50,26 @@ const LONGEST_TAG = 64;
 const LINE_FEED = 0x0a;
 const LATE = Symbol("late");
 
-export class ReapiServer implements Server {
+export class ReapiBackend implements CacheBackend {
   readonly #settings: ReapiSettings;
-  readonly #seal: Seal;
-  readonly #tell: Tell;
+  readonly #seal: ArtifactSigner;
+  readonly #tell: Warn;
   readonly #end = new AbortController();
   readonly #client: RemoteClient;
   /** By their hashes, of contents that somebody has named. */
   readonly #sizes = new Map<string, number>();
-  #connection: Promise<Connection> | undefined;
+  #connection: Promise<ReapiConnection> | undefined;
   #reads: boolean;
   #writes: boolean;
   #troubles = 0;
 
   /** @param headers with their values. Throws RemoteError for certificates that are none. */
-  constructor(settings: ReapiSettings, headers: Readonly<Record<string, string>>, seal: Seal, tell: Tell) {
+  constructor(
+    settings: ReapiSettings,
+    headers: Readonly<Record<string, string>>,
+    seal: ArtifactSigner,
+    tell: Warn,
+  ) {
     this.#settings = settings;
     this.#seal = seal;
     this.#tell = tell;
@@ -97,7 +102,7 @@ export class ReapiServer implements Server {
     return this.#seal.open(id, sealed.subarray(end + 1), tag);
   }
 
-  async #readIndex(result: ActionResult, store: ContentStore): Promise<Uint8Array | undefined> {
+  async #readIndex(result: ActionResult, store: CasClient): Promise<Uint8Array | undefined> {
     const digest = fromMessage(result.stdoutDigest);
     if (!digest || digest.size > LARGEST_INDEX + LONGEST_TAG) return undefined;
     for (const file of result.outputFiles) {
@@ -109,7 +114,7 @@ export class ReapiServer implements Server {
   }
 
   async getContents(
-    _: Entry,
+    _: CacheEntry,
     digests: readonly string[],
   ): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     const wanted = this.#measure(digests);
@@ -130,7 +135,7 @@ export class ReapiServer implements Server {
     return digests.length === hashes.length && size <= LARGEST_TAR ? digests : undefined;
   }
 
-  async putContents(entry: Entry, store: Store): Promise<boolean> {
+  async putContents(entry: CacheEntry, store: CacheStore): Promise<boolean> {
     const contents = contentsOf(entry);
     const isThere = await this.#try("write", async () => {
       const connection = await this.#connect();
@@ -186,7 +191,7 @@ export class ReapiServer implements Server {
   }
 
   /** What it can do is asked once. */
-  async #connect(): Promise<Connection> {
+  async #connect(): Promise<ReapiConnection> {
     this.#connection ??= this.#client
       .connectCache()
       .then(({ store, abilities }) => ({ store, takesResults: abilities.takesResults }));
@@ -214,16 +219,16 @@ export class ReapiServer implements Server {
     return undefined;
   }
 
-  #react({ ends, isTrouble, say }: Reaction): void {
+  #react({ ends, isTrouble, say }: ResponseAction): void {
     if (say !== undefined) this.#tell(say);
-    if (isTrouble && ++this.#troubles >= PATIENCE) this.#reads = this.#writes = false;
+    if (isTrouble && ++this.#troubles >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
     if (ends === "both") this.#reads = false;
     if (ends !== undefined) this.#writes = false;
   }
 }
 
 /** The same for all who share a cache. */
-function actionFor(id: string): Action {
+function actionFor(id: string): EncodedAction {
   const root = buildInputRoot([]);
   const action = describeAction({
     argv: ["rt", "index", id],
@@ -237,7 +242,7 @@ function actionFor(id: string): Action {
 }
 
 /** As the store has it when it is sent, and whole. */
-function keptBlob(digest: Digest, store: Store): Blob {
+function keptBlob(digest: Digest, store: CacheStore): Blob {
   let whole: Uint8Array | null = null;
   return {
     digest,
@@ -251,7 +256,7 @@ function keptBlob(digest: Digest, store: Store): Blob {
   };
 }
 
-function reactionTo(thrown: unknown, isWrite: boolean, patience: number): Reaction {
+function reactionTo(thrown: unknown, isWrite: boolean, patience: number): ResponseAction {
   const error = thrown as Error;
   const code = codeOf(error);
   if ((error as RemoteError).isDamaged) return { say: DAMAGED };

@@ -6,17 +6,17 @@
 // loaded for that, before something is asked or offered.
 import type { RemoteCacheSettings } from "../../settings/remote-cache.ts";
 import { oneLine } from "../../printable.ts";
-import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
-import type { Place, SharedCache } from "../shared.ts";
-import type { Store } from "../store.ts";
+import { contentsOf, type CacheEntry, type StoredEntry } from "../entry.ts";
+import type { ShareScope, SharedCache } from "../shared.ts";
+import type { CacheStore } from "../store.ts";
 import { describeUnfit } from "./answers.ts";
 import { packIndex, readIndex } from "./artifact.ts";
-import { findOutside } from "./bounds.ts";
-import type { Server, Tell, Use } from "./server.ts";
-import { Seal } from "./signature.ts";
-import { Uploads } from "./uploads.ts";
+import { findUnshareableOutput } from "./bounds.ts";
+import type { CacheBackend, Warn, Use } from "./server.ts";
+import { ArtifactSigner } from "./signature.ts";
+import { UploadQueue } from "./uploads.ts";
 
-type Settings = Pick<RemoteCacheSettings, "isRead" | "isWritten" | "uploadTimeout">;
+type RemoteCacheOptions = Pick<RemoteCacheSettings, "isRead" | "isWritten" | "uploadTimeout">;
 
 export interface Identity {
   /** Undefined where nothing is signed. */
@@ -26,29 +26,29 @@ export interface Identity {
 }
 
 /** May throw, with a sentence. */
-export type OpenServer = (seal: Seal, tell: Tell) => Promise<Server>;
+export type OpenServer = (seal: ArtifactSigner, tell: Warn) => Promise<CacheBackend>;
 
 const PURPOSE = "rt variables 1";
 
 export class RemoteCache implements SharedCache {
   readonly secret: Uint8Array;
-  readonly #settings: Settings;
+  readonly #settings: RemoteCacheOptions;
   readonly #open: OpenServer;
-  readonly #seal: Seal;
-  readonly #uploads = new Uploads();
+  readonly #seal: ArtifactSigner;
+  readonly #uploads = new UploadQueue();
   readonly #uses: Use[] = [];
   readonly #told = new Set<string>();
   #lines: string[] = [];
-  #listener: Tell | undefined;
-  #opening: Promise<Server | undefined> | undefined;
-  #server: Server | undefined;
+  #listener: Warn | undefined;
+  #opening: Promise<CacheBackend | undefined> | undefined;
+  #server: CacheBackend | undefined;
   #isOver = false;
 
-  constructor(settings: Settings, { signatureKey, teamId }: Identity, open: OpenServer) {
+  constructor(settings: RemoteCacheOptions, { signatureKey, teamId }: Identity, open: OpenServer) {
     this.#settings = settings;
     this.#open = open;
     const key = signatureKey === undefined ? undefined : new TextEncoder().encode(signatureKey);
-    this.#seal = new Seal(key, teamId, (line) => this.#tell(line));
+    this.#seal = new ArtifactSigner(key, teamId, (line) => this.#tell(line));
     this.secret = new Bun.CryptoHasher("sha256", key ?? PURPOSE).update(PURPOSE).digest();
   }
 
@@ -61,27 +61,27 @@ export class RemoteCache implements SharedCache {
   }
 
   /** Who is told what went wrong, also before. */
-  listen(listener: Tell): void {
+  listen(listener: Warn): void {
     this.#listener = listener;
     for (const line of this.#lines) listener(line);
     this.#lines = [];
   }
 
-  async find(key: string): Promise<readonly KeptEntry[]> {
+  async find(key: string): Promise<readonly StoredEntry[]> {
     return this.isRead ? await this.#readIndex(key) : [];
   }
 
-  async #readIndex(key: string): Promise<readonly KeptEntry[]> {
+  async #readIndex(key: string): Promise<readonly StoredEntry[]> {
     const server = await this.#reach();
     const bytes = await server?.getIndex(key);
     return (bytes && readIndex(bytes)) ?? [];
   }
 
-  findOutside(entry: Entry, place: Place): string | undefined {
-    return findOutside(entry, place);
+  findOutside(entry: CacheEntry, place: ShareScope): string | undefined {
+    return findUnshareableOutput(entry, place);
   }
 
-  async fetch(entry: Entry, store: Store): Promise<boolean> {
+  async fetch(entry: CacheEntry, store: CacheStore): Promise<boolean> {
     const digests = contentsOf(entry);
     const isHere = await Promise.all(digests.map((digest) => store.checkBlob(digest)));
     const missing = digests.filter((_, at) => !isHere[at]);
@@ -103,7 +103,7 @@ export class RemoteCache implements SharedCache {
     this.#uses.push({ key, isHit, duration });
   }
 
-  async offer(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
+  async offer(key: string, entry: StoredEntry, store: CacheStore): Promise<boolean> {
     if (!this.isWritten) return false;
     return await this.#uploads.add(async () => {
       try {
@@ -116,7 +116,7 @@ export class RemoteCache implements SharedCache {
   }
 
   /** Contents first, so that no index names what is not there. */
-  async #upload(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
+  async #upload(key: string, entry: StoredEntry, store: CacheStore): Promise<boolean> {
     const server = await this.#reach();
     if (!server?.isWritten || !(await server.putContents(entry, store))) return false;
     // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
@@ -124,7 +124,7 @@ export class RemoteCache implements SharedCache {
     return index !== null && (await server.putIndex(key, index));
   }
 
-  async #reach(): Promise<Server | undefined> {
+  async #reach(): Promise<CacheBackend | undefined> {
     this.#opening ??= this.#open(this.#seal, (line) => this.#tell(line)).then(
       (server) => (this.#server = server),
       (error: Error) => {

@@ -7,19 +7,22 @@
 // Contract: nothing here rejects, and nothing lasts longer than its time limit. What goes wrong is told once, by the table in
 // answers.ts; after a few times, or one that took all of its time, nothing more is asked. Nobody believes a server: an
 // index goes through a Seal (signature.ts), contents are compared with their digests, and remote.ts has the rest.
-import type { Entry } from "../entry.ts";
-import type { Store } from "../store.ts";
+import type { CacheEntry } from "../entry.ts";
+import type { CacheStore } from "../store.ts";
 import type { KeptIndex } from "./artifact.ts";
 
-export interface Server {
+export interface CacheBackend {
   readonly isRead: boolean;
   readonly isWritten: boolean;
   /** Undefined where there is none, or none that is signed right. */
   getIndex(key: string): Promise<Uint8Array | undefined>;
   /** @param digests those of the entry's contents that are wanted; undefined where not all are to be had. */
-  getContents(entry: Entry, digests: readonly string[]): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
+  getContents(
+    entry: CacheEntry,
+    digests: readonly string[],
+  ): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
   /** From the store; false where not all of them are there afterwards. */
-  putContents(entry: Entry, store: Store): Promise<boolean>;
+  putContents(entry: CacheEntry, store: CacheStore): Promise<boolean>;
   /** Contents that it names are there already; false where it is not there afterwards. */
   putIndex(key: string, index: KeptIndex): Promise<boolean>;
   /** Tells of the use of it, for as long as that takes none of anybody's time, and lets go of the server. */
@@ -36,4 +39,4 @@ export interface Use {
 }
 
 /** Told lines for people, some of them again and again. */
-export type Tell = (line: string) => void;
+export type Warn = (line: string) => void;

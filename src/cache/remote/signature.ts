@@ -32,7 +32,7 @@ export function isSigned(
 }
 
 /** What makes one believe an index or an archive: the key that all have who share it, where there is one. */
-export class Seal {
+export class ArtifactSigner {
   readonly #key: Uint8Array | undefined;
   readonly #teamId: string;
   readonly #tell: (line: string) => void;

@@ -8,14 +8,14 @@ import { oneLine } from "../../printable.ts";
 import type { TurboSettings } from "../../settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
 import {
-  PATIENCE,
+  MAX_FAILED_REQUESTS,
   describePatience,
   describeTrouble,
-  type Reaction,
+  type ResponseAction,
   reactToRead,
   reactToWrite,
 } from "./answers.ts";
-import type { Tell } from "./server.ts";
+import type { Warn } from "./server.ts";
 
 export interface Artifact {
   readonly bytes: Uint8Array;
@@ -31,7 +31,7 @@ export interface UseEvent {
   readonly duration: number;
 }
 
-type Settings = Pick<
+type TurboClientOptions = Pick<
   TurboSettings,
   "url" | "slug" | "teamId" | "isRead" | "isWritten" | "timeout" | "uploadTimeout"
 >;
@@ -44,16 +44,16 @@ const LARGEST_ERROR = 64 * 1024;
 const EVENTS_TIMEOUT = 500;
 
 export class TurboClient {
-  readonly #settings: Settings;
+  readonly #settings: TurboClientOptions;
   readonly #token: string;
-  readonly #tell: Tell;
+  readonly #tell: Warn;
   readonly #end = new AbortController();
   readonly #session = crypto.randomUUID();
   #reads: boolean;
   #writes: boolean;
   #troubles = 0;
 
-  constructor(settings: Settings, token: string, tell: Tell) {
+  constructor(settings: TurboClientOptions, token: string, tell: Warn) {
     this.#settings = settings;
     this.#token = token;
     this.#tell = tell;
@@ -145,7 +145,7 @@ export class TurboClient {
     largest: number,
     timeout: number,
     isSilent = false,
-  ): Promise<Answer | undefined> {
+  ): Promise<TurboResponse | undefined> {
     const clock = AbortSignal.timeout(timeout);
     const signal = AbortSignal.any([clock, this.#end.signal]);
     try {
@@ -183,17 +183,18 @@ export class TurboClient {
   #fail(code: string): void {
     this.#troubles++;
     this.#tell(describeTrouble(oneLine(code)));
-    if (this.#troubles >= PATIENCE) this.#reads = this.#writes = false;
+    if (this.#troubles >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
   }
 
   /** It took all of its time: others would as well. */
   #giveUp(line: string | undefined, isUpload = false): undefined {
     if (line !== undefined) this.#tell(line);
     if (isUpload) this.#writes = false;
-    else if (line !== undefined || ++this.#troubles >= PATIENCE) this.#reads = this.#writes = false;
+    else if (line !== undefined || ++this.#troubles >= MAX_FAILED_REQUESTS)
+      this.#reads = this.#writes = false;
   }
 
-  #react({ ends, say }: Reaction): void {
+  #react({ ends, say }: ResponseAction): void {
     if (say !== undefined) this.#tell(say);
     if (ends === "reading" || ends === "both") this.#reads = false;
     if (ends === "writing" || ends === "both") this.#writes = false;
@@ -210,7 +211,7 @@ export class TurboClient {
   }
 }
 
-interface Answer {
+interface TurboResponse {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined where it was not what it said it is. */
@@ -225,7 +226,7 @@ function redirectOf({ status, headers }: Response, from: URL): URL | undefined {
   return from.protocol === "https:" && next.protocol !== "https:" ? undefined : next;
 }
 
-async function readAnswer(response: Response, method: string, largest: number): Promise<Answer> {
+async function readAnswer(response: Response, method: string, largest: number): Promise<TurboResponse> {
   const { status, headers } = response;
   const limit = status === 200 ? largest : LARGEST_ERROR;
   const promised = headers.get("content-length");
@@ -245,7 +246,7 @@ async function readAnswer(response: Response, method: string, largest: number): 
 }
 
 /** As in `{"error":{"code":"forbidden"}}`. */
-function codeOf({ bytes }: Answer): string | undefined {
+function codeOf({ bytes }: TurboResponse): string | undefined {
   try {
     const { error } = JSON.parse(new TextDecoder().decode(bytes)) as { error?: { code?: unknown } };
     return typeof error?.code === "string" ? error.code : undefined;

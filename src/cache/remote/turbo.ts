@@ -1,8 +1,8 @@
 // A shared cache that speaks turbo's protocol: the index of a key is an artifact, and the contents of an entry are another,
 // both signed as turbo signs. turbo-client.ts makes the requests.
 import type { TurboSettings } from "../../settings/remote-cache.ts";
-import { contentsOf, type Entry } from "../entry.ts";
-import type { Store } from "../store.ts";
+import { contentsOf, type CacheEntry } from "../entry.ts";
+import type { CacheStore } from "../store.ts";
 import {
   contentsId,
   indexId,
@@ -12,15 +12,15 @@ import {
   packContents,
   readContents,
 } from "./artifact.ts";
-import type { Server, Tell, Use } from "./server.ts";
-import type { Seal } from "./signature.ts";
+import type { CacheBackend, Warn, Use } from "./server.ts";
+import type { ArtifactSigner } from "./signature.ts";
 import { TurboClient } from "./turbo-client.ts";
 
-export class TurboServer implements Server {
+export class TurboBackend implements CacheBackend {
   readonly #client: TurboClient;
-  readonly #seal: Seal;
+  readonly #seal: ArtifactSigner;
 
-  constructor(settings: TurboSettings, token: string, seal: Seal, tell: Tell) {
+  constructor(settings: TurboSettings, token: string, seal: ArtifactSigner, tell: Warn) {
     this.#client = new TurboClient(settings, token, tell);
     this.#seal = seal;
   }
@@ -38,12 +38,12 @@ export class TurboServer implements Server {
   }
 
   /** All of them: an archive is one. */
-  async getContents(entry: Entry): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+  async getContents(entry: CacheEntry): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     const bytes = await this.#get(contentsId(entry), LARGEST_CONTENTS);
     return (bytes && readContents(bytes, contentsOf(entry))) ?? undefined;
   }
 
-  async putContents(entry: Entry, store: Store): Promise<boolean> {
+  async putContents(entry: CacheEntry, store: CacheStore): Promise<boolean> {
     const id = contentsId(entry);
     if (await this.#client.has(id)) return true;
     const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));

@@ -8,7 +8,7 @@ interface Job {
   end(isDone: boolean): void;
 }
 
-export class Uploads {
+export class UploadQueue {
   readonly #waiting: Job[] = [];
   #running = 0;
   #isOver = false;

@@ -1,7 +1,7 @@
 // `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { cacheDirectory } from "../store.ts";
 import { startServer } from "./server.ts";
@@ -53,12 +53,12 @@ export function serveCache(args: readonly string[]): string | undefined {
   const text = values as Readonly<Record<string, string | undefined>>;
   const [word] = positionals;
   if (word !== undefined)
-    throw new Failure(
+    throw new UserError(
       `rt cache serve knows no "${oneLine(word)}"`,
       "rt cache serve --help shows what there is",
     );
   if (text.tokens === undefined)
-    throw new Failure(
+    throw new UserError(
       "rt cache serve needs to know who may use it",
       "rt cache token tokens.txt me write makes a token; then: rt cache serve --tokens=tokens.txt",
     );
@@ -92,7 +92,7 @@ export function makeToken(args: readonly string[]): string {
   if (asksForHelp(args)) return TOKEN_HELP;
   const [file, name, access, ...rest] = readWords(args, {}).positionals;
   if (file === undefined || name === undefined || access === undefined || rest.length > 0)
-    throw new Failure(
+    throw new UserError(
       "rt cache token needs a file, a name and an access",
       `as in: rt cache token tokens.txt main write; accesses are ${ACCESSES.join(", ")}`,
     );
@@ -101,7 +101,7 @@ export function makeToken(args: readonly string[]): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new Failure(`${oneLine(file)} cannot be written (${code})`);
+    throw new UserError(`${oneLine(file)} cannot be written (${code})`);
   }
 }
 
@@ -113,33 +113,33 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.some((word) => word === "--help" || word === "-h");
 }
 
-type Options = NonNullable<Parameters<typeof parseArgs>[0]>["options"];
+type ServeOptions = NonNullable<Parameters<typeof parseArgs>[0]>["options"];
 
-function readWords(args: readonly string[], options: Options) {
+function readWords(args: readonly string[], options: ServeOptions) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
-    throw new Failure(oneLine(message), "rt cache serve --help shows what there is");
+    throw new UserError(oneLine(message), "rt cache serve --help shows what there is");
   }
 }
 
 function readNumber(name: string, text: string, most = 1_000_000_000, least = 1): number {
   if (/^\d{1,12}$/.test(text) && Number(text) <= most && Number(text) >= least) return Number(text);
-  throw new Failure(`--${name} needs a whole number from ${least} to ${most}, not "${oneLine(text)}"`);
+  throw new UserError(`--${name} needs a whole number from ${least} to ${most}, not "${oneLine(text)}"`);
 }
 
 function ownDirectory(): string {
   const directory = cacheDirectory();
   if (directory !== undefined) return join(directory, "served");
-  throw new Failure("Nothing says where to keep what is served", "give --store=<directory>");
+  throw new UserError("Nothing says where to keep what is served", "give --store=<directory>");
 }
 
 function openShelves(directory: string, limit: number, scopes: readonly string[]): Shelves {
   try {
     return new Shelves(directory, limit, scopes);
   } catch (error) {
-    throw new Failure(
+    throw new UserError(
       `What is served cannot be kept: ${oneLine((error as Error).message)}`,
       "give --store=<directory>",
     );
@@ -156,7 +156,7 @@ function listen<Server>(
   } catch (error) {
     const { code = "unknown" } = error as { code?: string };
     const where = `${oneLine(hostname)}:${port}`;
-    throw new Failure(
+    throw new UserError(
       code === "EADDRINUSE" ? `Something else listens at ${where}` : `Cannot listen at ${where} (${code})`,
       "choose another with --host and --port; --port=0 takes a free one",
     );

@@ -3,7 +3,7 @@
 // Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
 // another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
 // whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
-import { type Item, NoRoomError, type Space } from "./shelf.ts";
+import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./shelf.ts";
 import { MAIN, type Shelves } from "./shelves.ts";
 import type { Token, Tokens } from "./tokens.ts";
 
@@ -18,7 +18,7 @@ export interface ServerOptions {
   complain(line: string): void;
 }
 
-interface Call {
+interface ArtifactRequest {
   readonly request: Request;
   readonly url: URL;
   readonly token: Token;
@@ -73,7 +73,7 @@ function readUrl({ url }: Request): URL {
   return new URL(`http://localhost${url.replace(/^https?:\/\/[^/]*/, "")}`);
 }
 
-async function answerNx(call: Call, id: string): Promise<Response> {
+async function answerNx(call: ArtifactRequest, id: string): Promise<Response> {
   if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
   if (call.request.method === "GET") return await send(call, id, "nx");
   return call.request.method === "PUT" ? await receive(call, id, "nx") : notAllowed();
@@ -95,24 +95,28 @@ function findToken({ headers }: Request, { tokens, shelves }: ServerOptions): To
 }
 
 /** In the order in which they are asked. */
-function readable({ token }: Call, kind: string, team: string): Space[] {
+function readable({ token }: ArtifactRequest, kind: string, team: string): ArtifactNamespace[] {
   const scopes = token.access === "write-own" ? [token.name, MAIN] : [MAIN];
   return scopes.map((scope) => ({ scope, team, kind }));
 }
 
 /** Undefined where a token may write nothing. */
-function writable({ token }: Call, kind: string, team: string): Space | undefined {
+function writable({ token }: ArtifactRequest, kind: string, team: string): ArtifactNamespace | undefined {
   if (token.access === "read") return undefined;
   return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };
 }
 
-function teamOf({ url }: Call): string | undefined {
+function teamOf({ url }: ArtifactRequest): string | undefined {
   const { searchParams } = url;
   const team = searchParams.get("teamId") ?? searchParams.get("slug") ?? searchParams.get("team") ?? "";
   return team.length <= LONGEST_TEAM ? team : undefined;
 }
 
-function find(call: Call, id: string, kind: string): { space: Space; item: Item } | undefined {
+function find(
+  call: ArtifactRequest,
+  id: string,
+  kind: string,
+): { space: ArtifactNamespace; item: StoredArtifact } | undefined {
   const team = teamOf(call);
   if (team === undefined) return undefined;
   for (const space of readable(call, kind, team)) {
@@ -122,7 +126,7 @@ function find(call: Call, id: string, kind: string): { space: Space; item: Item 
   return undefined;
 }
 
-async function send(call: Call, id: string, kind: string): Promise<Response> {
+async function send(call: ArtifactRequest, id: string, kind: string): Promise<Response> {
   const found = find(call, id, kind);
   if (!found) return absent();
   const { space, item } = found;
@@ -148,7 +152,7 @@ const WITHOUT_ROOM =
   ": the disk is full, so what was used longest ago has gone; --size has less kept from the start";
 const ONLY_FULL = ": the disk is full, and nothing can be evicted for this token";
 
-async function receive(call: Call, id: string, kind: string): Promise<Response> {
+async function receive(call: ArtifactRequest, id: string, kind: string): Promise<Response> {
   const { request, options } = call;
   const { shelves, largest } = options;
   const team = teamOf(call);
@@ -190,7 +194,7 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
 }
 
 /** What there is of many, at once. */
-async function answerQuestion(call: Call): Promise<Response> {
+async function answerQuestion(call: ArtifactRequest): Promise<Response> {
   const text = await readQuestion(call.request);
   if (text === undefined) return tooLarge();
   let hashes: unknown;

@@ -26,13 +26,13 @@ import { hashBytes, hashFile } from "../hashes.ts";
 import { filesIn, type KeptFile, sizeOf, touch } from "../kept-files.ts";
 
 /** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
-export interface Space {
+export interface ArtifactNamespace {
   readonly scope: string;
   readonly team: string;
   readonly kind: string;
 }
 
-export interface Item {
+export interface StoredArtifact {
   /** Of the content. */
   readonly hash: string;
   readonly size: number;
@@ -42,7 +42,7 @@ export interface Item {
 }
 
 /** Received, and not yet under a name. */
-export interface Draft {
+export interface PendingArtifact {
   readonly path: string;
   readonly hash: string;
   readonly size: number;
@@ -60,7 +60,7 @@ export class NoRoomError extends Error {
   override readonly name = "NoRoomError";
 }
 
-export class Shelf {
+export class ArtifactStore {
   readonly directory: string;
   #limit: number;
   /** Finished artifacts, and drafts that another process has left. */
@@ -89,9 +89,9 @@ export class Shelf {
     this.#trim();
   }
 
-  find(space: Space, name: string): Item | undefined {
+  find(space: ArtifactNamespace, name: string): StoredArtifact | undefined {
     try {
-      return JSON.parse(readFileSync(this.#namePath(space, name), "utf8")) as Item;
+      return JSON.parse(readFileSync(this.#namePath(space, name), "utf8")) as StoredArtifact;
     } catch {
       return undefined;
     }
@@ -101,14 +101,14 @@ export class Shelf {
    * Whether its content is there, as far as that can be told without reading it. Who asks does not send it then, and goes on
    * needing it: that is a use, too.
    */
-  isThere(space: Space, name: string, { hash, size }: Item): boolean {
+  isThere(space: ArtifactNamespace, name: string, { hash, size }: StoredArtifact): boolean {
     if (!hasSize(this.#blobPath(hash), size)) return false;
     touch(this.#namePath(space, name));
     return true;
   }
 
   /** The file of its content; undefined where that is not whole, and then it is nobody's any more. */
-  async open(space: Space, name: string, { hash }: Item): Promise<string | undefined> {
+  async open(space: ArtifactNamespace, name: string, { hash }: StoredArtifact): Promise<string | undefined> {
     const path = this.#blobPath(hash);
     const isWhole = await hashFile(path).then(
       (found) => found === hash,
@@ -124,7 +124,10 @@ export class Shelf {
   }
 
   /** Undefined where it is longer than it may be; throws where it breaks off, or there is no room, here or on the disk. */
-  async receive(body: ReadableStream<Uint8Array> | null, largest: number): Promise<Draft | undefined> {
+  async receive(
+    body: ReadableStream<Uint8Array> | null,
+    largest: number,
+  ): Promise<PendingArtifact | undefined> {
     const path = join(this.directory, "drafts", crypto.randomUUID());
     const hasher = new Bun.CryptoHasher("sha256");
     const file = openSync(path, "wx", 0o600);
@@ -148,12 +151,17 @@ export class Shelf {
     }
   }
 
-  drop({ path }: Pick<Draft, "path">): void {
+  drop({ path }: Pick<PendingArtifact, "path">): void {
     this.#drafts.delete(path);
     rmSync(path, { force: true });
   }
 
-  put(space: Space, name: string, draft: Draft, said: Pick<Item, "duration" | "tag">): void {
+  put(
+    space: ArtifactNamespace,
+    name: string,
+    draft: PendingArtifact,
+    said: Pick<StoredArtifact, "duration" | "tag">,
+  ): void {
     const { hash, size } = draft;
     try {
       const path = this.#blobPath(hash);
@@ -163,7 +171,7 @@ export class Shelf {
         renameSync(draft.path, path);
         this.#size += size;
       }
-      const item: Item = { hash, size, ...said };
+      const item: StoredArtifact = { hash, size, ...said };
       const named = `${draft.path}.name`;
       writeFileSync(named, JSON.stringify(item), { mode: 0o600 });
       const place = this.#namePath(space, name);
@@ -241,7 +249,7 @@ export class Shelf {
   }
 
   /** Whatever a client calls it, no part of a path is of its choice. */
-  #namePath({ scope, team, kind }: Space, name: string): string {
+  #namePath({ scope, team, kind }: ArtifactNamespace, name: string): string {
     const space = hashBytes(JSON.stringify([scope, team, kind]));
     return join(this.directory, "names", space, hashBytes(name));
   }
@@ -253,7 +261,7 @@ function hasSize(path: string, size: number): boolean {
 
 function hashIn(path: string): string {
   try {
-    return (JSON.parse(readFileSync(path, "utf8")) as Item).hash;
+    return (JSON.parse(readFileSync(path, "utf8")) as StoredArtifact).hash;
   } catch {
     return "";
   }

@@ -10,7 +10,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hashBytes } from "../hashes.ts";
-import { Shelf } from "./shelf.ts";
+import { ArtifactStore } from "./shelf.ts";
 
 export const MAIN = "";
 /** Of the limit, for all `write-own` tokens together. */
@@ -19,15 +19,15 @@ const OWN_PART = 0.25;
 export class Shelves {
   readonly #directory: string;
   readonly #limit: number;
-  readonly #main: Shelf;
-  #own = new Map<string, Shelf>();
+  readonly #main: ArtifactStore;
+  #own = new Map<string, ArtifactStore>();
   #scopes: string | undefined;
 
   /** @param limit bytes @param scopes of `write-own` tokens. Throws an Error with a sentence, or the system's */
   constructor(directory: string, limit: number, scopes: readonly string[]) {
     this.#directory = directory;
     this.#limit = limit;
-    this.#main = new Shelf(directory, limit);
+    this.#main = new ArtifactStore(directory, limit);
     this.setScopes(scopes);
   }
 
@@ -50,7 +50,7 @@ export class Shelves {
     this.#own = new Map();
     this.#main.limit = scopes.length === 0 ? this.#limit : this.#limit * (1 - OWN_PART);
     for (const [scope, place] of places) {
-      const shelf = before.get(scope) ?? new Shelf(join(own, place), part);
+      const shelf = before.get(scope) ?? new ArtifactStore(join(own, place), part);
       shelf.limit = part;
       this.#own.set(scope, shelf);
     }
@@ -58,7 +58,7 @@ export class Shelves {
   }
 
   /** @param scope the main one, or one that was set */
-  of(scope: string): Shelf {
+  of(scope: string): ArtifactStore {
     return scope === MAIN ? this.#main : this.#own.get(scope)!;
   }
 

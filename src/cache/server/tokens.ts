@@ -9,16 +9,16 @@
 // gets in.
 import { timingSafeEqual } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { hashBytes } from "../hashes.ts";
 
 export const ACCESSES = ["read", "write", "write-own"] as const;
-export type Access = (typeof ACCESSES)[number];
+export type TokenAccess = (typeof ACCESSES)[number];
 
 export interface Token {
   readonly name: string;
-  readonly access: Access;
+  readonly access: TokenAccess;
   /** Hexadecimal. */
   readonly hash: string;
 }
@@ -34,12 +34,15 @@ export function parseTokens(text: string, file: string): Token[] {
     const [name = "", access, hash = "", ...rest] = words;
     const known = ACCESSES.find((each) => each === access);
     if (!known || !NAME.test(name) || !/^[\da-f]{64}$/.test(hash) || rest.length > 0)
-      throw new Failure(
+      throw new UserError(
         `${oneLine(file)}:${index + 1} is no line of a file of tokens`,
         "rt cache token <file> <name> <read|write|write-own> writes one",
       );
     if (tokens.some((each) => each.name === name))
-      throw new Failure(`${oneLine(file)}:${index + 1} has the name ${name} again`, "each token has its own");
+      throw new UserError(
+        `${oneLine(file)}:${index + 1} has the name ${name} again`,
+        "each token has its own",
+      );
     tokens.push({ name, access: known, hash });
   }
   return tokens;
@@ -107,7 +110,7 @@ export class Tokens {
 /** The system's errors in words; others have their own. */
 function explain(file: string, error: NodeJS.ErrnoException): Error {
   if (error.code === undefined) return error;
-  return new Failure(
+  return new UserError(
     `The file of tokens cannot be read: ${oneLine(file)} (${error.code})`,
     "rt cache token <file> <name> <read|write|write-own> makes one",
   );
@@ -117,22 +120,22 @@ function explain(file: string, error: NodeJS.ErrnoException): Error {
 function stampOf(file: string): string {
   const { ino, size, mtimeMs, ctimeMs, mode } = statSync(file);
   if (process.getuid && (mode & 0o022) !== 0)
-    throw new Failure(`${oneLine(file)} can be changed by other users`, `chmod 600 ${oneLine(file)}`);
+    throw new UserError(`${oneLine(file)} can be changed by other users`, `chmod 600 ${oneLine(file)}`);
   return [ino, size, mtimeMs, ctimeMs].join(":");
 }
 
 /** A new token, whose hash the file has from now on. Throws Failure. */
 export function addToken(file: string, name: string, access: string): string {
   if (!NAME.test(name))
-    throw new Failure(
+    throw new UserError(
       `"${oneLine(name)}" is no name for a token`,
       "use letters, digits, dots and hyphens, 64 at most",
     );
   if (!ACCESSES.some((each) => each === access))
-    throw new Failure(`"${oneLine(access)}" is no access`, `use one of: ${ACCESSES.join(", ")}`);
+    throw new UserError(`"${oneLine(access)}" is no access`, `use one of: ${ACCESSES.join(", ")}`);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (parseTokens(before, file).some((each) => each.name === name))
-    throw new Failure(
+    throw new UserError(
       `${oneLine(file)} has a token for ${name} already`,
       "take its line out, and the token is no longer valid",
     );

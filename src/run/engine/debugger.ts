@@ -4,23 +4,23 @@
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
 import { program, thread } from "rt:debugger";
-import { keepPrivateFile, privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
+import { ensurePrivateFile, privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
 import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
 import { PRELOAD_URL_START } from "../../runtime/preload-mark.ts";
 import {
-  BEGINNING,
+  READY_SYMBOL,
   EDITOR_VARIABLE,
-  ORDER,
-  type Order,
+  LAUNCH_VARIABLE,
+  type DebuggerLaunchConfig,
   PORT_VARIABLE,
   STEADY,
 } from "../../debugger/order.ts";
 
 const SUBCOMMANDS = ["run", "test"];
 /** What a program waits in. */
-const WAIT = `// @bun\nawait globalThis[Symbol.for("${BEGINNING}")];\n`;
+const WAIT = `// @bun\nawait globalThis[Symbol.for("${READY_SYMBOL}")];\n`;
 const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
 
 export interface Debugging {
@@ -51,11 +51,11 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   if (socket === undefined) return undefined;
   const isWaiting = (kind !== undefined && !isChild) || editor !== undefined;
-  const preload = keepPrivateFile(program, () => texts().program);
+  const preload = ensurePrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
   const isSteadied = Object.keys(STEADY).every((name) => host.originalVariable(name) === undefined);
-  const order: Order = {
+  const order: DebuggerLaunchConfig = {
     ...(address && { address }),
     ...(editor && { editor }),
     socket,
@@ -63,7 +63,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     added: [word, `--preload=${preload}`, `--preload=${last}`],
     substitute: `--preload=${PRELOAD_URL_START}`,
     isSteadied,
-    thread: keepPrivateFile(thread, () => texts().thread),
+    thread: ensurePrivateFile(thread, () => texts().thread),
     isWaiting,
     stopsAtFirst: kind === "-brk" && !isChild,
   };
@@ -71,7 +71,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
     preload,
     ...(last === undefined ? {} : { last }),
-    environment: { [ORDER]: JSON.stringify(order), ...(isSteadied ? STEADY : {}) },
+    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...(isSteadied ? STEADY : {}) },
   };
 }
 

@@ -12,7 +12,7 @@ import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
 import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
-import { BECAME, SUPERVISED } from "./own-variables.ts";
+import { REPLACED_PID_VARIABLE, SUPERVISED } from "./own-variables.ts";
 
 /** Where no configuration is to be read. */
 const NO_FILE = host.noFile;
@@ -114,7 +114,7 @@ export function engineCommand(
   }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
-  const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const isLost = host.originalVariable(REPLACED_PID_VARIABLE) === `${pid}`;
   const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
@@ -124,7 +124,7 @@ export function engineCommand(
     argv: [name, ...words],
     environment: {
       [SUPERVISED]: undefined,
-      [BECAME]: `${pid}`,
+      [REPLACED_PID_VARIABLE]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
       // The scripts of packages have no use for a key to secrets.
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),

@@ -9,4 +9,4 @@ export const SUPERVISED = "RT_SUPERVISED";
  * That we have been here: the process id outlives becoming the engine. An emulator such as qemu-user gives each variable
  * one value, and with it the engine's switch is lost; without this rt would become itself for ever.
  */
-export const BECAME = "RT_BECAME";
+export const REPLACED_PID_VARIABLE = "RT_BECAME";

@@ -11,7 +11,7 @@ import { readMapped } from "../../../platform/mapped-files.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "../target/target.ts";
 
 /** The first of them, or the file that computes a name. */
-export function findAbsent(main: string): string | undefined {
+export function findMissingPackage(main: string): string | undefined {
   // Here, since patterns of a module are made whenever it is loaded.
   /** Behind each of these stands a name, or a value that has one. */
   const NAMED =

@@ -6,17 +6,17 @@ import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
 import { LATE } from "../../runtime/late.ts";
 import { PARTS } from "../../runtime/parts.ts";
 import type { Rt } from "../../runtime/rt.ts";
-import { findAbsent } from "./absent-packages.ts";
+import { findMissingPackage } from "./absent-packages.ts";
 import { mayAskForPackages } from "./near-packages.ts";
-import type { Plan } from "../plan.ts";
+import type { ExecutionPlan } from "../plan.ts";
 
-type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
+type InProcessPlan = Extract<ExecutionPlan, { mode: "in-process" }>;
 
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args } = plan;
   // Asked of the engine's own map first, which is quicker; whether it counts is another question.
   if (process.env.VSCODE_INSPECTOR_OPTIONS !== undefined && isAwaited(file)) becomeEngineFor(plan);
-  if (mayAskForPackages(file) && findAbsent(file) !== undefined) becomeEngineFor(plan);
+  if (mayAskForPackages(file) && findMissingPackage(file) !== undefined) becomeEngineFor(plan);
   installRuntime(PARTS, LATE, loadPreloadUrl);
   hookBuild(PARTS);
   hideEmbeddedFiles();
@@ -57,7 +57,7 @@ function isOfLoading(error: unknown): boolean {
 
 /** The engine takes over where it can do more. */
 async function handOver(plan: InProcessPlan, error: unknown): Promise<void> {
-  const { canTakeOver } = await import("./takeover.ts");
+  const { canFallBackToEngine: canTakeOver } = await import("./takeover.ts");
   if (canTakeOver(error, plan.file)) becomeEngineFor(plan);
 }
 

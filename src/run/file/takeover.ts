@@ -17,7 +17,7 @@ import { extensionOf } from "../target/target.ts";
 import { hasNodeModules } from "./near-packages.ts";
 
 /** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */
-export function canTakeOver(error: unknown, main: string): boolean {
+export function canFallBackToEngine(error: unknown, main: string): boolean {
   if (hasRun()) return false;
   const place = misreadFile(error) ?? (hasNodeModules(main) ? undefined : placeOfJsx(error));
   return place !== undefined && modulesLinkedFrom(main).has(place);

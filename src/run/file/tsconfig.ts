@@ -7,7 +7,7 @@ const SETTINGS = ["experimentalDecorators", "emitDecoratorMetadata", "useDefineF
 /** A chain longer than this is a loop; the engine will say so. */
 const LONGEST_CHAIN = 16;
 
-interface Settings {
+interface DecoratorSettings {
   readonly extends?: unknown;
   readonly compilerOptions?: Readonly<Record<string, unknown>>;
 }
@@ -27,9 +27,9 @@ export async function changesDecorators(directory: string): Promise<boolean> {
   return true;
 }
 
-async function readSettings(file: string): Promise<Settings | undefined> {
+async function readSettings(file: string): Promise<DecoratorSettings | undefined> {
   try {
-    return ((await import(file)) as { default: Settings }).default;
+    return ((await import(file)) as { default: DecoratorSettings }).default;
   } catch {
     return undefined;
   }

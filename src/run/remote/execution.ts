@@ -10,30 +10,30 @@
 import { posix } from "node:path";
 import { withoutSlash } from "../../reapi/action.ts";
 import type { RemoteClient } from "../../reapi/client.ts";
-import type { ContentStore } from "../../reapi/content.ts";
+import type { CasClient } from "../../reapi/content.ts";
 import { fromMessage } from "../../reapi/digest.ts";
 import type { ActionResult } from "../../reapi/messages/remote_execution.ts";
-import { type Output, readOutputs, treesOf } from "../../reapi/outputs.ts";
+import { type ActionOutput, readOutputs, treesOf } from "../../reapi/outputs.ts";
 import { Code } from "../../reapi/status.ts";
 import { codeOf, RemoteError } from "../../reapi/trouble.ts";
-import type { Uploads } from "../../reapi/uploads.ts";
-import type { Job } from "./job.ts";
-import { placeOutputs } from "./placing.ts";
+import type { BlobUploader } from "../../reapi/uploads.ts";
+import type { RemoteAction } from "./job.ts";
+import { writeOutputs } from "./placing.ts";
 
-export interface Connection {
+export interface ExecutionServices {
   readonly client: RemoteClient;
-  readonly store: ContentStore;
-  readonly uploads: Uploads;
+  readonly store: CasClient;
+  readonly uploads: BlobUploader;
 }
 
-export interface Result {
-  readonly job: Job;
+export interface ActionOutcome {
+  readonly job: RemoteAction;
   readonly code: number;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
   /** The declared outputs that there are. */
   readonly roots: readonly string[];
-  readonly outputs: readonly Output[];
+  readonly outputs: readonly ActionOutput[];
   readonly machine: string | undefined;
   /** Where nothing was executed: how long it had taken, in milliseconds, as far as that is told. */
   readonly saved: number | undefined;
@@ -51,7 +51,7 @@ export interface Attempt {
 export const TRIES = 3;
 
 /** Content that is gone is uploaded or made again; a machine that is gone has others beside it. */
-export function isWorthAnother(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   const passing: readonly number[] = [
     Code.NOT_FOUND,
@@ -67,7 +67,11 @@ export function isWorthAnother(error: unknown): boolean {
 }
 
 /** Throws RemoteError, or the signal's reason. */
-export async function carryOut(job: Job, connection: Connection, attempt: Attempt): Promise<Result> {
+export async function executeAction(
+  job: RemoteAction,
+  connection: ExecutionServices,
+  attempt: Attempt,
+): Promise<ActionOutcome> {
   const { client, store } = connection;
   const found = attempt.usesKnown ? await client.findResult(job.action.digest) : undefined;
   // Some servers keep failures too, and would give one again for ever: the reason may have been the machine's.
@@ -96,8 +100,8 @@ export async function carryOut(job: Job, connection: Connection, attempt: Attemp
 }
 
 async function execute(
-  { blobs, inputs, action }: Job,
-  { client, uploads }: Connection,
+  { blobs, inputs, action }: RemoteAction,
+  { client, uploads }: ExecutionServices,
   { usesKnown, signal, onStart }: Attempt,
 ): Promise<ActionResult> {
   const { late, trees } = inputs;
@@ -124,14 +128,18 @@ function durationOf({ executionMetadata }: ActionResult): number | undefined {
 }
 
 /** Fetches what was made and puts it in place. Throws RemoteError, Failure. @param directory the package's */
-export async function bringBack({ outputs, roots }: Result, store: ContentStore, directory: string) {
+export async function downloadOutputs(
+  { outputs, roots }: ActionOutcome,
+  store: CasClient,
+  directory: string,
+) {
   const files = outputs.flatMap((output) => (output.kind === "file" ? [output.digest] : []));
   const contents = await store.download(files);
-  placeOutputs(directory, roots, outputs, contents);
+  writeOutputs(directory, roots, outputs, contents);
 }
 
 /** What it declares and has not made. */
-export function missingOutputs({ job, roots }: Result): string[] {
+export function missingOutputs({ job, roots }: ActionOutcome): string[] {
   return job.script.outputs.map(withoutSlash).filter((output) => !roots.includes(output));
 }
 

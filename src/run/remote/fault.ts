@@ -1,5 +1,5 @@
 // What is wrong with a server, as one error for whoever has started the run.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { Code } from "../../reapi/status.ts";
 import type { RemoteError } from "../../reapi/trouble.ts";
@@ -16,10 +16,10 @@ const EXPLANATIONS: Readonly<Record<number, string>> = {
 
 const LONGEST = 300;
 
-export function describeFault({ message, code }: RemoteError, { url, isAsked }: RemoteSettings): Failure {
+export function toUserError({ message, code }: RemoteError, { url, isAsked }: RemoteSettings): UserError {
   const reason = code === undefined ? undefined : EXPLANATIONS[code];
   const said = oneLine(message.length > LONGEST ? `${message.slice(0, LONGEST)}...` : message);
-  return new Failure(
+  return new UserError(
     `The server ${url} ${reason ?? "has failed"}: ${said}`,
     isAsked ? "without --remote the script runs here" : "with --no-remote it runs here",
   );

@@ -8,10 +8,10 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { PathState } from "../../../platform/contract/tracing.ts";
-import { look } from "../../../platform/path-state.ts";
-import type { Hashes } from "../../cache/hashes.ts";
+import { statPath } from "../../../platform/path-state.ts";
+import type { FileHashCache } from "../../cache/hashes.ts";
 import { TOOL_CACHES } from "../../cache/patterns.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { type Blob, blobOf } from "../../reapi/content.ts";
 import { type Digest, digestOf, isOf } from "../../reapi/digest.ts";
@@ -20,7 +20,7 @@ import { RemoteError } from "../../reapi/trouble.ts";
 import { tryGit } from "../../workspace/affected.ts";
 
 /** Something that a script may read. `blob` is of a file. */
-export interface Found {
+export interface WorkspaceFile {
   readonly input: Input;
   readonly blob?: Blob;
 }
@@ -33,7 +33,7 @@ export interface Tree {
   readonly bytes: number;
 }
 
-type FileState = Extract<PathState, { kind: "file" }>;
+type WorkspaceFileState = Extract<PathState, { kind: "file" }>;
 
 const GONE: readonly string[] = ["ENOENT", "ENOTDIR"];
 const WHOLE = 1 << 20;
@@ -45,21 +45,21 @@ const MOST_NAMED = 100;
 export class WorkspaceFiles {
   readonly root: string;
   readonly #packages: readonly string[];
-  readonly #hashes: Hashes;
+  readonly #hashes: FileHashCache;
   #listed: Promise<readonly string[]> | undefined;
-  #found = new Map<string, Found | undefined | Promise<Found | undefined>>();
+  #found = new Map<string, WorkspaceFile | undefined | Promise<WorkspaceFile | undefined>>();
   #trees = new Map<string, Promise<Tree | undefined>>();
   #asked = 0;
 
   /** @param packages absolute; nothing else is listed */
-  constructor(root: string, packages: readonly string[], hashes: Hashes) {
+  constructor(root: string, packages: readonly string[], hashes: FileHashCache) {
     this.root = root;
     this.#packages = packages;
     this.#hashes = hashes;
   }
 
   /** Something may be other than it was. */
-  look(): void {
+  invalidate(): void {
     this.#listed = undefined;
     this.#found = new Map();
     this.#trees = new Map();
@@ -68,7 +68,7 @@ export class WorkspaceFiles {
   /** What is remembered of files is not true of one of them. */
   distrust(): void {
     this.#hashes.forget();
-    this.look();
+    this.invalidate();
   }
 
   /** Below these, from the root on, something is other than it was. */
@@ -91,7 +91,7 @@ export class WorkspaceFiles {
     const named = this.#packages.length > MOST_NAMED ? [this.root] : this.#packages;
     const listed = await tryGit(this.root, [...words, ...named.map((path) => `:(literal)${path}`)]);
     if (listed !== null) return [...new Set(listed.split("\0").filter((path) => path !== ""))].sort();
-    throw new Failure(
+    throw new UserError(
       `git cannot say which files of ${oneLine(this.root)} a script may read`,
       "--remote needs git, and a repository",
     );
@@ -110,7 +110,7 @@ export class WorkspaceFiles {
   }
 
   /** Undefined for what is neither file nor link, or not there: git names what was removed, and submodules. */
-  async find(path: string): Promise<Found | undefined> {
+  async find(path: string): Promise<WorkspaceFile | undefined> {
     if (++this.#asked % AT_ONCE === 0) await new Promise((next) => setImmediate(next));
     const known = this.#found.get(path);
     if (known !== undefined || this.#found.has(path)) return known;
@@ -119,9 +119,9 @@ export class WorkspaceFiles {
     return found;
   }
 
-  #find(path: string): Found | undefined | Promise<Found | undefined> {
+  #find(path: string): WorkspaceFile | undefined | Promise<WorkspaceFile | undefined> {
     const file = `${this.root}/${path}`;
-    const state = look(file);
+    const state = statPath(file);
     if (state.kind === "link")
       return { input: { kind: "link", path, target: this.#readLink(path, state.target) } };
     if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);
@@ -133,8 +133,8 @@ export class WorkspaceFiles {
   }
 
   /** Undefined for one that is gone. */
-  #hash(file: string, state: FileState, describe: (digest: Digest) => Found) {
-    const keep = (digest: Digest): Found => {
+  #hash(file: string, state: WorkspaceFileState, describe: (digest: Digest) => WorkspaceFile) {
+    const keep = (digest: Digest): WorkspaceFile => {
       if (digest.size === state.size) this.#hashes.note(file, state, digest.hash);
       return describe(digest);
     };
@@ -156,7 +156,7 @@ export class WorkspaceFiles {
   #readLink(path: string, target: string): string {
     const end = relative(this.root, resolve(dirname(join(this.root, path)), target));
     if (!isAbsolute(target) && end !== ".." && !end.startsWith(`..${sep}`)) return target;
-    throw new Failure(
+    throw new UserError(
       `${oneLine(path)} leads out of the workspace, to ${oneLine(target)}`,
       "what runs elsewhere has nothing that is not in the workspace",
     );
@@ -207,11 +207,11 @@ export class WorkspaceFiles {
   }
 }
 
-function unreadable(file: string, code: string): Failure {
-  return new Failure(`Cannot read ${oneLine(file)}: ${code}`);
+function unreadable(file: string, code: string): UserError {
+  return new UserError(`Cannot read ${oneLine(file)}: ${code}`);
 }
 
-function describeFile(path: string, file: string, mode: number, digest: Digest): Found {
+function describeFile(path: string, file: string, mode: number, digest: Digest): WorkspaceFile {
   return {
     input: { kind: "file", path, digest, isExecutable: (mode & 0o100) !== 0 },
     blob: { digest, read: (start, end) => readPart(file, digest, start, end) },

@@ -8,7 +8,7 @@
 // none.
 import { readdir } from "node:fs/promises";
 import { isAbsolute, posix, relative, sep } from "node:path";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { withoutSlash } from "../../reapi/action.ts";
 import type { Blob } from "../../reapi/content.ts";
@@ -16,9 +16,9 @@ import type { Input } from "../../reapi/input-root.ts";
 import { type RemoteScript, type RemoteSettings, remoteScript } from "../../settings/remote.ts";
 import { readPackageJson, scriptNames, textField } from "../../workspace/package-json.ts";
 import { directoriesNeeded } from "../../workspace/package-files.ts";
-import type { Found, Tree, WorkspaceFiles } from "./files.ts";
+import type { WorkspaceFile, Tree, WorkspaceFiles } from "./files.ts";
 
-export interface Inputs {
+export interface ActionInputs {
   readonly entries: readonly Input[];
   readonly blobs: readonly Blob[];
   /** What others have made: the server has it, or it has to be made and fetched before it can be sent. */
@@ -30,10 +30,10 @@ export interface Inputs {
 }
 
 /** Of a script that has run elsewhere, in the place of what the disk has. */
-export interface Made {
+export interface UpstreamOutputs {
   /** The outputs that it was asked for, from the workspace's root on. */
   readonly outputs: readonly string[];
-  readonly found: readonly Found[];
+  readonly found: readonly WorkspaceFile[];
 }
 
 const ROOT_FILES =
@@ -52,8 +52,8 @@ export async function collectInputs(
   directory: string,
   script: RemoteScript,
   settings: RemoteSettings,
-  made: readonly Made[],
-): Promise<Inputs> {
+  made: readonly UpstreamOutputs[],
+): Promise<ActionInputs> {
   const { root } = files;
   const packages = packagesRead(root, directory);
   const own = files.pathOf(directory);
@@ -70,7 +70,7 @@ export async function collectInputs(
     posix.join(files.pathOf(each), "node_modules"),
   );
   const entries = new Map<string, Input>();
-  const found = new Map<string, Found>();
+  const found = new Map<string, WorkspaceFile>();
   const blobs = new Map<string, Blob>();
   const dropped = [...modules, ...script.outputs.map((output) => posix.join(own, withoutSlash(output)))];
   const replaced = made.flatMap(({ outputs }) => outputs);
@@ -146,7 +146,7 @@ async function declaredFiles(globs: readonly string[], directory: string, root: 
     for await (const file of new Bun.Glob(glob).scan(options)) {
       const path = relative(root, file);
       if (path.startsWith("..") || isAbsolute(path))
-        throw new Failure(`The input ${oneLine(file)} is outside of the workspace`, "inputs lie in it");
+        throw new UserError(`The input ${oneLine(file)} is outside of the workspace`, "inputs lie in it");
       const names = path.split(sep);
       if (isMeant(glob, names)) found.push(names.join("/"));
     }

@@ -3,26 +3,26 @@
 // Contract: pure but for what collectInputs reads, and the same script with the same files is the same action. All steps
 // are one action, since each needs what the one before it has made; what each has written is told apart by a mark.
 import { host } from "../../../platform/process.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
-import { type Action, describeAction } from "../../reapi/action.ts";
+import { type EncodedAction, describeAction } from "../../reapi/action.ts";
 import { type Blob, blobOf } from "../../reapi/content.ts";
 import { digestOf } from "../../reapi/digest.ts";
 import { buildInputRoot } from "../../reapi/input-root.ts";
 import { portVariables } from "../../settings/port.ts";
 import { type RemoteScript, type RemoteSettings, remoteScript } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
-import type { RemoteEnding } from "../../tasks/where.ts";
-import type { Task } from "../../tasks/task.ts";
+import type { RemoteResult } from "../../tasks/where.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
 import { textField } from "../../workspace/package-json.ts";
 import { appendArguments } from "../script/quoting.ts";
 import type { WorkspaceFiles } from "./files.ts";
-import { collectInputs, type Inputs, type Made } from "./inputs.ts";
+import { collectInputs, type ActionInputs, type UpstreamOutputs } from "./inputs.ts";
 
-export interface Job {
+export interface RemoteAction {
   readonly script: RemoteScript;
-  readonly inputs: Inputs;
-  readonly action: Action;
+  readonly inputs: ActionInputs;
+  readonly action: EncodedAction;
   /** But for what `inputs` says of trees, and of what others have made. */
   readonly blobs: readonly Blob[];
   /** Between what one step has written and what the next has. */
@@ -39,12 +39,12 @@ done`;
 
 /** @param made by the scripts that this one waits for. Throws Failure. */
 export async function prepareJob(
-  task: Task,
+  task: ScriptTask,
   files: WorkspaceFiles,
   remote: RemoteSettings,
   { port }: ScriptSettings,
-  made: readonly Made[],
-): Promise<Job> {
+  made: readonly UpstreamOutputs[],
+): Promise<RemoteAction> {
   const { packageDirectory, manifest, scriptName } = task;
   const packageName = textField(manifest, "name");
   const script = remoteScript(remote, packageName, scriptName);
@@ -72,7 +72,7 @@ export async function prepareJob(
     const value = host.originalVariable(variable);
     if (value === undefined) continue;
     if (!value.isWellFormed())
-      throw new Failure(
+      throw new UserError(
         `${variable} has bytes that are not UTF-8, and no script on another machine can be given those`,
         `set another value, or run ${task.label} without --remote`,
       );
@@ -90,12 +90,12 @@ export async function prepareJob(
   return { script, inputs, action, blobs, mark };
 }
 
-function buildRoot({ entries }: Inputs) {
+function buildRoot({ entries }: ActionInputs) {
   try {
     return buildInputRoot(entries);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Failure(
+    throw new UserError(
       `What the script reads is no tree of files: ${oneLine(error.message)}`,
       "no output in [run.remote.scripts] may lie in another script's, or be a file where that has a directory",
     );
@@ -108,7 +108,7 @@ export function splitLogs(
   stderr: Uint8Array,
   mark: string,
   steps: number,
-): RemoteEnding["logs"] {
+): RemoteResult["logs"] {
   const [outputs, errors] = [stdout, stderr].map((bytes) => splitAt(bytes, mark, steps)) as [
     Uint8Array[],
     Uint8Array[],

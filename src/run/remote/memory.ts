@@ -3,39 +3,43 @@
 // Contract: a memory and no more. Where there is no place for one, or the place is somebody else's, cannot be read, or is
 // damaged, it is an empty one; where it cannot be written, the next run learns all of it again. What a server has is known by
 // its address, its instance and the credentials: others may be shown other content.
-import { look } from "../../../platform/path-state.ts";
-import { Hashes } from "../../cache/hashes.ts";
+import { statPath } from "../../../platform/path-state.ts";
+import { FileHashCache } from "../../cache/hashes.ts";
 import { openHashes, writeHashes } from "../../cache/memory.ts";
-import { Store, storeDirectory } from "../../cache/store.ts";
-import { Sightings } from "../../reapi/sightings.ts";
+import { CacheStore, storeDirectory } from "../../cache/store.ts";
+import { BlobPresenceCache } from "../../reapi/sightings.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
 
-export interface Memory {
-  readonly hashes: Hashes;
-  readonly seen: Sightings;
+export interface PersistedState {
+  readonly hashes: FileHashCache;
+  readonly seen: BlobPresenceCache;
   /** What is new in it is kept for the next run. */
   write(): void;
 }
 
 /** @param root the workspace's, absolute */
-export function openMemory(root: string, server: RemoteSettings): Memory {
+export function openMemory(root: string, server: RemoteSettings): PersistedState {
   const directory = storeDirectory();
   try {
-    if (directory !== undefined) return openIn(new Store(directory), root, server);
+    if (directory !== undefined) return openIn(new CacheStore(directory), root, server);
   } catch {}
-  const hashes = new Hashes(
-    look,
+  const hashes = new FileHashCache(
+    statPath,
     () => true,
     () => null,
   );
-  return { hashes, seen: new Sightings(null), write: () => {} };
+  return { hashes, seen: new BlobPresenceCache(null), write: () => {} };
 }
 
 /** Throws the system's errors. */
-function openIn(store: Store, root: string, { url, instance, headers, tls }: RemoteSettings): Memory {
+function openIn(
+  store: CacheStore,
+  root: string,
+  { url, instance, headers, tls }: RemoteSettings,
+): PersistedState {
   const identity = JSON.stringify([url, instance, headers, tls]);
   const id = new Bun.CryptoHasher("sha256", store.secret()).update(identity).digest("hex");
-  const seen = new Sightings(store.readText("there", id));
+  const seen = new BlobPresenceCache(store.readText("there", id));
   const write = () => {
     writeHashes(store);
     const text = seen.takeText();
@@ -45,5 +49,5 @@ function openIn(store: Store, root: string, { url, instance, headers, tls }: Rem
       // The next run asks again.
     }
   };
-  return { hashes: openHashes(root, look, store), seen, write };
+  return { hashes: openHashes(root, statPath, store), seen, write };
 }

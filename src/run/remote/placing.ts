@@ -14,19 +14,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
-import type { Output } from "../../reapi/outputs.ts";
+import type { ActionOutput } from "../../reapi/outputs.ts";
 
 /** What the system says where something is that was not there a moment ago. */
 const TAKEN: readonly string[] = ["ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR"];
 const EXCHANGES = 100;
 
 /** @param directory the package's @param roots the outputs that there are; `contents` by hash. Throws Failure. */
-export function placeOutputs(
+export function writeOutputs(
   directory: string,
   roots: readonly string[],
-  outputs: readonly Output[],
+  outputs: readonly ActionOutput[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): void {
   if (roots.length === 0) return;
@@ -39,7 +39,9 @@ export function placeOutputs(
   } catch (error) {
     if ((error as Error).name === "Failure") throw error;
     const { code, path = directory } = error as NodeJS.ErrnoException;
-    throw new Failure(`Cannot write what the script has made, at ${oneLine(path)}: ${code ?? String(error)}`);
+    throw new UserError(
+      `Cannot write what the script has made, at ${oneLine(path)}: ${code ?? String(error)}`,
+    );
   } finally {
     if (stage !== undefined) rmSync(stage, { recursive: true, force: true });
   }
@@ -47,7 +49,7 @@ export function placeOutputs(
 
 function writeAll(
   stage: string,
-  outputs: readonly Output[],
+  outputs: readonly ActionOutput[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): void {
   for (const output of outputs) {
@@ -91,6 +93,6 @@ function requireInside(directory: string, output: string): void {
     if (!lstatSync(parent, { throwIfNoEntry: false })) continue;
     const way = relative(home, realpathSync(parent));
     if (way === ".." || way.startsWith("../"))
-      throw new Failure(`The output ${oneLine(output)} lies behind a link that leads out of the package`);
+      throw new UserError(`The output ${oneLine(output)} lies behind a link that leads out of the package`);
   }
 }

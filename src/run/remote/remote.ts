@@ -7,38 +7,38 @@
 // script that fails is no error; what is wrong with the server is one, for all scripts alike.
 import { dropEnvironmentFiles } from "../../../platform/environment-files.ts";
 import { host } from "../../../platform/process.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { RemoteClient } from "../../reapi/client.ts";
 import { Code } from "../../reapi/status.ts";
 import { codeOf, RemoteError } from "../../reapi/trouble.ts";
-import { Uploads } from "../../reapi/uploads.ts";
+import { BlobUploader } from "../../reapi/uploads.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
-import { Lane } from "../../tasks/lane.ts";
-import type { Refusal, RemoteEnding, RemoteRun, Sketch } from "../../tasks/where.ts";
-import type { Task } from "../../tasks/task.ts";
+import { ConcurrencyLimiter } from "../../tasks/lane.ts";
+import type { ServerBusy, RemoteResult, RemoteRun, RemotePreview } from "../../tasks/where.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
 import { VERSION } from "../../version.ts";
 import { findWorkspaceRoot } from "../../workspace/members.ts";
 import {
-  bringBack,
-  carryOut,
-  type Connection,
-  isWorthAnother,
+  downloadOutputs,
+  executeAction,
+  type ExecutionServices,
+  isRetryable,
   missingOutputs,
   pathsOf,
-  type Result,
+  type ActionOutcome,
   TRIES,
 } from "./execution.ts";
-import { type Found, WorkspaceFiles } from "./files.ts";
-import { type Made, packagesRead } from "./inputs.ts";
-import { type Job, prepareJob, splitLogs } from "./job.ts";
-import { describeFault } from "./fault.ts";
-import { type Memory, openMemory } from "./memory.ts";
+import { type WorkspaceFile, WorkspaceFiles } from "./files.ts";
+import { type UpstreamOutputs, packagesRead } from "./inputs.ts";
+import { type RemoteAction, prepareJob, splitLogs } from "./job.ts";
+import { toUserError } from "./fault.ts";
+import { type PersistedState, openMemory } from "./memory.ts";
 
 /** What of the plan they are, and what waits for what, by task index. */
 interface Order {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ScriptTask[];
   readonly waitsFor: readonly (readonly number[])[];
 }
 
@@ -49,7 +49,7 @@ const CANCEL_PATIENCE = 3000;
 
 /** Throws Failure. @param tasks those that are to run there */
 export async function openRemote(
-  tasks: readonly Task[],
+  tasks: readonly ScriptTask[],
   order: Order,
   remote: RemoteSettings,
   script: ScriptSettings,
@@ -58,21 +58,21 @@ export async function openRemote(
 }
 
 /** What would be sent. Throws Failure. */
-export async function sketchRemote(
-  tasks: readonly Task[],
+export async function previewRemote(
+  tasks: readonly ScriptTask[],
   order: Order,
   remote: RemoteSettings,
   script: ScriptSettings,
-): Promise<ReadonlyMap<Task, Sketch>> {
+): Promise<ReadonlyMap<ScriptTask, RemotePreview>> {
   const run = new Remote(tasks, order, remote, script);
-  const sketches = new Map<Task, Sketch>();
+  const sketches = new Map<ScriptTask, RemotePreview>();
   for (const task of tasks) sketches.set(task, await run.sketch(task, new Set(tasks)));
   return sketches;
 }
 
 interface Ended {
   /** Another one when the server has lost it, and it was made again. */
-  made: Made;
+  made: UpstreamOutputs;
   /** Settled when it is in place here. */
   readonly placed: Promise<void>;
 }
@@ -82,18 +82,18 @@ class Remote implements RemoteRun {
   readonly #order: Order;
   readonly #remote: RemoteSettings;
   readonly #script: ScriptSettings;
-  readonly #memory: Memory;
+  readonly #memory: PersistedState;
   readonly #files: WorkspaceFiles;
   /** Of all that goes over the connection, and of what runs there. */
   readonly #all = new AbortController();
   readonly #executions = new AbortController();
-  #connection: Promise<Connection> | undefined;
-  readonly #ended = new Map<Task, Ended>();
+  #connection: Promise<ExecutionServices> | undefined;
+  readonly #ended = new Map<ScriptTask, Ended>();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #fetches = new Lane(MOST_FETCHED);
+  readonly #fetches = new ConcurrencyLimiter(MOST_FETCHED);
 
   /** Throws Failure where what is installed here is not for that system. */
-  constructor(tasks: readonly Task[], order: Order, remote: RemoteSettings, script: ScriptSettings) {
+  constructor(tasks: readonly ScriptTask[], order: Order, remote: RemoteSettings, script: ScriptSettings) {
     requireSystem(remote);
     const directory = tasks[0]!.packageDirectory;
     const root = findWorkspaceRoot(directory) ?? directory;
@@ -106,7 +106,7 @@ class Remote implements RemoteRun {
     this.#files = new WorkspaceFiles(root, [...packages], this.#memory.hashes);
   }
 
-  async sketch(task: Task, remote: ReadonlySet<Task>): Promise<Sketch> {
+  async sketch(task: ScriptTask, remote: ReadonlySet<ScriptTask>): Promise<RemotePreview> {
     const job = await this.#prepare(task);
     const after = this.#before(task).filter((each) => remote.has(each));
     const { hash, size } = job.action.digest;
@@ -120,7 +120,7 @@ class Remote implements RemoteRun {
     };
   }
 
-  async run(task: Task, onStart: () => void): Promise<RemoteEnding | Refusal | "stopped"> {
+  async run(task: ScriptTask, onStart: () => void): Promise<RemoteResult | ServerBusy | "stopped"> {
     const running = this.#run(task, once(onStart));
     this.#running.add(running);
     try {
@@ -135,7 +135,7 @@ class Remote implements RemoteRun {
     }
   }
 
-  async #run(task: Task, onStart: () => void): Promise<RemoteEnding> {
+  async #run(task: ScriptTask, onStart: () => void): Promise<RemoteResult> {
     const result = await this.#carryOut(task, onStart, !this.#remote.isForced);
     const { job, code, machine, saved } = result;
     this.#ended.set(task, this.#bringBack(task, result));
@@ -149,7 +149,7 @@ class Remote implements RemoteRun {
     };
   }
 
-  async #carryOut(task: Task, onStart: () => void, usesKnown: boolean): Promise<Result> {
+  async #carryOut(task: ScriptTask, onStart: () => void, usesKnown: boolean): Promise<ActionOutcome> {
     const { signal } = this.#executions;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -158,7 +158,7 @@ class Remote implements RemoteRun {
         const connecting = this.#connect();
         connecting.catch(() => {});
         const job = await preparing;
-        return await carryOut(job, await connecting, {
+        return await executeAction(job, await connecting, {
           usesKnown: usesKnown && attempt === 1,
           signal,
           onStart,
@@ -166,21 +166,21 @@ class Remote implements RemoteRun {
       } catch (error) {
         signal.throwIfAborted();
         const hasOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
-        if (attempt >= TRIES || hasOthers || !isWorthAnother(error)) throw error;
+        if (attempt >= TRIES || hasOthers || !isRetryable(error)) throw error;
         await this.#startOver(task, error as RemoteError);
       }
     }
   }
 
   /** What the server has lost is sent again; what others have made there is not here before it was fetched. */
-  async #startOver(task: Task, { isDamaged }: RemoteError): Promise<void> {
-    await this.bring(task);
+  async #startOver(task: ScriptTask, { isDamaged }: RemoteError): Promise<void> {
+    await this.downloadOutputs(task);
     if (isDamaged) this.#files.distrust();
-    else this.look();
+    else this.invalidateFiles();
     (await this.#connect()).uploads.forget();
   }
 
-  async #connect(): Promise<Connection> {
+  async #connect(): Promise<ExecutionServices> {
     this.#connection ??= connect(this.#remote, this.#memory, this.#all.signal);
     try {
       return await this.#connection;
@@ -190,13 +190,13 @@ class Remote implements RemoteRun {
     }
   }
 
-  #prepare(task: Task): Promise<Job> {
+  #prepare(task: ScriptTask): Promise<RemoteAction> {
     const made = this.#before(task).flatMap((each) => this.#ended.get(each)?.made ?? []);
     return prepareJob(task, this.#files, this.#remote, this.#script, made);
   }
 
   /** All that it waits for, in plan order. */
-  #before(task: Task): Task[] {
+  #before(task: ScriptTask): ScriptTask[] {
     const { tasks, waitsFor } = this.#order;
     const before = new Set(waitsFor[task.index]);
     // A Set is walked while it grows.
@@ -205,15 +205,15 @@ class Remote implements RemoteRun {
   }
 
   /** Begins to fetch what it has made. */
-  #bringBack(task: Task, result: Result): Ended {
+  #bringBack(task: ScriptTask, result: ActionOutcome): Ended {
     const placed = Promise.resolve().then(() => this.#fetch(task, result));
     placed.catch(() => {}); // whoever needs it waits for it, and the end of the run
     return { made: this.#madeOf(task, result, placed), placed };
   }
 
-  #madeOf(task: Task, { job, outputs }: Result, placed: Promise<void>): Made {
+  #madeOf(task: ScriptTask, { job, outputs }: ActionOutcome, placed: Promise<void>): UpstreamOutputs {
     const own = this.#files.pathOf(task.packageDirectory);
-    const found = outputs.map((output): Found => {
+    const found = outputs.map((output): WorkspaceFile => {
       const [path] = pathsOf(own, [output.path]) as [string];
       const input = { ...output, path };
       if (input.kind !== "file") return { input };
@@ -230,7 +230,7 @@ class Remote implements RemoteRun {
   }
 
   /** What the server has lost meanwhile is made again. */
-  async #fetch(task: Task, result: Result): Promise<void> {
+  async #fetch(task: ScriptTask, result: ActionOutcome): Promise<void> {
     let current = result;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -245,22 +245,22 @@ class Remote implements RemoteRun {
         }
         return await this.#fetches.run(0, async () => {
           this.#all.signal.throwIfAborted();
-          await bringBack(current, store, task.packageDirectory);
+          await downloadOutputs(current, store, task.packageDirectory);
         });
       } catch (error) {
         this.#all.signal.throwIfAborted();
-        if (attempt >= TRIES || !isWorthAnother(error)) throw error;
+        if (attempt >= TRIES || !isRetryable(error)) throw error;
       } finally {
         this.#files.forget(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
       }
     }
   }
 
-  async bring(task: Task): Promise<void> {
+  async downloadOutputs(task: ScriptTask): Promise<void> {
     await this.#placed(this.#before(task));
   }
 
-  async #placed(tasks: Iterable<Task>): Promise<void> {
+  async #placed(tasks: Iterable<ScriptTask>): Promise<void> {
     try {
       await Promise.all([...tasks].map((task) => this.#ended.get(task)?.placed));
     } catch (error) {
@@ -269,8 +269,8 @@ class Remote implements RemoteRun {
     }
   }
 
-  look(): void {
-    this.#files.look();
+  invalidateFiles(): void {
+    this.#files.invalidate();
   }
 
   stop(): void {
@@ -296,19 +296,21 @@ class Remote implements RemoteRun {
   }
 
   #explain(error: unknown): unknown {
-    return (error as Error).name === "RemoteError"
-      ? describeFault(error as RemoteError, this.#remote)
-      : error;
+    return (error as Error).name === "RemoteError" ? toUserError(error as RemoteError, this.#remote) : error;
   }
 }
 
-async function connect(remote: RemoteSettings, { seen }: Memory, signal: AbortSignal): Promise<Connection> {
+async function connect(
+  remote: RemoteSettings,
+  { seen }: PersistedState,
+  signal: AbortSignal,
+): Promise<ExecutionServices> {
   // The engine would warn of what a project's files say, and src/reapi/connection.ts has no use for it.
   dropEnvironmentFiles();
   const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
     const store = await client.connect();
-    return { client, store, uploads: new Uploads(store, seen) };
+    return { client, store, uploads: new BlobUploader(store, seen) };
   } catch (error) {
     client[Symbol.dispose]();
     throw error;
@@ -319,7 +321,7 @@ async function connect(remote: RemoteSettings, { seen }: Memory, signal: AbortSi
 function requireSystem({ system }: RemoteSettings): void {
   const here = host.system.replace(" ", "-");
   if (system === here) return;
-  throw new Failure(
+  throw new UserError(
     `The script cannot run remotely: there it is ${oneLine(system)}, and node_modules is for ${here}`,
     "run.remote.system in rtfig.toml says what is there",
   );

@@ -7,30 +7,30 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import { terminals } from "../../../platform/terminal.ts";
-import type { Stage } from "../../../platform/contract/terminal.ts";
+import type { PreparedTerminal } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import { hasRedacted, refuseShort } from "../../redaction/length.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import type { Redaction, Redactor } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
-import { planAttendance, type Way } from "./places.ts";
-import { openPassage } from "./signals.ts";
-import type { Ending, Next } from "./waiting.ts";
+import { planAttendance, type StdioStrategy } from "./places.ts";
+import { openSignalForwarder } from "./signals.ts";
+import type { ExitStatus, Next } from "./waiting.ts";
 
 /**
  * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
  * cannot be started. Throws Failure where a value cannot be kept out.
  * @param early is closed where it is not needed
  */
-export async function attendIfRedacted(
+export async function startRedactedIfNeeded(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
   next: Next,
-  early?: Stage,
-): Promise<Ending | string | undefined> {
+  early?: PreparedTerminal,
+): Promise<ExitStatus | string | undefined> {
   const way = planAttendance(hasRedacted(secrets));
   if (way.way !== "terminal") early?.close();
-  return way.way === "become" ? undefined : await attend(command, way, secrets, next, early);
+  return way.way === "become" ? undefined : await startRedacted(command, way, secrets, next, early);
 }
 
 interface Stream {
@@ -40,19 +40,19 @@ interface Stream {
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function attend(
+export async function startRedacted(
   command: ReplaceRequest,
-  { way, places }: Exclude<Way, { way: "become" }>,
+  { way, places }: Exclude<StdioStrategy, { way: "become" }>,
   secrets: readonly SecretValue[],
   next: Next,
-  early?: Stage,
-): Promise<Ending | string> {
+  early?: PreparedTerminal,
+): Promise<ExitStatus | string> {
   refuseShort(secrets);
   const stage = early ?? terminals.openStage(places, command.descriptors ?? host.inheritedDescriptors());
   if (typeof stage === "string") return stage;
   let isOver = false;
   let isIncomplete = false;
-  const passage = way === "pipes" ? openPassage() : undefined;
+  const passage = way === "pipes" ? openSignalForwarder() : undefined;
   // Nobody is left to be told but rt, which may be waiting for a reader.
   const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
   const heard = host.heeded(ENDING);

@@ -8,7 +8,7 @@
 // Surprising: a text that cannot be written is not our failure to tell of; the command is then started as if it had
 // not been recognized, and says itself what is wrong, or dies by SIGPIPE.
 
-export interface Answer {
+export interface BuiltinResult {
   readonly code: number;
   /** For standard output. */
   readonly output: string;
@@ -17,7 +17,7 @@ export interface Answer {
 /** More than this may be written to a pipe in pieces (POSIX's least PIPE_BUF), of which only the first may succeed. */
 const LONGEST_OUTPUT = 512; // bytes; the words are ASCII
 
-export function answerOf([name, ...words]: readonly string[]): Answer | undefined {
+export function answerOf([name, ...words]: readonly string[]): BuiltinResult | undefined {
   if (name === "echo") {
     const output = `${words.join(" ")}\n`;
     return output.length <= LONGEST_OUTPUT ? { code: 0, output } : undefined;
@@ -27,7 +27,7 @@ export function answerOf([name, ...words]: readonly string[]): Answer | undefine
   return name === "exit" && words.length < 2 ? exitWith(words[0] ?? "0") : undefined;
 }
 
-function exitWith(word: string): Answer | undefined {
+function exitWith(word: string): BuiltinResult | undefined {
   const code = Number(word);
   return String(code) === word && code >= 0 && code <= 255 ? { code, output: "" } : undefined;
 }

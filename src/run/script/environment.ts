@@ -7,7 +7,7 @@
 //
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { type LocatedPackage, type PackageJson, textField } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "../target/binaries.ts";
 
@@ -79,7 +79,7 @@ function fieldOf(manifest: PackageJson, field: string): unknown {
 /** `{ db: { port: 1 }, list: ["a"] }` as `..._db_port` and `..._list_0`; a null has no variable. */
 function spread(name: string, value: unknown, environment: Record<string, string>, depth = 0): void {
   if (depth > DEEPEST)
-    throw new Failure(
+    throw new UserError(
       "A value in package.json is nested too deeply to become variables",
       'look at its "config", "engines" and "bin"',
     );
@@ -92,7 +92,7 @@ function spread(name: string, value: unknown, environment: Record<string, string
 /** The rest would be cut off, or the program not be started. */
 function assign(environment: Record<string, string>, name: string, value: string): void {
   if (name.includes("\0") || value.includes("\0"))
-    throw new Failure(
+    throw new UserError(
       `The variable ${name} would have a NUL character in it, which no program can be given`,
       "it is made of package.json: take out the \\u0000",
     );

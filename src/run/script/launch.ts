@@ -6,18 +6,18 @@
 import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { wantsColor } from "../../color.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { stepsOf } from "../../workspace/package-json.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
-import type { Stage } from "../../../platform/contract/terminal.ts";
-import type { Plan } from "../plan.ts";
+import type { PreparedTerminal } from "../../../platform/contract/terminal.ts";
+import type { ExecutionPlan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
-import { openRun, prepareProgram, prepareStep, type RunContext, type Step } from "./preparation.ts";
+import { openRun, prepareProgram, prepareStep, type RunContext, type PreparedStep } from "./preparation.ts";
 import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
-import type { Ending } from "./waiting.ts";
+import type { ExitStatus } from "./waiting.ts";
 
 /** What a target gets beyond its settings, found out before it is launched. */
 export interface Supply {
@@ -30,22 +30,26 @@ export interface Supply {
   /** What rt was started with, beyond the standard three. */
   readonly descriptors?: readonly number[];
   /** Where what comes first will run, if that is known already. */
-  readonly early?: Stage;
+  readonly early?: PreparedTerminal;
 }
 
 const NOTHING: Supply = { secretsFor: () => [] };
 
-function withSecrets(step: Step, secrets: readonly SecretValue[], withheld: readonly string[]): Step {
+function withSecrets(
+  step: PreparedStep,
+  secrets: readonly SecretValue[],
+  withheld: readonly string[],
+): PreparedStep {
   if (secrets.length + withheld.length === 0) return step;
   const environment = { ...step.environment, ...withoutVariables(withheld), ...variablesOf(secrets) };
   return { ...step, environment };
 }
 
 export async function launchProgram(
-  { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
+  { path, name, words = [], args }: Extract<ExecutionPlan, { mode: "program" }>,
   settings: ScriptSettings,
   { secretsFor, descriptors, early }: Supply = NOTHING,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   const secrets = secretsFor();
   const context = openRun(settings);
   const environment = { ...prepareProgram(context, firstLine(path)), ...variablesOf(secrets) };
@@ -59,7 +63,7 @@ export async function launchProgram(
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
-  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
+  throw new UserError(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -78,13 +82,13 @@ function explainExec(code: string): string {
   return code;
 }
 
-type ScriptPlan = Extract<Plan, { mode: "script" }>;
+type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /** What a run of a script consists of, and all of its steps where they are wanted before it is launched. */
 interface Preparation {
   readonly context: RunContext;
-  readonly lines: readonly Line[];
-  readonly steps?: readonly Step[];
+  readonly lines: readonly CommandLineOutput[];
+  readonly steps?: readonly PreparedStep[];
 }
 
 function openScript({ target, args }: ScriptPlan, settings: ScriptSettings): Preparation {
@@ -114,7 +118,7 @@ export async function launchScript(
   settings: ScriptSettings,
   supply = NOTHING,
   prepared?: Preparation,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   const { target } = plan;
   const { secretsFor, withheldFrom, descriptors: inherited } = supply;
   let { early } = supply;
@@ -133,7 +137,7 @@ export async function launchScript(
     const { refuseShort } = await import("../../redaction/length.ts");
     refuseShort(shown);
   }
-  const steps: Step[] = [];
+  const steps: PreparedStep[] = [];
   for (const [index, { event, line }] of lines.entries()) {
     const step = ready?.[index] ?? prepareStep(context, target.package, event, line);
     steps.push(withSecrets(step, secretsFor(event), withheldFrom?.(event) ?? []));
@@ -159,20 +163,20 @@ export async function launchScript(
     outcome === "E2BIG"
       ? (largestOf(secretsFor(target.name)) ?? "each value of config in package.json is a variable")
       : undefined;
-  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
+  throw new UserError(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 
-interface Line {
+interface CommandLineOutput {
   readonly event: string;
   readonly line: string;
 }
 
 /** Hooks and script, in the order in which they run, of those that there are. */
 function linesOf(
-  { name, package: { manifest } }: Extract<Plan, { mode: "script" }>["target"],
+  { name, package: { manifest } }: Extract<ExecutionPlan, { mode: "script" }>["target"],
   args: readonly string[],
-): Line[] {
-  const lines: Line[] = [];
+): CommandLineOutput[] {
+  const lines: CommandLineOutput[] = [];
   for (const { scriptName, command, isMain } of stepsOf(manifest, name)) {
     const line = isMain ? appendArguments(command, host.exactArguments(args)) : command;
     lines.push({ event: scriptName, line });
@@ -185,7 +189,10 @@ function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
   return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
 }
 
-function commandOf({ shell, environment }: Step, descriptors: readonly number[] | undefined): ReplaceRequest {
+function commandOf(
+  { shell, environment }: PreparedStep,
+  descriptors: readonly number[] | undefined,
+): ReplaceRequest {
   return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
 }
 
@@ -196,10 +203,10 @@ function commandOf({ shell, environment }: Step, descriptors: readonly number[] 
 async function becomeOrAttend(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
-  early: Stage | undefined,
-): Promise<Ending | string> {
+  early: PreparedTerminal | undefined,
+): Promise<ExitStatus | string> {
   if (secrets.length > 0 || early) {
-    const { attendIfRedacted } = await import("./attended.ts");
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./attended.ts");
     const outcome = await attendIfRedacted(command, secrets, "end", early);
     if (outcome !== undefined) return outcome;
   }
@@ -217,17 +224,17 @@ function outlivesItsShell({ engine = false }: ReplaceRequest): boolean {
  * @param secrets that are kept out of what it shows
  */
 async function runStep(
-  step: Step,
+  step: PreparedStep,
   secrets: readonly SecretValue[],
   descriptors: readonly number[],
   next: "step" | "replacement",
-  early: Stage | undefined,
-): Promise<Ending> {
+  early: PreparedTerminal | undefined,
+): Promise<ExitStatus> {
   if (secrets.length > 0 || early) {
-    const { attendIfRedacted } = await import("./attended.ts");
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./attended.ts");
     const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next, early);
     if (typeof outcome === "string")
-      throw new Failure(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
+      throw new UserError(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
     if (outcome !== undefined) return outcome;
   }
   const { waitForStep } = await import("./waiting.ts");
@@ -243,7 +250,7 @@ function isFirstProcess(): boolean {
 async function stayBefore(
   { environment, ...shell }: ShellCommand,
   descriptors = host.inheritedDescriptors(),
-): Promise<Ending | string> {
+): Promise<ExitStatus | string> {
   const { waitForStep } = await import("./waiting.ts");
   try {
     return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, "end");
@@ -300,7 +307,7 @@ function fitToPrint(text: string): string {
   return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
 }
 
-export function describeEnding(name: string, ending: Ending, { silent }: ScriptSettings): void {
+export function describeEnding(name: string, ending: ExitStatus, { silent }: ScriptSettings): void {
   if (silent) return;
   const event = fitToPrint(name);
   if (typeof ending === "number") return showLine(`error: script "${event}" exited with code ${ending}`);

@@ -6,12 +6,12 @@
 import { host } from "../../../platform/process.ts";
 import { outputs } from "../../../platform/output.ts";
 import { terminals } from "../../../platform/terminal.ts";
-import type { Places, Stage } from "../../../platform/contract/terminal.ts";
+import type { StdioTargets, PreparedTerminal } from "../../../platform/contract/terminal.ts";
 
-export type Way =
-  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };
+export type StdioStrategy =
+  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: StdioTargets };
 
-export interface Surroundings {
+export interface StdioFacts {
   readonly hasRedacted: boolean;
   /** Of standard input, output and error. */
   readonly isTerminal: readonly [boolean, boolean, boolean];
@@ -22,7 +22,12 @@ export interface Surroundings {
 }
 
 /** Pure. */
-export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: Surroundings): Way {
+export function chooseStdioStrategy({
+  hasRedacted,
+  isTerminal,
+  isJoined,
+  hasTerminals,
+}: StdioFacts): StdioStrategy {
   if (!hasRedacted) return { way: "become" };
   const [input, output, error] = isTerminal;
   if (!output && !error) return { way: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
@@ -32,9 +37,9 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
 }
 
 /** For a program that is started from here. */
-export function planAttendance(isRedacted: boolean): Way {
+export function planAttendance(isRedacted: boolean): StdioStrategy {
   const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
-  return chooseWay({
+  return chooseStdioStrategy({
     hasRedacted: isRedacted,
     isTerminal: [input, output, error],
     isJoined: !output && !error && outputs.areJoined(),
@@ -46,7 +51,7 @@ export function planAttendance(isRedacted: boolean): Way {
  * A terminal for the program before it is known what that is given, which is fetched meanwhile; undefined where it will have
  * none, or none of its own. There may be no room, which is said when it starts.
  */
-export function openEarly(descriptors: readonly number[]): Stage | undefined {
+export function openEarly(descriptors: readonly number[]): PreparedTerminal | undefined {
   const way = planAttendance(true);
   const stage = way.way === "terminal" ? terminals.openStage(way.places, descriptors) : undefined;
   return typeof stage === "string" ? undefined : stage;

@@ -3,16 +3,16 @@
 // A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
 // script runs alone (launch.ts) or among many (../many.ts).
 import { host } from "../../../platform/process.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { portVariables } from "../../settings/port.ts";
 import { type ScriptSettings, SILENCE } from "../../settings/script.ts";
 import { VERSION } from "../../version.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
-import { directoriesFor, openStandIns, type StandIns } from "./stand-ins.ts";
+import { directoriesFor, openStandIns, type PathShims } from "./stand-ins.ts";
 
-export interface Step {
+export interface PreparedStep {
   readonly event: string;
   /** As the user sees it, and as the shell reads it. */
   readonly command: string;
@@ -32,7 +32,7 @@ export interface RunContext {
   readonly userAgent: string;
   readonly shell: Shell;
   /** Looked for when they are asked for. */
-  readonly stands: StandIns;
+  readonly stands: PathShims;
   /** The variables that files of --env-file name, which are given to a script whatever their values; read when asked for. */
   readonly named: readonly string[];
 }
@@ -45,7 +45,7 @@ export function openRun(settings: ScriptSettings): RunContext {
   const inherited = { ...host.originalEnvironment(), PATH: host.originalVariable("PATH"), ...variables };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
-  let stands: StandIns | undefined;
+  let stands: PathShims | undefined;
   let named: readonly string[] | undefined;
   return {
     settings,
@@ -79,14 +79,14 @@ export function prepareStep(
   located: LocatedPackage,
   event: string,
   command: string,
-): Step {
+): PreparedStep {
   const { variables, inherited } = context;
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
-  if (cycle) throw new Failure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
+  if (cycle) throw new UserError(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
   if (command.includes("\0"))
-    throw new Failure(`The script "${event}" has a NUL character in it, which no program can be given`);
+    throw new UserError(`The script "${event}" has a NUL character in it, which no program can be given`);
   const environment = scriptEnvironment({
     ...surroundingsOf(context, command),
     package: located,
@@ -97,7 +97,7 @@ export function prepareStep(
   });
   const shell = context.shell.start(command, directory, environment.PATH!);
   if (!shell) {
-    throw new Failure("No shell was found to run the script in", host.shellHint);
+    throw new UserError("No shell was found to run the script in", host.shellHint);
   }
   return { event, command, shell, environment: { ...variables, ...environment } };
 }

@@ -13,7 +13,7 @@ import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { findOnPath } from "../../../platform/program-search.ts";
 import type { ShellChoice } from "../../../platform/contract/process.ts";
-import { type Answer, answerOf } from "./bash-builtins.ts";
+import { type BuiltinResult, answerOf } from "./bash-builtins.ts";
 
 export interface ShellCommand {
   readonly program: string;
@@ -24,7 +24,7 @@ export interface ShellCommand {
   readonly engine?: boolean;
 }
 
-export interface Surroundings {
+export interface ShellContext {
   readonly choice: ShellChoice;
   /** The environment that rt passes on, before what the script's package adds. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
@@ -37,10 +37,10 @@ export interface Shell {
   /** The way to run a command in a directory, with a PATH; undefined when no shell is installed. */
   start(command: string, directory: string, path: string): ShellCommand | undefined;
   /** The whole of what a command does, where nothing has to be started for it. */
-  answer(command: string): Answer | undefined;
+  answer(command: string): BuiltinResult | undefined;
 }
 
-export function openShell(surroundings: Surroundings): Shell {
+export function openShell(surroundings: ShellContext): Shell {
   const { choice, inherited } = surroundings;
   if (choice === "rt") {
     const start = (command: string) => ({
@@ -126,7 +126,7 @@ const BASH_VARIABLES = [
 ];
 
 /** Those of BASH... make it read a file or import a function. */
-function changesBash(inherited: Surroundings["inherited"]): boolean {
+function changesBash(inherited: ShellContext["inherited"]): boolean {
   for (const name of BASH_VARIABLES) if (inherited[name] !== undefined) return true;
   for (const name in inherited) if (name[0] === "B" && name.startsWith("BASH")) return true;
   return false;
@@ -135,7 +135,7 @@ function changesBash(inherited: Surroundings["inherited"]): boolean {
 type DirectStart = (words: readonly string[], directory: string, path: string) => ShellCommand | undefined;
 
 /** Starts plain words without bash, where that gives the same. */
-function openDirect({ inherited, initialDirectory }: Surroundings): DirectStart {
+function openDirect({ inherited, initialDirectory }: ShellContext): DirectStart {
   const variables = bashVariables(inherited);
   if (!variables) return () => undefined;
   // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
@@ -161,7 +161,7 @@ function openDirect({ inherited, initialDirectory }: Surroundings): DirectStart 
 
 /** What bash would change for the only command it runs; undefined when that depends on more than is known here. */
 function bashVariables(
-  inherited: Surroundings["inherited"],
+  inherited: ShellContext["inherited"],
 ): Readonly<Record<string, string | undefined>> | undefined {
   const { SHLVL = "0", OLDPWD } = inherited;
   const level = Number(SHLVL);

@@ -28,7 +28,7 @@ function isPassedOn(signal: NodeJS.Signals): signal is (typeof PASSED_ON)[number
   return PASSED_ON.some((each) => each === signal);
 }
 
-export interface Passage {
+export interface SignalForwarder {
   /** What is passed on goes to this child from here on. */
   leadTo(child: Child): void;
   /** The child has ended: what comes now ends rt. Gives the first signal that asked for an end. */
@@ -36,7 +36,7 @@ export interface Passage {
 }
 
 /** To be opened before the child starts: what it writes first may be what somebody waits for to send a signal. */
-export function openPassage(): Passage {
+export function openSignalForwarder(): SignalForwarder {
   let child: Child | undefined;
   let received: Forwarded | undefined;
   let isUnderWay = false;

@@ -8,7 +8,7 @@
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
 // what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
 // say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
-import { glances } from "../../../platform/glances.ts";
+import { activeLookupRecorder } from "../../../platform/glances.ts";
 import { host } from "../../../platform/process.ts";
 import { findOnPath } from "../../../platform/program-search.ts";
 
@@ -16,7 +16,7 @@ import { findOnPath } from "../../../platform/program-search.ts";
 const MENTIONED = ["rt", "bun", "bunx"] as const;
 type Mentioned = (typeof MENTIONED)[number];
 
-export interface StandIns {
+export interface PathShims {
   /** The directory with `node`, where it has to be one of ours. */
   readonly node?: string;
   /** `node`, as the scripts will find it; rt itself where it stands in. */
@@ -25,7 +25,7 @@ export interface StandIns {
   of(name: Mentioned): string | undefined;
 }
 
-export function openStandIns(forceRuntime: boolean, path: string): StandIns {
+export function openStandIns(forceRuntime: boolean, path: string): PathShims {
   const installed = forceRuntime ? null : findOnPath("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
@@ -39,7 +39,7 @@ export function openStandIns(forceRuntime: boolean, path: string): StandIns {
 }
 
 /** What stands in front of PATH for a command; empty when nothing has to. */
-export function directoriesFor(stands: StandIns, command: string): string[] {
+export function directoriesFor(stands: PathShims, command: string): string[] {
   const directories = stands.node === undefined ? [] : [stands.node];
   if (!command.includes("rt") && !command.includes("bun")) return directories; // without a pattern
   for (const name of MENTIONED) {
@@ -84,7 +84,7 @@ function warnOfNode(reason: string): void {
 
 function makeLink(name: string): string {
   // It is made again where it is not there, whoever has taken it away.
-  const seen = glances();
+  const seen = activeLookupRecorder();
   if (seen) seen.isWhole = false;
   const links = require("../../../platform/links.ts") as typeof import("../../../platform/links.ts");
   return links.makeLink(process.execPath, name);

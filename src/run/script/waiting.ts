@@ -5,11 +5,11 @@
 // to be done, and one with an exit code of its own keeps it. rt itself must outlive the child to tell.
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
-import type { Step } from "./preparation.ts";
-import { openPassage } from "./signals.ts";
+import type { PreparedStep } from "./preparation.ts";
+import { openSignalForwarder } from "./signals.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
-export type Ending = number | { readonly signal: NodeJS.Signals };
+export type ExitStatus = number | { readonly signal: NodeJS.Signals };
 
 /** What comes after a step: another one, another program in rt's place, or rt's own end. */
 export type Next = "step" | "replacement" | "end";
@@ -24,11 +24,11 @@ function inPlaces(descriptors: readonly number[]): (number | undefined)[] {
 
 /** @param descriptors what the child inherits beyond the standard three, in the same places */
 export async function waitForStep(
-  { shell, environment }: Pick<Step, "shell" | "environment">,
+  { shell, environment }: Pick<PreparedStep, "shell" | "environment">,
   descriptors: readonly number[],
   next: Next,
-): Promise<Ending> {
-  const passage = openPassage();
+): Promise<ExitStatus> {
+  const passage = openSignalForwarder();
   const child = trees.startChild({
     program: shell.program,
     argv: shell.argv,

@@ -15,7 +15,7 @@ import {
   extensionOf,
   isExplicitPath,
   SOURCE_EXTENSIONS,
-  type Target,
+  type RunTarget,
 } from "./target.ts";
 
 export interface Question {
@@ -27,7 +27,7 @@ export interface Question {
   readonly forceRuntime: boolean;
 }
 
-export function resolveTarget(question: Question): Target {
+export function resolveTarget(question: Question): RunTarget {
   const { name, cwd, explicitRun, forceRuntime } = question;
   if (name === "-") return { kind: "stdin" };
   if (isExplicitPath(name))
@@ -53,11 +53,11 @@ export function resolveTarget(question: Question): Target {
 }
 
 /** `.\f.ts` is a path on every system (specification, rule 5). */
-function resolveBackslashes(name: string, cwd: string): Target | undefined {
+function resolveBackslashes(name: string, cwd: string): RunTarget | undefined {
   return /^\.{1,2}\\/.test(name) ? resolvePath(name.replaceAll("\\", "/"), cwd) : undefined;
 }
 
-function describeMissing(name: string, cwd: string): Target {
+function describeMissing(name: string, cwd: string): RunTarget {
   const path = absolutePath(name, cwd);
   const start = files.readFile(path, 1);
   const why = typeof start === "string" ? PROBLEMS[start] : describeDirectory(path);
@@ -81,7 +81,7 @@ function findScript(name: string, cwd: string): LocatedPackage | undefined {
   return located && scriptOf(located.manifest, name) !== null ? located : undefined;
 }
 
-function resolvePath(name: string, cwd: string): Target | undefined {
+function resolvePath(name: string, cwd: string): RunTarget | undefined {
   const extension = extensionOf(name);
   if (!SOURCE_EXTENSIONS.includes(extension) && !ENGINE_EXTENSIONS.includes(extension)) {
     const program = recognizeProgram(absolutePath(name, cwd));
@@ -96,7 +96,7 @@ function absolutePath(name: string, cwd: string): string {
 }
 
 /** The engine's own resolution: extension order, directory index, package main, symlinks. */
-function resolveFile(name: string, cwd: string, explicit = false): Target | undefined {
+function resolveFile(name: string, cwd: string, explicit = false): RunTarget | undefined {
   let path: string;
   try {
     path = Bun.resolveSync(isExplicitPath(name) ? name : `./${name}`, cwd);
@@ -153,7 +153,7 @@ function recognizeProgram(path: string): string | undefined {
 }
 
 /** rt, called `node`. @param words in front of the user's */
-function asNode(words: readonly string[]): Target {
+function asNode(words: readonly string[]): RunTarget {
   return { kind: "program", path: process.execPath, name: "node", words };
 }
 
@@ -161,14 +161,14 @@ function asNode(words: readonly string[]): Target {
 const STARTS_NODE = /^#!\s*(?:\S*\/env\s+(?:-S\s*)?)?(?:\S*\/)?node(?:js)?(?:\s+(\S.*?))?\s*$/;
 
 /** The program as rt starts it in the place of Node.js; undefined when it is marked for something else. */
-function markedForNode(path: string): Target | undefined {
+function markedForNode(path: string): RunTarget | undefined {
   const start = readStart(path);
   const options = start && STARTS_NODE.exec(interpreterLine(start) ?? "");
   return options ? asNode([...(options[1]?.split(/\s+/) ?? []), path]) : undefined;
 }
 
 /** An installed binary that is marked for Node.js, as rt starts it in the place of Node.js. */
-export function resolveNodeBinary(name: string, cwd: string): Target | undefined {
+export function resolveNodeBinary(name: string, cwd: string): RunTarget | undefined {
   const binary = findBinary(name, cwd);
   return binary === undefined ? undefined : markedForNode(binary);
 }

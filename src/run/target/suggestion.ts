@@ -1,7 +1,7 @@
 // What to try instead of a target that is not there.
 import { readdirSync } from "node:fs";
 import { binaryDirectories } from "./binaries.ts";
-import { nearest } from "../../nearest.ts";
+import { suggestNames } from "../../nearest.ts";
 import {
   findPackageJson,
   isMisdeclaredScript,
@@ -30,7 +30,7 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {
-    const [similar] = nearest(name, known);
+    const [similar] = suggestNames(name, known);
     if (similar) return `did you mean "${similar}"?`;
   }
   if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";
@@ -44,7 +44,7 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
       : located
         ? "there are no scripts in package.json"
         : "there is no package.json here or above";
-  const isSlip = nearest(name, Object.keys(COMMANDS)).length > 0;
+  const isSlip = suggestNames(name, Object.keys(COMMANDS)).length > 0;
   if (!isPackage || isSlip || SCRIPT_NAMES.has(name)) return list;
   return `${list}; \`rt x ${name}\` runs the package of that name`;
 }

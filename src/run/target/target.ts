@@ -1,7 +1,7 @@
 // What a command line can name. `resolve` finds it, `plan` decides what to do with it.
 import type { LocatedPackage } from "../../workspace/package-json.ts";
 
-export type Target =
+export type RunTarget =
   /** A source file, by its absolute path. */
   | { readonly kind: "file"; readonly path: string }
   /** A script of the nearest package.json. */

@@ -9,11 +9,11 @@
 // when it is their turn whether anything of theirs has changed.
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
 import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
-import type { Plan } from "../../tasks/plan.ts";
-import type { RecordedInputs, Task } from "../../tasks/task.ts";
+import type { TaskPlan } from "../../tasks/plan.ts";
+import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
 
 /** "everything": all of them; "anew": all that there are when it is planned again. */
-export type Affected = readonly Task[] | "everything" | "anew";
+export type Affected = readonly ScriptTask[] | "everything" | "anew";
 
 const OF_THE_PLAN: readonly string[] = [...SHARED_FILES, "rtfig.toml"];
 
@@ -27,7 +27,7 @@ function nameOf(path: string): string {
  * @param hasReference whether the packages are those that have changed since a commit
  */
 export function findAffectedTasks(
-  { tasks, packages }: Plan,
+  { tasks, packages }: TaskPlan,
   hasReference: boolean,
 ): (path: string) => Affected {
   if (!packages) return (path) => (OF_THE_PLAN.includes(nameOf(path)) ? "anew" : "everything");
@@ -57,7 +57,7 @@ export function findAffectedTasks(
 }
 
 /** What is known of a task by what it read. */
-export interface KnownTask {
+export interface TaskWithInputs {
   readonly inputs: RecordedInputs;
   /** Whether that was its newest run: after one that failed, or was not kept, it only adds to what packages say. */
   readonly isNewest: boolean;
@@ -65,21 +65,21 @@ export interface KnownTask {
 
 export interface Reached {
   /** To run again. */
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ScriptTask[];
   /** To run again where the path differs from what they found there. */
-  readonly exact: readonly Task[];
+  readonly exact: readonly ScriptTask[];
 }
 
 /** @param affected what packages say of the path; undefined where it is none that they have a say in */
 export function chooseTasks(
   path: string,
   affected: Affected | undefined,
-  tasks: readonly Task[],
-  knownOf: (task: Task) => KnownTask | undefined,
+  tasks: readonly ScriptTask[],
+  knownOf: (task: ScriptTask) => TaskWithInputs | undefined,
 ): Reached | "anew" {
   if (affected === "anew") return "anew";
-  const exact: Task[] = [];
-  const others: Task[] = [];
+  const exact: ScriptTask[] = [];
+  const others: ScriptTask[] = [];
   const byPackage = new Set(affected === "everything" ? tasks : affected);
   let isAnyKnown = false;
   for (const task of tasks) {

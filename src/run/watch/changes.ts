@@ -3,33 +3,33 @@
 // Contract: saves come in bursts (an editor renames and writes, Git checks out a thousand files), and a burst is one
 // reason: it is over when nothing has happened for QUIET, Git does not hold its lock, and no file is empty that a program may
 // be about to fill. What changed up to a start is no reason to start again.
-import { type Scope, type SourceWatcher, watchSources } from "./source-watcher.ts";
+import { type WatchScope, type SourceWatcher, watchSources } from "./source-watcher.ts";
 import { Contents } from "./contents.ts";
 import { startOf } from "./gitignore.ts";
-import { HOLD, OwnWrites, type Run } from "./own-writes.ts";
+import { HOLD, SelfWriteDetector, type ScriptRun } from "./own-writes.ts";
 
 const QUIET = 25; // ms
 /** A burst that does not end, and a lock that was left behind, are not waited for any longer. */
 const LONGEST = 1_000; // ms
 const LONGEST_LOCK = 10_000; // ms
 
-export interface Listener {
+export interface RestartListener {
   /** Absolute paths, at least one. */
   onReason(paths: readonly string[]): void;
   /** The script writes it with each start; it is left alone from now on. */
   onNamed(path: string): void;
   /** The run that a change of this file would start again. */
-  runOf(path: string): Run;
+  runOf(path: string): ScriptRun;
   /** Whether that is known of this file, so that nothing has to be made of when it is written: src/cache/inputs.ts. */
   isExact?(path: string): boolean;
   /** Whether a file counts whatever is said of others like it. */
   isInput?(path: string): boolean;
 }
 
-export class Changes implements Disposable {
+export class ChangeDebouncer implements Disposable {
   readonly #contents = new Contents();
-  readonly #ownWrites = new OwnWrites();
-  readonly #listener: Listener;
+  readonly #ownWrites = new SelfWriteDetector();
+  readonly #listener: RestartListener;
   readonly #lock: string;
   readonly watcher: SourceWatcher;
   /** When the first event of each came. */
@@ -41,7 +41,7 @@ export class Changes implements Disposable {
   #reasons: string[] = [];
 
   /** @param top the directory whose Git decides when a burst is over */
-  constructor(scope: Scope, top: string, listener: Listener) {
+  constructor(scope: WatchScope, top: string, listener: RestartListener) {
     this.#listener = listener;
     this.#lock = `${startOf(top)}.git/index.lock`;
     this.watcher = watchSources(scope, {

@@ -11,7 +11,7 @@ const LARGE = 2 ** 20;
 /** Loaded when it is needed: this module shares a chunk with runs that watch nothing. */
 const fs = () => process.getBuiltinModule("node:fs");
 
-export interface Look {
+export interface ContentComparison {
   readonly isEqual: boolean;
   /** Milliseconds since 1970: when the file was last changed; undefined when it is not there. */
   readonly changedAt: number | undefined;
@@ -32,7 +32,7 @@ export class Contents {
   }
 
   /** Looks at a file again, and takes it in as it is now. */
-  look(path: string): Look {
+  look(path: string): ContentComparison {
     const { print, changedAt } = read(path);
     // What was not there at the start, and came and went since, has not changed.
     const before = this.#known.get(path) ?? (this.#isComplete || this.#known.has(path) ? null : undefined);

@@ -9,7 +9,7 @@ import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
 import { findPackageJson, parentDirectory } from "../../workspace/package-json.ts";
-import type { Ending } from "../script/waiting.ts";
+import type { ExitStatus } from "../script/waiting.ts";
 import { projectScope } from "./scope.ts";
 import { watchSources } from "./source-watcher.ts";
 import { SUPERVISED } from "../engine/own-variables.ts";
@@ -21,7 +21,7 @@ const RECENT = 500; // ms
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** @param words rt's own, as the user wrote them */
-export async function superviseEngine(words: readonly string[], entry: string): Promise<Ending> {
+export async function superviseEngine(words: readonly string[], entry: string): Promise<ExitStatus> {
   /** When a file was found missing. */
   const missing = new Map<string, number>();
   /** When the entry point was last deleted, created or renamed. */

@@ -5,7 +5,7 @@
 // directory that is ignored is not entered, so nothing below it can be taken back in.
 import { files } from "../../../platform/files.ts";
 
-interface Rule {
+interface IgnoreRule {
   readonly glob: Bun.Glob;
   readonly isNegated: boolean;
   readonly isForDirectories: boolean;
@@ -14,7 +14,7 @@ interface Rule {
 export interface IgnoreFile {
   /** With a slash at its end. */
   readonly base: string;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly IgnoreRule[];
 }
 
 /** The rules of a directory's own .gitignore, in its order; undefined when it has none. */
@@ -34,7 +34,7 @@ export function startOf(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;
 }
 
-function parseRule(line: string): Rule | undefined {
+function parseRule(line: string): IgnoreRule | undefined {
   let pattern = line.trimEnd();
   if (pattern.length < line.length && pattern.endsWith("\\")) pattern += line[pattern.length]!;
   if (pattern === "" || pattern.startsWith("#")) return undefined;

@@ -1,17 +1,17 @@
 // What the tasks of a watched run are known by: of each that is cached, what its last run depended on that was kept. It
 // outlives plans, of which each has tasks of its own.
-import type { RecordedInputs, Task } from "../../tasks/task.ts";
-import type { KnownTask } from "./affected-tasks.ts";
+import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
+import type { TaskWithInputs } from "./affected-tasks.ts";
 
 export class KnownTasks {
-  readonly #known = new Map<string, KnownTask>();
+  readonly #known = new Map<string, TaskWithInputs>();
 
-  of(task: Task): KnownTask | undefined {
+  of(task: ScriptTask): TaskWithInputs | undefined {
     return this.#known.get(idOf(task));
   }
 
   /** @param inputs of its newest run; undefined where they are not known, as when it failed */
-  set(task: Task, inputs: RecordedInputs | undefined): void {
+  set(task: ScriptTask, inputs: RecordedInputs | undefined): void {
     const before = inputs ?? this.of(task)?.inputs;
     if (before) this.#known.set(idOf(task), { inputs: before, isNewest: inputs !== undefined });
   }
@@ -24,6 +24,6 @@ export class KnownTasks {
   }
 }
 
-function idOf({ packageDirectory, scriptName }: Task): string {
+function idOf({ packageDirectory, scriptName }: ScriptTask): string {
   return `${packageDirectory}\0${scriptName}`;
 }

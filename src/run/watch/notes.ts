@@ -15,7 +15,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: "sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n",
 };
 
-export class WatchNotes {
+export class WatchMessages {
   readonly #settings: WatchSettings;
   readonly #cwd: string;
   readonly #queue = new OutputQueue();
@@ -58,7 +58,7 @@ export class WatchNotes {
     this.#tell(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed${more}`);
   }
 
-  tellOwn(path: string): void {
+  warnSelfWrite(path: string): void {
     const name = this.#name(path);
     this.#print(`warning: your script changes what it watches: ${name} is left alone from now on`);
     this.#print(`hint: --watch-ignore='${name}', or [watch] ignore in rtfig.toml, says so from the start`);

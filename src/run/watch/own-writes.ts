@@ -11,7 +11,7 @@
 // A mistake must not cost the user's last save: a file is first held back until it rests, and the script starts again
 // once more. A file that is left alone counts again when it has rested for longer: a person may edit it too.
 
-export interface Write {
+export interface FileWrite {
   readonly path: string;
   /** The file holds what it held before. */
   readonly isEqual: boolean;
@@ -19,7 +19,7 @@ export interface Write {
   readonly at: number;
 }
 
-export interface Run {
+export interface ScriptRun {
   /** Counts up by one at each start. */
   readonly number: number;
   readonly begin: number;
@@ -31,7 +31,7 @@ export interface Run {
  * "hold": the file is suspected; once it has rested for HOLD the script starts again to see whether it comes again.
  * "named": it did. The file is left alone from now on, which is worth a word.
  */
-export type Verdict = "restart" | "none" | "hold" | "named";
+export type WriteVerdict = "restart" | "none" | "hold" | "named";
 
 export const HOLD = 2_000; // ms
 /** A person may save a file twice so soon after a start, a program more often. */
@@ -51,10 +51,10 @@ interface History {
   isOwn: boolean;
 }
 
-export class OwnWrites {
+export class SelfWriteDetector {
   readonly #histories = new Map<string, History>();
 
-  judge({ path, isEqual, at }: Write, { number, begin, end }: Run): Verdict {
+  judge({ path, isEqual, at }: FileWrite, { number, begin, end }: ScriptRun): WriteVerdict {
     if (end !== undefined && at > end) return "restart";
     if (isEqual) return "none";
     const delay = Math.max(0, at - begin);
@@ -87,7 +87,7 @@ export class OwnWrites {
   }
 }
 
-function leaveAlone(history: History): Verdict {
+function leaveAlone(history: History): WriteVerdict {
   history.isOwn = true;
   return "named";
 }

@@ -5,13 +5,20 @@
 // failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
 // inputs, a change while it runs counts at once if it has read that, and else when it has ended and its inputs are known.
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { CachedTask, RecordedInputs, RunStatus, Task, WatchedRun, Watcher } from "../../tasks/task.ts";
-import type { Plan } from "../../tasks/plan.ts";
+import type {
+  CachedTask,
+  RecordedInputs,
+  RunStatus,
+  ScriptTask,
+  WatchedRun,
+  WatchHooks,
+} from "../../tasks/task.ts";
+import type { TaskPlan } from "../../tasks/plan.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
 import type { KnownTasks } from "./known-tasks.ts";
-import type { WatchNotes } from "./notes.ts";
-import type { Run } from "./own-writes.ts";
+import type { WatchMessages } from "./notes.ts";
+import type { ScriptRun } from "./own-writes.ts";
 import type { SourceWatcher } from "./source-watcher.ts";
 
 /** Counts of the starts of one plan are told from those of the next by this. */
@@ -21,7 +28,7 @@ export interface SessionOptions {
   /** Counts the plans, from one up. */
   readonly number: number;
   readonly killSignal: StopSignal;
-  readonly notes: WatchNotes;
+  readonly notes: WatchMessages;
   readonly hasReference: boolean;
   readonly known: KnownTasks;
   /** Whether what tasks have read is watched wherever it is: not where the user has named what is. */
@@ -34,27 +41,27 @@ export interface SessionOptions {
   clear(): Promise<void>;
 }
 
-export class Session implements Watcher {
-  readonly #plan: Plan;
+export class WatchSession implements WatchHooks {
+  readonly #plan: TaskPlan;
   readonly #options: SessionOptions;
   readonly #affectedBy: (path: string) => Affected;
   readonly #began = Date.now();
-  readonly #starts = new Map<Task, number>();
+  readonly #starts = new Map<ScriptTask, number>();
   /** Of what a file reaches, how often that was started again. */
   readonly #counts = new Map<Affected, number>();
   /** What has changed while a task runs, and may be an input of it. */
-  readonly #pending = new Map<Task, Set<string>>();
+  readonly #pending = new Map<ScriptTask, Set<string>>();
   /** Those that have ended so, or are not cached. */
-  readonly #failed = new Set<Task>();
+  readonly #failed = new Set<ScriptTask>();
   /** By which file a task was outdated when it ended, and so was started again: once, as long as it is the same. */
-  readonly #outdatedBy = new Map<Task, string | undefined>();
+  readonly #outdatedBy = new Map<ScriptTask, string | undefined>();
   #run: WatchedRun | undefined;
   #isIdle = false;
   /** Of the round that is about to begin. */
   #reasons: readonly string[] = [];
   #isOver = false;
 
-  constructor(plan: Plan, options: SessionOptions) {
+  constructor(plan: TaskPlan, options: SessionOptions) {
     this.#plan = plan;
     this.#options = options;
     this.#affectedBy = findAffectedTasks(plan, options.hasReference);
@@ -94,7 +101,7 @@ export class Session implements Watcher {
   }
 
   /** Adds those of which an input differs from what they found, but for what they may yet find. */
-  async #compare(reached: readonly (readonly [string, Reached])[], tasks: Set<Task>): Promise<void> {
+  async #compare(reached: readonly (readonly [string, Reached])[], tasks: Set<ScriptTask>): Promise<void> {
     const { known } = this.#options;
     const reasons: string[] = [];
     const idle: string[] = [];
@@ -133,7 +140,7 @@ export class Session implements Watcher {
   }
 
   /** Whether a change may have been made before the task began, which then finds it. */
-  #mayHaveSeen(task: Task, path: string): boolean {
+  #mayHaveSeen(task: ScriptTask, path: string): boolean {
     if (!this.#pending.has(task)) return false;
     const { lstatSync } = process.getBuiltinModule("node:fs");
     const state =
@@ -142,7 +149,7 @@ export class Session implements Watcher {
     return state === undefined || state.ctimeMs <= this.#starts.get(task)!;
   }
 
-  #start(tasks: ReadonlySet<Task>, paths: readonly string[]): void {
+  #start(tasks: ReadonlySet<ScriptTask>, paths: readonly string[]): void {
     const { notes } = this.#options;
     if (tasks.size === 0) {
       notes.tellReasons(paths, "; nothing that was chosen depends on it");
@@ -164,7 +171,7 @@ export class Session implements Watcher {
   }
 
   /** That start of what a change of this file reaches which was the last. */
-  runOf(path: string): Run {
+  runOf(path: string): ScriptRun {
     const { number } = this.#options;
     const reached = this.#reach(path);
     if (reached === "anew") return { number, begin: this.#began, end: this.#run?.endOf(this.#plan.tasks) };
@@ -185,19 +192,22 @@ export class Session implements Watcher {
     this.#options.onReady();
   }
 
-  onStart(task: Task): void {
+  onStart(task: ScriptTask): void {
     this.#starts.set(task, Date.now());
     if (this.#options.known.of(task)?.isNewest) this.#pending.set(task, new Set());
     this.#options.onStart((path) => {
       const reached = this.#reach(path);
       // Of a task that is known by its inputs, it is known afterwards what it has found.
       if (reached === "anew" || reached.exact.length > 0) return false;
-      const goesOn = (other: Task) => other !== task && this.#run!.isRunning(other);
+      const goesOn = (other: ScriptTask) => other !== task && this.#run!.isRunning(other);
       return reached.tasks.includes(task) && !reached.tasks.some(goesOn);
     });
   }
 
-  async onEnd(task: Task, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void> {
+  async onEnd(
+    task: ScriptTask,
+    cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined,
+  ): Promise<void> {
     const { inputs, outdatedBy } = cached ?? {};
     const { known, watcher, watchesInputs } = this.#options;
     known.set(task, inputs);
@@ -212,7 +222,7 @@ export class Session implements Watcher {
   }
 
   /** What has changed while it ran, and was watched by nobody or not known to concern it. */
-  async #findChanged(task: Task, inputs: RecordedInputs | undefined): Promise<string | undefined> {
+  async #findChanged(task: ScriptTask, inputs: RecordedInputs | undefined): Promise<string | undefined> {
     const pending = () => [...(this.#pending.get(task) ?? [])];
     if (!inputs)
       return pending().find((path) => {
@@ -224,7 +234,7 @@ export class Session implements Watcher {
     return undefined;
   }
 
-  isShown(task: Task, inputs: RecordedInputs | undefined): boolean {
+  isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean {
     const known = this.#options.known.of(task);
     return known?.isNewest === true && inputs?.print === known.inputs.print;
   }

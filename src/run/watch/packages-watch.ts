@@ -12,20 +12,20 @@ import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
 import type { Config } from "../../config/rtfig.ts";
-import type { Failure } from "../../failure.ts";
+import type { UserError } from "../../failure.ts";
 import { choosesPackages } from "../../settings/many.ts";
-import type { Settings } from "../../settings/settings.ts";
+import type { RunSettings } from "../../settings/settings.ts";
 import { planTasks } from "../../tasks/plan.ts";
 import { runTasks } from "../../tasks/run-tasks.ts";
 import { openWorkspace } from "../../workspace/members.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
-import type { Outcome, Reopen } from "../outcome.ts";
+import type { RunOutcome, Reopen } from "../outcome.ts";
 import { openMany } from "../many.ts";
-import type { Ending } from "../script/waiting.ts";
-import { Changes } from "./changes.ts";
+import type { ExitStatus } from "../script/waiting.ts";
+import { ChangeDebouncer } from "./changes.ts";
 import { KnownTasks } from "./known-tasks.ts";
-import { WatchNotes } from "./notes.ts";
-import { Session } from "./packages-session.ts";
+import { WatchMessages } from "./notes.ts";
+import { WatchSession } from "./packages-session.ts";
 import { readScope } from "./scope.ts";
 import { clearScreen, toStopSignal } from "./script-watch.ts";
 
@@ -33,33 +33,33 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Throws Failure. */
 export async function watchPackages(
-  settings: Settings,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
   reopen: Reopen,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const outcome = await watchPlans(settings, config, cwd, reopen);
   return typeof outcome === "function" ? await outcome() : outcome;
 }
 
 /** Gives what takes its place when rtfig.toml has changed. */
 async function watchPlans(
-  settings: Settings,
+  settings: RunSettings,
   config: Config | undefined,
   cwd: string,
   reopen: Reopen,
-): Promise<Ending | (() => Promise<Outcome>)> {
+): Promise<ExitStatus | (() => Promise<RunOutcome>)> {
   const watch = settings.watch!;
   const many = settings.many!;
   const killSignal = toStopSignal(watch.signal);
   const standsAlone = !choosesPackages(many);
   const root = standsAlone ? (findPackageJson(cwd)?.directory ?? cwd) : openWorkspace(cwd).root;
-  const notes = new WatchNotes(watch, cwd);
+  const notes = new WatchMessages(watch, cwd);
   using request = await openMany(settings, config, cwd);
   const known = new KnownTasks();
   /** Where the user has named what is to be watched, nothing else is. */
   const watchesInputs = watch.paths.length === 0;
-  let session: Session | undefined;
+  let session: WatchSession | undefined;
   let number = 0;
   /** Whether rtfig.toml says something else by now. */
   let isOutdated = false;
@@ -69,13 +69,13 @@ async function watchPlans(
   const offer = () => {
     if (reasons.length > 0 && session?.react(reasons)) reasons = [];
   };
-  using changes = new Changes(readScope(watch, root, cwd, many.reports), root, {
+  using changes = new ChangeDebouncer(readScope(watch, root, cwd, many.reports), root, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
       offer();
       wake();
     },
-    onNamed: (path) => notes.tellOwn(path),
+    onNamed: (path) => notes.warnSelfWrite(path),
     runOf: (path) => session?.runOf(path) ?? { number, begin: 0, end: 0 },
     isExact: (path) => session?.isExact(path) ?? false,
     isInput: (path) => watchesInputs && known.has(path),
@@ -101,7 +101,7 @@ async function watchPlans(
       const plan = isOutdated ? undefined : await orExplain(() => planTasks(request.tasks), notes);
       if (stop) return { signal: stop };
       if (plan) {
-        session = new Session(plan, {
+        session = new WatchSession(plan, {
           number,
           killSignal,
           notes,
@@ -131,11 +131,11 @@ async function watchPlans(
 }
 
 /** Undefined where there is something that the user can mend, which is said. */
-async function orExplain<T>(make: () => Promise<T>, notes: WatchNotes): Promise<T | undefined> {
+async function orExplain<T>(make: () => Promise<T>, notes: WatchMessages): Promise<T | undefined> {
   try {
     return await make();
   } catch (error) {
-    const { name, message, hint } = error as Failure;
+    const { name, message, hint } = error as UserError;
     if (name !== "Failure" && name !== "PackageJsonError") throw error;
     notes.tellMistake(message, hint);
     return undefined;

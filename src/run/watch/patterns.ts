@@ -3,7 +3,7 @@
 //
 // Contract: what is left alone is told in the lines of a .gitignore (see gitignore.ts), of which the last that matches
 // decides: rt's own list first, then what Git ignores, then the user's, so that `!build/` takes a folder back in.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 
 /** Folders and files that tools make, and that nobody writes by hand. */
@@ -44,7 +44,7 @@ const LONGEST_PATTERN = 1024;
 /** Throws Failure where one of them is no glob. */
 export function checkPatterns(option: string, patterns: readonly string[]): void {
   if (patterns.length > MOST_PATTERNS)
-    throw new Failure(
+    throw new UserError(
       `--${option} is given ${patterns.length} times, and ${MOST_PATTERNS} is the most`,
       "one glob can stand for many files: src/**/*.gen.ts",
     );
@@ -52,7 +52,7 @@ export function checkPatterns(option: string, patterns: readonly string[]): void
     const problem = problemOf(pattern);
     if (!problem) continue;
     const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}...` : pattern;
-    throw new Failure(`--${option} cannot be "${printable(shown)}": ${problem[0]}`, problem[1]);
+    throw new UserError(`--${option} cannot be "${printable(shown)}": ${problem[0]}`, problem[1]);
   }
 }
 

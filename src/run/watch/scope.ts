@@ -4,7 +4,7 @@
 // is watched with every file in it, whatever its extension; a file by itself; a glob where it may match. What exists
 // under a name is no glob, so that `pages/[id].tsx` needs no backslash. The reports that rt writes at the end of each run
 // never count, not even where they are named.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import type { WatchSettings } from "../../settings/watch.ts";
 import { recognizeReports } from "../../tasks/report/report-paths.ts";
@@ -12,10 +12,10 @@ import { isGlob } from "../../workspace/glob.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { parseIgnoreLines } from "./gitignore.ts";
 import { checkPatterns } from "./patterns.ts";
-import { isDirectory, type Root, type Scope } from "./source-watcher.ts";
+import { isDirectory, type Root, type WatchScope } from "./source-watcher.ts";
 
 /** All source files of a project. */
-export function projectScope(directory: string, ignore: readonly string[] = [], cwd = directory): Scope {
+export function projectScope(directory: string, ignore: readonly string[] = [], cwd = directory): WatchScope {
   return { roots: [{ directory, isDeep: true }], ignore: parseIgnoreLines(ignore, cwd) };
 }
 
@@ -29,7 +29,7 @@ export function readScope(
   project: string,
   cwd: string,
   reports: readonly string[],
-): Scope {
+): WatchScope {
   checkPatterns("watch-path", paths);
   checkPatterns("watch-ignore", ignore);
   const lines = ignore.map((line) => line.replace(/^(!?)\.\//, "$1/"));
@@ -49,7 +49,7 @@ function rootOf(path: string, cwd: string): Root {
   const literal = names.findIndex(isGlob);
   const directory = resolve(cwd, names.slice(0, Math.max(0, literal)).join("/") || ".");
   if (literal < 0 || !isDirectory(directory))
-    throw new Failure(
+    throw new UserError(
       `There is no "${printable(path)}" to watch`,
       "--watch-path needs a file, a folder, or a glob such as src/**/*.ts",
     );

@@ -14,13 +14,13 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { Ending } from "../script/waiting.ts";
-import { Failure } from "../../failure.ts";
-import type { Settings } from "../../settings/settings.ts";
+import type { ExitStatus } from "../script/waiting.ts";
+import { UserError } from "../../failure.ts";
+import type { RunSettings } from "../../settings/settings.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
-import { Changes } from "./changes.ts";
+import { ChangeDebouncer } from "./changes.ts";
 import { readScope } from "./scope.ts";
-import { WatchNotes } from "./notes.ts";
+import { WatchMessages } from "./notes.ts";
 import { writeOwn } from "../../own-output.ts";
 
 /** How long what was asked to end may take before it is killed. */
@@ -34,19 +34,19 @@ export function toStopSignal(name = "SIGTERM"): StopSignal {
   const known: readonly StopSignal[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"];
   const signal = known.find((each) => each === name);
   if (signal) return signal;
-  throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
+  throw new UserError(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
 /** @param input of each run, where it is not this process's own. Throws Failure. */
 export async function watchRun(
-  { watch, again, many }: Pick<Settings, "watch" | "again" | "many">,
+  { watch, again, many }: Pick<RunSettings, "watch" | "again" | "many">,
   cwd: string,
   input?: Uint8Array<ArrayBuffer>,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   const settings = watch!;
   const killSignal = toStopSignal(settings.signal);
   const project = findPackageJson(cwd)?.directory ?? cwd;
-  const notes = new WatchNotes(settings, cwd);
+  const notes = new WatchMessages(settings, cwd);
   let wake = () => {};
   let reasons: readonly string[] = [];
   let stop: StopSignal | undefined;
@@ -59,12 +59,12 @@ export async function watchRun(
   };
   const look = () =>
     (run.end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
-  using changes = new Changes(readScope(settings, project, cwd, many?.reports ?? []), project, {
+  using changes = new ChangeDebouncer(readScope(settings, project, cwd, many?.reports ?? []), project, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
       wake();
     },
-    onNamed: (path) => notes.tellOwn(path),
+    onNamed: (path) => notes.warnSelfWrite(path),
     runOf() {
       look();
       return { ...run };
@@ -118,7 +118,7 @@ export async function clearScreen(): Promise<void> {
   if (host.isTerminal(1)) writeOwn(1, CLEAR);
 }
 
-async function endingOf({ done }: Child): Promise<Ending> {
+async function endingOf({ done }: Child): Promise<ExitStatus> {
   const { code, signal } = await done;
   return signal === null ? code : { signal: signal as NodeJS.Signals };
 }

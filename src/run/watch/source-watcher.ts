@@ -28,7 +28,7 @@ export interface Root {
   readonly file?: string;
 }
 
-export interface Scope {
+export interface WatchScope {
   readonly roots: readonly Root[];
   /** The user's, which decides last. */
   readonly ignore: IgnoreFile;
@@ -46,7 +46,7 @@ export interface SourceWatcher extends Disposable {
   readonly refused: { readonly count: number; readonly code: string };
 }
 
-export interface Listener {
+export interface FileEventListener {
   /**
    * Called again and again while there are changes, with `isRenamed` for what was created, deleted or renamed; for a
    * directory that is gone, with its own path.
@@ -70,8 +70,8 @@ function isSource(name: string): boolean {
 }
 
 export function watchSources(
-  { roots, ignore, isOwn }: Scope,
-  { onChange, onFound, isInput, renamesOnly = false }: Listener,
+  { roots, ignore, isOwn }: WatchScope,
+  { onChange, onFound, isInput, renamesOnly = false }: FileEventListener,
 ): SourceWatcher {
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
   /** What holds in each directory that was entered, be it gone by now. */

@@ -6,10 +6,10 @@ import { relative } from "node:path";
 import { escapeJson, oneLine } from "../../printable.ts";
 import { CHECK_FLAGS } from "../commands.ts";
 import { isTerminal, print } from "../streams.ts";
-import { complain, readWords, WordsError } from "../words.ts";
+import { complain, readWords, ArgumentError } from "../words.ts";
 import { findByContext } from "./context-rules.ts";
 import { findKeys } from "./key-rules.ts";
-import type { Finding, Source } from "./finding.ts";
+import type { LeakFinding, CheckedText } from "./finding.ts";
 import { installHook, uninstallHook } from "./hook.ts";
 import { isIgnored } from "./ignore-comment.ts";
 import { namedSources, projectSources, type Sources, stagedSources } from "./sources.ts";
@@ -30,12 +30,12 @@ export async function runCheckCommand(
   const changes = (["install", "uninstall"] as const).filter((option) => options.has(option));
   if (changes.length > 0) {
     if (options.size > 1 || operands.length > 0)
-      throw new WordsError(`--${changes[0]} stands alone`, `rt secrets check --${changes[0]}`);
+      throw new ArgumentError(`--${changes[0]} stands alone`, `rt secrets check --${changes[0]}`);
     await print(changes[0] === "install" ? installHook() : uninstallHook());
     return CLEAN;
   }
   if (options.has("staged") && operands.length > 0)
-    throw new WordsError("--staged looks at all that is staged", "leave out the paths, or --staged");
+    throw new ArgumentError("--staged looks at all that is staged", "leave out the paths, or --staged");
   const sources = options.has("staged")
     ? stagedSources()
     : operands.length > 0
@@ -50,9 +50,9 @@ export async function runCheckCommand(
   return findings.length > 0 ? FOUND : CLEAN;
 }
 
-async function findAll(sources: Sources): Promise<Finding[]> {
+async function findAll(sources: Sources): Promise<LeakFinding[]> {
   const { findByList } = await import("./listed-rules.ts");
-  const findings: Finding[] = [];
+  const findings: LeakFinding[] = [];
   for (const source of sources) {
     const found = [...(await findByList(source)), ...findKeys(source), ...findByContext(source)];
     if (found.length > 0) findings.push(...withoutIgnored(source, found));
@@ -61,7 +61,7 @@ async function findAll(sources: Sources): Promise<Finding[]> {
 }
 
 /** In order, each line once: a rule of the list says more than that a name looks like one. */
-function withoutIgnored({ text }: Source, found: readonly Finding[]): Finding[] {
+function withoutIgnored({ text }: CheckedText, found: readonly LeakFinding[]): LeakFinding[] {
   const lines = text.split("\n");
   const seen = new Set<number>();
   return found
@@ -69,7 +69,7 @@ function withoutIgnored({ text }: Source, found: readonly Finding[]): Finding[] 
     .toSorted((a, b) => a.line - b.line);
 }
 
-async function render(findings: readonly Finding[], isJson: boolean): Promise<string> {
+async function render(findings: readonly LeakFinding[], isJson: boolean): Promise<string> {
   if (isJson) return `${escapeJson(JSON.stringify(findings, null, 2))}\n`;
   if (!(await isTerminal(1))) return findings.map(renderLine).join("");
   if (findings.length === 0) return "No credentials in plain text\n";
@@ -93,6 +93,6 @@ async function render(findings: readonly Finding[], isJson: boolean): Promise<st
   return `${parts.join("\n")}\n${count} in plain text${advice.length > 0 ? `. To move them:\n${advice.join("")}` : "\n"}`;
 }
 
-function renderLine({ file, line, rule, name }: Finding): string {
+function renderLine({ file, line, rule, name }: LeakFinding): string {
   return `${oneLine(file)}:${line}: ${rule}${name === undefined ? "" : ` ${oneLine(name)}`}\n`;
 }

@@ -8,22 +8,22 @@ import { isCredential } from "../../config/handover.ts";
 import { lineOf } from "../../config/location.ts";
 import { parseConfig } from "../../config/rtfig.ts";
 import { type Assignment, findAssignments } from "../import/env-file.ts";
-import type { Finding, Source } from "./finding.ts";
-import { isPlaceholder, looksSecret } from "./likeness.ts";
+import type { LeakFinding, CheckedText } from "./finding.ts";
+import { isPlaceholder, looksLikeCredential } from "./likeness.ts";
 import { withoutMentions } from "./mention.ts";
 import { readWord } from "./shell-word.ts";
 
-type Rule = (source: Source) => Finding[];
+type ContextRule = (source: CheckedText) => LeakFinding[];
 
 /** By the name of a file; the first that fits. */
-const RULES: readonly (readonly [name: RegExp, rule: Rule])[] = [
+const RULES: readonly (readonly [name: RegExp, rule: ContextRule])[] = [
   [/^(?:\.env(?:rc|\..+)?|.+\.env|\.dev\.vars(?:\..+)?)$/s, findVariables],
   [/^\.npmrc$/, findRegistryLogins],
   [/^package\.json$/, findInScripts],
   [/^(?:rtfig|bunfig)\.toml$/, findRegistryTokens],
 ];
 
-export function findByContext(source: Source): Finding[] {
+export function findByContext(source: CheckedText): LeakFinding[] {
   return RULES.find(([name]) => name.test(basename(source.file)))?.[1](source) ?? [];
 }
 
@@ -33,13 +33,13 @@ export function isPlaceOfCredentials(file: string): boolean {
 }
 
 function isPlainCredential(name: string, value: string): boolean {
-  return looksSecret(name, withoutMentions(value).trim());
+  return looksLikeCredential(name, withoutMentions(value).trim());
 }
 
 /** As dotenvx writes it. */
 const ENCRYPTED = "encrypted:";
 
-function findVariables({ file, text }: Source): Finding[] {
+function findVariables({ file, text }: CheckedText): LeakFinding[] {
   const isShells = basename(file) === ".envrc";
   return findAssignments(text)
     .filter((each) => !each.raw.startsWith(ENCRYPTED) && !isCommand(each, isShells))
@@ -52,7 +52,7 @@ function isCommand({ quote, raw }: Assignment, isShells: boolean): boolean {
   return quote === "`" && (isShells || /^[\w./~][\w./~-]*[ \t]+\S.*$/.test(raw));
 }
 
-function findRegistryLogins({ file, text }: Source): Finding[] {
+function findRegistryLogins({ file, text }: CheckedText): LeakFinding[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     const [, name, value] = /^\s*([^#;=\s][^=]*?)\s*=\s*["']?(.*?)["']?\s*$/.exec(line) ?? [];
     const isLogin = name !== undefined && /(?:^|:)_(?:authToken|auth|password)$/.test(name);
@@ -65,14 +65,14 @@ function findRegistryLogins({ file, text }: Source): Finding[] {
 /** Of a place that has nothing but logins: whatever it is, it is one. A variable's default has to look like it. */
 export function isLoginValue(value: string): boolean {
   const rest = withoutMentions(value);
-  return rest === value ? !isPlaceholder(value) : looksSecret("token", rest);
+  return rest === value ? !isPlaceholder(value) : looksLikeCredential("token", rest);
 }
 
 /** Up to the value. What follows an option and begins with "-" is another option. */
 const ASSIGNED = /(?:^|[\s;&|(])([A-Za-z_]\w*)=/g;
 const OPTION = /(?:^|\s)--?([a-z-]*(?:token|password|passwd|secret|api-?key|access-?key))(?:=|\s+)(?!-)/gi;
 
-function findInScripts({ file, text }: Source): Finding[] {
+function findInScripts({ file, text }: CheckedText): LeakFinding[] {
   let scripts: unknown;
   try {
     ({ scripts } = JSON.parse(text) as { scripts?: unknown });
@@ -94,7 +94,7 @@ function hasCredential(script: string): boolean {
 }
 
 /** What is no such file the rules of the list still see. */
-function findRegistryTokens({ file, text }: Source): Finding[] {
+function findRegistryTokens({ file, text }: CheckedText): LeakFinding[] {
   try {
     return parseConfig(text, file)
       .settings.filter(({ key, value }) => key.secret && isCredential(key.name, String(value)))

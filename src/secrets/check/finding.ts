@@ -1,6 +1,6 @@
 // What `rt secrets check` finds: where, and by which rule; never what.
 
-export interface Finding {
+export interface LeakFinding {
   /** As it is named to the user: relative to where rt was started, with slashes. */
   readonly file: string;
   /** From 1. */
@@ -11,7 +11,7 @@ export interface Finding {
   readonly name?: string | undefined;
 }
 
-export interface Source {
+export interface CheckedText {
   readonly file: string;
   readonly text: string;
 }

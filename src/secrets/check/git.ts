@@ -4,7 +4,7 @@
 // The environment is passed on, since git tells a hook by it which index is meant.
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 
 const HARMLESS = ["-c", "core.fsmonitor=false", "--no-optional-locks", "--literal-pathspecs"];
 
@@ -25,7 +25,7 @@ export function askGit(args: readonly string[], input?: Uint8Array): Buffer | un
 export function requireGit(args: readonly string[], input?: Uint8Array): Buffer {
   const answer = askGit(args, input);
   if (answer) return answer;
-  throw new WordsError(
+  throw new ArgumentError(
     `git ${printable(args[0]!)} has failed`,
     "is git on PATH, and is this a repository that belongs to you?",
   );

@@ -19,7 +19,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { printable } from "../../printable.ts";
 import { ownPath } from "../helper/program.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { requireGit } from "./git.ts";
 
 const BEGIN = "# rt secrets check: begin (rt secrets check --uninstall removes these lines)";
@@ -42,7 +42,7 @@ export function installHook(): string {
   const text = before?.replace(BLOCK, "") ?? (hook.isShared ? "" : SHEBANG);
   const [shebang = ""] = /^#!.*\n/.exec(text) ?? [];
   if (shebang !== "" && !/^#!\s*\S*\/(?:env\s+)?(?:ba|da|z|k)?sh\b/.test(shebang))
-    throw new WordsError(`${printable(hook.path)} is no shell script`, `let it run: ${commandOf(hook)}`);
+    throw new ArgumentError(`${printable(hook.path)} is no shell script`, `let it run: ${commandOf(hook)}`);
   writeHook(hook, `${shebang}${BEGIN}\n${commandOf(hook)} || exit $?\n${END}\n${text.slice(shebang.length)}`);
   return `git asks rt before each commit (${printable(hook.path)})\nTo undo it: rt secrets check --uninstall\n`;
 }
@@ -75,7 +75,7 @@ function findHook(): Hook {
   const own = [top, realpathSync(ask("--git-common-dir"))];
   const folder = existsSync(dirname(path)) ? realpathSync(dirname(path)) : dirname(path);
   if (!own.some((each) => folder === each || folder.startsWith(each + sep)))
-    throw new WordsError(
+    throw new ArgumentError(
       `git's hooks are in ${printable(folder)} (core.hooksPath), which is not this repository's alone`,
       `let its pre-commit run: rt secrets check --staged`,
     );
@@ -90,12 +90,12 @@ function readHook({ path, isHuskys }: Hook): string | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
   if (!stats.isFile())
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(path)} is no regular file`,
       "let what it is run: rt secrets check --staged",
     );
   if (!isHuskys && OWN_SYSTEM !== "win32" && (stats.mode & 0o100) === 0)
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(path)} is not executable, so git does not run it`,
       "remove it, or chmod +x",
     );
@@ -112,6 +112,6 @@ function writeHook({ path }: Hook, text: string): void {
   } catch (error) {
     rmSync(draft, { force: true });
     const { code } = error as NodeJS.ErrnoException;
-    throw new WordsError(`${printable(path)} could not be written (${code}), so it is as it was`);
+    throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
   }
 }

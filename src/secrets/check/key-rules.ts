@@ -2,7 +2,7 @@
 // those of age, which `rt secrets share new-key` prints into files.
 //
 // Contract: pure. A key with a passphrase, and one whose middle is left out ("MIIE..."), is no finding.
-import type { Finding, Source } from "./finding.ts";
+import type { LeakFinding, CheckedText } from "./finding.ts";
 
 /** Line breaks may be written as "\n". What is encrypted says so in words, which no base64 has. */
 const PEM =
@@ -10,7 +10,7 @@ const PEM =
 const AGE = /AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}(?![A-Z\d])/g;
 const ENCRYPTED = "ENCRYPTED ";
 
-export function findKeys({ file, text }: Source): Finding[] {
+export function findKeys({ file, text }: CheckedText): LeakFinding[] {
   const found = [...[...text.matchAll(PEM)].filter(([, kind]) => kind !== ENCRYPTED), ...text.matchAll(AGE)];
   return found.map(({ index }) => ({
     file,

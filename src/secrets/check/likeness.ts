@@ -25,7 +25,7 @@ const LONG = 20;
 /** Bits a character. */
 const RANDOM = 3.5;
 
-export function looksSecret(name: string, value: string): boolean {
+export function looksLikeCredential(name: string, value: string): boolean {
   if (isPlaceholder(value)) return false;
   const [, password = ""] = WITH_PASSWORD.exec(value) ?? [];
   if (!isPlaceholder(password) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(value)) return true;

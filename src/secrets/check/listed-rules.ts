@@ -5,7 +5,7 @@
 import { lintSource } from "@secretlint/core";
 import { rules } from "@secretlint/secretlint-rule-preset-recommend";
 import { isLoginValue } from "./context-rules.ts";
-import type { Finding, Source } from "./finding.ts";
+import type { LeakFinding, CheckedText } from "./finding.ts";
 
 /** Takes findings back by comments of secretlint's own, from anywhere in a file; rt has one comment for that. */
 const COMMENTS = "@secretlint/secretlint-rule-filter-comments";
@@ -21,7 +21,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   PostgreSQLConnection: PASSWORD,
 };
 
-export async function findByList({ file, text }: Source): Promise<Finding[]> {
+export async function findByList({ file, text }: CheckedText): Promise<LeakFinding[]> {
   const { messages } = await lintSource({
     // The list looks at names of files, too; where they are is nothing to it.
     source: { filePath: `/${file}`, content: text, contentType: "text" },

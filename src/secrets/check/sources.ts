@@ -14,16 +14,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { isPlaceOfCredentials } from "./context-rules.ts";
-import type { Source } from "./finding.ts";
+import type { CheckedText } from "./finding.ts";
 import { askGit, requireGit, splitNames } from "./git.ts";
 
 /** Bytes. */
 const LARGEST = 1024 * 1024;
 const LEFT_OUT = new Set(["node_modules", ".git"]);
 
-export interface Sources extends Iterable<Source> {
+export interface Sources extends Iterable<CheckedText> {
   /** Files of more than a megabyte that were passed over, so far. */
   readonly large: readonly string[];
   /** Files and folders that this user may not read, so far. */
@@ -43,7 +43,7 @@ export function projectSources(): Sources {
 export function namedSources(paths: readonly string[]): Sources {
   const kinds = paths.map((path) => {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats) throw new WordsError(`There is no ${printable(path)}`);
+    if (!stats) throw new ArgumentError(`There is no ${printable(path)}`);
     return { path, isFolder: stats.isDirectory() };
   });
   return filesOf(function* (closed) {
@@ -140,7 +140,7 @@ function readRegular(path: string): Uint8Array | "large" | "closed" | undefined 
   }
 }
 
-function* asSource(file: string, bytes: Uint8Array): Generator<Source> {
+function* asSource(file: string, bytes: Uint8Array): Generator<CheckedText> {
   const [, , encoding] = WIDE.find(([first, second]) => bytes[0] === first && bytes[1] === second) ?? [];
   if (encoding === undefined && bytes.subarray(0, 8000).includes(0)) return;
   yield { file, text: new TextDecoder(encoding).decode(bytes) };

@@ -7,7 +7,7 @@
 // Contract: expired keys are not handed out; the SDKs would use them and report what the service says.
 import { printable } from "../../printable.ts";
 import { isTerminal, print, readInput } from "../streams.ts";
-import { complain, WordsError } from "../words.ts";
+import { complain, ArgumentError } from "../words.ts";
 import { requireReader } from "./program.ts";
 import { openStore } from "./store.ts";
 
@@ -38,7 +38,7 @@ export async function answerAws(action: string, profile: string): Promise<number
   if (value === null) return reportAbsent(profile);
   const keys = readKeys(value, `What is stored for the profile "${printable(profile)}"`);
   if (Date.parse(keys.Expiration ?? "") <= Date.now())
-    throw new WordsError(
+    throw new ArgumentError(
       `The access key of the profile "${printable(profile)}" expired at ${printable(keys.Expiration!)}`,
       `store a new one: rt secrets helper aws store ${printable(profile)}`,
     );
@@ -62,7 +62,7 @@ async function askForKeys(profile: string): Promise<Keys | null> {
   if (entered === null) return null;
   if (entered.trimStart().startsWith("{")) return readKeys(entered, ENTERED);
   const [AccessKeyId, SecretAccessKey, SessionToken, ...more] = entered.trim().split(/\s+/);
-  if (more.length > 0) throw new WordsError(`${ENTERED} has more than three words`);
+  if (more.length > 0) throw new ArgumentError(`${ENTERED} has more than three words`);
   return checkKeys({ AccessKeyId, SecretAccessKey, SessionToken }, ENTERED);
 }
 
@@ -72,7 +72,7 @@ function readKeys(text: string, what = "Standard input"): Keys {
   try {
     given = JSON.parse(text);
   } catch {
-    throw new WordsError(
+    throw new ArgumentError(
       `${what} is no JSON`,
       "it has AccessKeyId and SecretAccessKey, as aws sts prints them",
     );
@@ -86,11 +86,11 @@ function checkKeys(given: unknown, what: string): Keys {
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   const isOptional = (value: unknown): value is string | undefined => value === undefined || isText(value);
   if (!isText(AccessKeyId) || !isText(SecretAccessKey))
-    throw new WordsError(`${what} lacks an access key ID or a secret access key`);
+    throw new ArgumentError(`${what} lacks an access key ID or a secret access key`);
   if (!isOptional(SessionToken) || !isOptional(Expiration))
-    throw new WordsError(`${what} has a session token or an expiration that is no text`);
+    throw new ArgumentError(`${what} has a session token or an expiration that is no text`);
   if (Expiration !== undefined && Number.isNaN(Date.parse(Expiration)))
-    throw new WordsError(`${what} has an expiration that is no time in ISO 8601`);
+    throw new ArgumentError(`${what} has an expiration that is no time in ISO 8601`);
   return {
     AccessKeyId,
     SecretAccessKey,

@@ -4,8 +4,8 @@
 // started it, and none prints a value to a terminal: `rt secrets get` is for people. A protocol's own rules for errors
 // win over those of `rt secrets`; where it has none, one line and a hint on standard error, and the exit codes of `rt secrets`.
 import { printable } from "../../printable.ts";
-import { HELPER_FLAGS, type Helper, type HelperName, HELPERS } from "../commands.ts";
-import { readWords, WordsError } from "../words.ts";
+import { HELPER_FLAGS, type HelperTool, type HelperName, HELPERS } from "../commands.ts";
+import { readWords, ArgumentError } from "../words.ts";
 import { answerAws } from "./aws.ts";
 import { installDocker, uninstallDocker } from "./docker-config.ts";
 import { answerDocker } from "./docker.ts";
@@ -14,9 +14,9 @@ import { answerGit } from "./git.ts";
 import { answerNpm } from "./npm.ts";
 
 /** Answers the exit code. */
-type Answer = (action: string, operand: string) => Promise<number>;
+type HelperHandler = (action: string, operand: string) => Promise<number>;
 
-const ANSWER: Readonly<Record<HelperName, Answer>> = {
+const ANSWER: Readonly<Record<HelperName, HelperHandler>> = {
   git: answerGit,
   docker: answerDocker,
   aws: answerAws,
@@ -52,12 +52,12 @@ export async function runHelperCommand(
   const [tool, ...rest] = operands;
   const known = Object.keys(HELPERS).join(", ");
   if (tool === undefined)
-    throw new WordsError("rt secrets helper needs the name of a tool", `one of ${known}`);
+    throw new ArgumentError("rt secrets helper needs the name of a tool", `one of ${known}`);
   if (!isHelper(tool))
-    throw new WordsError(`"${printable(tool)}" is no tool that rt helps`, `there are ${known}`);
+    throw new ArgumentError(`"${printable(tool)}" is no tool that rt helps`, `there are ${known}`);
   if (options.has("install") || options.has("uninstall")) return changeInstallation(tool, rest, options);
   if (options.has("local"))
-    throw new WordsError("--local says where to install", "rt secrets helper --install --local git");
+    throw new ArgumentError("--local says where to install", "rt secrets helper --install --local git");
   return await answer(tool, rest);
 }
 
@@ -66,13 +66,14 @@ function isHelper(tool: string): tool is HelperName {
 }
 
 async function answer(tool: HelperName, [action, operand, ...more]: readonly string[]): Promise<number> {
-  const { actions, operand: wanted }: Helper = HELPERS[tool];
+  const { actions, operand: wanted }: HelperTool = HELPERS[tool];
   const hint = ["rt secrets helper", tool, actions.join("|"), wanted].filter(Boolean).join(" ");
-  if (action === undefined) throw new WordsError(`rt secrets helper ${tool} needs an action`, hint);
+  if (action === undefined) throw new ArgumentError(`rt secrets helper ${tool} needs an action`, hint);
   // What is too much may be a value that was typed in the wrong place.
-  if (!actions.includes(action)) throw new WordsError(`rt secrets helper ${tool} has no such action`, hint);
+  if (!actions.includes(action))
+    throw new ArgumentError(`rt secrets helper ${tool} has no such action`, hint);
   if ((operand === undefined) !== (wanted === undefined) || more.length > 0)
-    throw new WordsError(
+    throw new ArgumentError(
       wanted
         ? `rt secrets helper ${tool} ${action} takes one word`
         : `rt secrets helper ${tool} ${action} takes no words`,
@@ -84,16 +85,16 @@ async function answer(tool: HelperName, [action, operand, ...more]: readonly str
 function changeInstallation(tool: HelperName, rest: readonly string[], options: ReadonlySet<string>): number {
   const installation = INSTALLATIONS[tool];
   if (!installation)
-    throw new WordsError(
+    throw new ArgumentError(
       `rt does not write the configuration of ${tool}`,
       `rt help secrets has the lines for it`,
     );
-  if (rest.length > 0) throw new WordsError("--install and --uninstall take the name of one tool");
+  if (rest.length > 0) throw new ArgumentError("--install and --uninstall take the name of one tool");
   if (options.has("install") && options.has("uninstall"))
-    throw new WordsError("--install and --uninstall exclude each other");
+    throw new ArgumentError("--install and --uninstall exclude each other");
   const isLocal = options.has("local");
   if (isLocal && tool !== "git")
-    throw new WordsError(`${tool} has no configuration of a project`, "leave out --local");
+    throw new ArgumentError(`${tool} has no configuration of a project`, "leave out --local");
   if (options.has("install")) installation.install(isLocal);
   else installation.uninstall(isLocal);
   return 0;

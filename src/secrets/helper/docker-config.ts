@@ -22,7 +22,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { addMember, removeMember } from "./json-members.ts";
 import { ownPath } from "./program.ts";
 import { printLine, reportLine } from "../../own-output.ts";
@@ -37,7 +37,7 @@ export function installDocker(): void {
   const members = parseConfig(text, config);
   const store = members[STORE];
   if (store !== undefined && store !== "" && store !== OWN)
-    throw new WordsError(
+    throw new ArgumentError(
       `docker keeps its logins with ${printable(JSON.stringify(store))} (${STORE} in ${printable(config)})`,
       `log out with docker, remove that line, and install again`,
     );
@@ -73,7 +73,7 @@ function configPath(): string {
   const home = host.originalVariable(isWindows ? "USERPROFILE" : "HOME");
   const directory = host.originalVariable("DOCKER_CONFIG") || (home && join(home, ".docker"));
   if (!directory)
-    throw new WordsError("Nothing says where docker's configuration is", "set HOME or DOCKER_CONFIG");
+    throw new ArgumentError("Nothing says where docker's configuration is", "set HOME or DOCKER_CONFIG");
   return join(directory, "config.json");
 }
 
@@ -83,13 +83,13 @@ function readText(path: string): string | undefined {
   } catch (error) {
     const { code = "no UTF-8" } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new WordsError(`${printable(path)} could not be read (${code})`);
+    throw new ArgumentError(`${printable(path)} could not be read (${code})`);
   }
 }
 
 /** Throws WordsError; what the file has is not quoted, since passwords may be in it. */
 function parseConfig(text: string, path: string): Record<string, unknown> {
-  const wrong = new WordsError(
+  const wrong = new ArgumentError(
     `${printable(path)} is no JSON object, so nothing was changed`,
     "mend it first",
   );
@@ -127,7 +127,7 @@ function writeText(path: string, text: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (draft && code !== "EEXIST") rmSync(draft, { force: true });
-    throw new WordsError(`${printable(path)} could not be written (${code}), so it is as it was`);
+    throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
   }
 }
 
@@ -159,8 +159,8 @@ function installLink(): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === "EEXIST"
-      ? new WordsError(`${printable(link)} is there and not rt's`, "remove it first")
-      : new WordsError(`${printable(link)} could not be made (${code})`, "install rt where you may write");
+      ? new ArgumentError(`${printable(link)} is there and not rt's`, "remove it first")
+      : new ArgumentError(`${printable(link)} could not be made (${code})`, "install rt where you may write");
   }
   return link;
 }

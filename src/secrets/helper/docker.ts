@@ -11,9 +11,9 @@ import { escapeJson, oneLine } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
 import { print, readInput } from "../streams.ts";
-import { complain, WordsError } from "../words.ts";
+import { complain, ArgumentError } from "../words.ts";
 import { requireReader, requireWriter } from "./program.ts";
-import { openStore, type Store } from "./store.ts";
+import { openStore, type HelperStore } from "./store.ts";
 
 const PREFIX = "docker:";
 const NOT_FOUND = "credentials not found in native keychain";
@@ -44,7 +44,7 @@ export async function answerDocker(action: string): Promise<number> {
   }
 }
 
-const ACTIONS: Readonly<Record<string, (store: Store) => Promise<void>>> = {
+const ACTIONS: Readonly<Record<string, (store: HelperStore) => Promise<void>>> = {
   __proto__: null as never,
   get: giveLogin,
   store: storeLogin,
@@ -53,12 +53,12 @@ const ACTIONS: Readonly<Record<string, (store: Store) => Promise<void>>> = {
   version: async () => await print(`docker-credential-rt (rt) ${VERSION}\n`),
 };
 
-async function giveLogin({ secrets, list }: Store): Promise<void> {
+async function giveLogin({ secrets, list }: HelperStore): Promise<void> {
   await requireReader("A password");
   const server = await readServer();
   const users = (await list(PREFIX + server)).map(({ name }) => name);
   if (users.length > 1)
-    throw new WordsError(
+    throw new ArgumentError(
       `There are ${users.length} users for one registry`,
       "log out of it with docker, and in again",
     );
@@ -68,7 +68,7 @@ async function giveLogin({ secrets, list }: Store): Promise<void> {
   await print(`${JSON.stringify({ ServerURL: server, Username: user, Secret: secret })}\n`);
 }
 
-async function storeLogin({ secrets, list }: Store): Promise<void> {
+async function storeLogin({ secrets, list }: HelperStore): Promise<void> {
   await requireWriter("docker");
   const { ServerURL: server, Username: user, Secret: secret } = readLogin(await readInput());
   if (!server) throw new Refusal(NO_SERVER);
@@ -79,12 +79,12 @@ async function storeLogin({ secrets, list }: Store): Promise<void> {
 }
 
 /** That there is none is what was asked for. */
-async function eraseLogins({ secrets, list }: Store): Promise<void> {
+async function eraseLogins({ secrets, list }: HelperStore): Promise<void> {
   const service = PREFIX + (await readServer());
   for (const { name } of await list(service)) await secrets.delete(service, name);
 }
 
-async function listLogins({ list }: Store): Promise<void> {
+async function listLogins({ list }: HelperStore): Promise<void> {
   const logins = (await list()).filter(({ service }) => service.startsWith(PREFIX));
   const users = logins.map(({ service, name }) => [service.slice(PREFIX.length), name] as const);
   await print(`${escapeJson(JSON.stringify(Object.fromEntries(users)))}\n`);
@@ -105,7 +105,7 @@ interface Login {
 
 /** The input has a password in it, so no message quotes it. Throws WordsError. */
 function readLogin(text: string): Login {
-  const wrong = new WordsError("Standard input is not JSON with ServerURL, Username and Secret");
+  const wrong = new ArgumentError("Standard input is not JSON with ServerURL, Username and Secret");
   let given: unknown;
   try {
     given = JSON.parse(text);

@@ -6,7 +6,7 @@
 import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { ownPath } from "./program.ts";
 import { printLine } from "../../own-output.ts";
 
@@ -62,9 +62,9 @@ function readHelpers(scope: string): string[] {
 /** Its output. Throws WordsError with what git says. */
 function runGit(args: readonly string[], expected: readonly number[] = [0]): string {
   const git = Bun.which("git", { PATH: host.originalVariable("PATH") ?? "" });
-  if (git === null) throw new WordsError("There is no git on PATH", "install git first");
+  if (git === null) throw new ArgumentError("There is no git on PATH", "install git first");
   const env = host.originalEnvironment();
   const { stdout, stderr, exitCode } = Bun.spawnSync([git, ...args], { env, stdin: "ignore" });
   if (expected.includes(exitCode)) return stdout.toString();
-  throw new WordsError(`git has refused: ${printable(stderr.toString().trim())}`);
+  throw new ArgumentError(`git has refused: ${printable(stderr.toString().trim())}`);
 }

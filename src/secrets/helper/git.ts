@@ -13,9 +13,9 @@
 // - An action that this does not know is passed over without a word, as gitcredentials(7) demands.
 import { printable } from "../../printable.ts";
 import { print, readInput } from "../streams.ts";
-import { complain, WordsError } from "../words.ts";
+import { complain, ArgumentError } from "../words.ts";
 import { requireReader, requireWriter } from "./program.ts";
-import { openStore, type Store } from "./store.ts";
+import { openStore, type HelperStore } from "./store.ts";
 
 type Attributes = ReadonlyMap<string, string>;
 
@@ -33,7 +33,7 @@ export async function answerGit(action: string): Promise<number> {
   return await perform(openStore(), readAttributes(await readInput(endsInBlankLine)));
 }
 
-const ACTIONS: Readonly<Record<string, (store: Store, asked: Attributes) => Promise<number>>> = {
+const ACTIONS: Readonly<Record<string, (store: HelperStore, asked: Attributes) => Promise<number>>> = {
   __proto__: null as never,
   get: giveCredential,
   store: storeCredential,
@@ -52,7 +52,7 @@ export function readAttributes(text: string): Attributes {
     const [, key, value] = /^([^=]+)=([^]*?)\r?$/.exec(line) ?? [];
     if (line === "" || line === "\r") break;
     if (key === undefined || value === undefined)
-      throw new WordsError(`Line ${index + 1} of standard input is not of the form key=value`);
+      throw new ArgumentError(`Line ${index + 1} of standard input is not of the form key=value`);
     if (key === CAPABLE && value === "authtype") attributes.set(CAPABLE, value);
     if (!USED.includes(key)) continue;
     requireCarriable(key, value);
@@ -64,21 +64,25 @@ export function readAttributes(text: string): Attributes {
 /** A line break would begin another attribute, such as a host; git takes NUL for the end. Throws WordsError. */
 function requireCarriable(what: string, value: string): void {
   if (/[\0\r\n]/.test(value))
-    throw new WordsError(`${what} has a line break or a NUL character, which git's protocol cannot carry`);
+    throw new ArgumentError(`${what} has a line break or a NUL character, which git's protocol cannot carry`);
 }
 
 /** Throws WordsError for what is not one address. */
 function serviceOf(asked: Attributes): string {
   const [protocol, host, path] = ["protocol", "host", "path"].map((key) => asked.get(key) ?? "");
-  if (!/^[a-z][a-z0-9+.-]*$/i.test(protocol!)) throw new WordsError("git names no protocol");
-  if (host === "" && path === "") throw new WordsError("git names neither a host nor a path");
+  if (!/^[a-z][a-z0-9+.-]*$/i.test(protocol!)) throw new ArgumentError("git names no protocol");
+  if (host === "" && path === "") throw new ArgumentError("git names neither a host nor a path");
   // "a/b" would be the host a and the path b.
-  if (/[/\\?#@\s]/.test(host!)) throw new WordsError("git names a host that cannot be one");
+  if (/[/\\?#@\s]/.test(host!)) throw new ArgumentError("git names a host that cannot be one");
   return `git:${protocol}://${host}${path === "" ? "" : `/${path}`}`;
 }
 
 /** Undefined where git has to name one. */
-async function findUser({ list }: Store, service: string, asked: Attributes): Promise<string | undefined> {
+async function findUser(
+  { list }: HelperStore,
+  service: string,
+  asked: Attributes,
+): Promise<string | undefined> {
   const user = asked.get("username");
   if (user !== undefined) return user === "" ? NOBODY : user;
   const users = (await list(service)).map(({ name }) => name);
@@ -91,7 +95,7 @@ async function findUser({ list }: Store, service: string, asked: Attributes): Pr
   return undefined;
 }
 
-async function giveCredential(store: Store, asked: Attributes): Promise<number> {
+async function giveCredential(store: HelperStore, asked: Attributes): Promise<number> {
   const service = serviceOf(asked);
   const user = await findUser(store, service, asked);
   const value = user === undefined ? null : await store.secrets.get(service, user);
@@ -111,10 +115,10 @@ async function giveCredential(store: Store, asked: Attributes): Promise<number> 
   return 0;
 }
 
-async function storeCredential({ secrets }: Store, asked: Attributes): Promise<number> {
+async function storeCredential({ secrets }: HelperStore, asked: Attributes): Promise<number> {
   if (asked.get("ephemeral") === "1") return 0;
   const isToken = asked.has("authtype") && asked.has("credential");
-  if (!isToken && !asked.has("password")) throw new WordsError("git names no password to store");
+  if (!isToken && !asked.has("password")) throw new ArgumentError("git names no password to store");
   const service = serviceOf(asked);
   const user = asked.get("username") || NOBODY;
   const value = [asked.get("password") ?? "", ...pick(asked, KEPT).map(([key, each]) => `${key}=${each}`)];
@@ -123,7 +127,7 @@ async function storeCredential({ secrets }: Store, asked: Attributes): Promise<n
   return 0;
 }
 
-async function eraseCredential(store: Store, asked: Attributes): Promise<number> {
+async function eraseCredential(store: HelperStore, asked: Attributes): Promise<number> {
   const service = serviceOf(asked);
   const user = asked.get("username");
   const users = user === undefined ? (await store.list(service)).map(({ name }) => name) : [user || NOBODY];

@@ -1,6 +1,6 @@
 // Changes one member of a JSON file and leaves every other character as it is: indentation, order, line ends.
 
-interface Member {
+interface JsonMember {
   readonly key: string;
   readonly start: number;
   readonly end: number;
@@ -10,8 +10,8 @@ interface Member {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
 /** The members of the outermost object. `json` must be valid. */
-function findMembers(json: string): Member[] {
-  const members: Member[] = [];
+function findMembers(json: string): JsonMember[] {
+  const members: JsonMember[] = [];
   let depth = 0;
   let begun: { key: string; start: number } | undefined;
   const finish = (end: number) => {

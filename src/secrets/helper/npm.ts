@@ -5,7 +5,7 @@
 // for the variable that an .npmrc mentions. npm itself asks no program.
 import { printable } from "../../printable.ts";
 import { isTerminal, print, readInput, withoutLineBreak } from "../streams.ts";
-import { complain, WordsError } from "../words.ts";
+import { complain, ArgumentError } from "../words.ts";
 import { requireReader } from "./program.ts";
 import { openStore } from "./store.ts";
 
@@ -38,7 +38,7 @@ function nameOf(registry: string): string {
   const rest = registry.slice(start.length);
   const url = URL.parse(`https://${rest}`);
   if (!url || /[@?#\s]/.test(rest))
-    throw new WordsError("That is no address of a registry", "as in https://registry.npmjs.org/");
+    throw new ArgumentError("That is no address of a registry", "as in https://registry.npmjs.org/");
   const host = rest.split("/", 1)[0]!.toLowerCase();
   // As npm writes it, without the port that is meant anyway. Where no protocol says which that is, each port is another.
   const port = DEFAULT_PORTS[start.toLowerCase()];
@@ -62,6 +62,6 @@ async function askForToken(name: string): Promise<string | null> {
 /** One that a header can carry: a line break would begin another header. Throws WordsError. */
 function checkToken(token: string, what: string): string {
   if (!/^[\x21-\x7e]+(?: [\x21-\x7e]+)?$/.test(token))
-    throw new WordsError(`${what} is no token of a registry`);
+    throw new ArgumentError(`${what} is no token of a registry`);
   return token;
 }

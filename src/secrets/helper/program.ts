@@ -2,12 +2,12 @@
 import { realpathSync } from "node:fs";
 import { host } from "../../../platform/process.ts";
 import { isTerminal } from "../streams.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 
 /** A value is not shown to whoever stands behind, nor typed where it is shown. Throws WordsError. */
 export async function requireReader(what: string): Promise<void> {
   if (await isTerminal(1))
-    throw new WordsError(
+    throw new ArgumentError(
       `${what} is printed for a program, not to a terminal`,
       "rt secrets get shows a value",
     );
@@ -16,7 +16,7 @@ export async function requireReader(what: string): Promise<void> {
 /** Throws WordsError. */
 export async function requireWriter(tool: string): Promise<void> {
   if (await isTerminal(0))
-    throw new WordsError(
+    throw new ArgumentError(
       `Standard input is a terminal; ${tool} starts this and writes to it`,
       "rt secrets set stores a value that you type",
     );

@@ -2,15 +2,15 @@
 import type { CredentialName, SecretProvider } from "../../../platform/contract/secret-provider.ts";
 import { openProvider } from "../../../platform/secret-provider.ts";
 import { createSecrets, type Secrets, toSecretsError } from "../secrets.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 
-export interface Store {
+export interface HelperStore {
   readonly secrets: Secrets;
   /** Of one service or of all, in order. */
   list(service?: string): Promise<CredentialName[]>;
 }
 
-export function openStore(): Store {
+export function openStore(): HelperStore {
   let opened: Promise<SecretProvider> | undefined;
   const open = () => (opened ??= openProvider());
   return {
@@ -19,7 +19,7 @@ export function openStore(): Store {
       try {
         const provider = await open();
         if (!provider.list)
-          throw new WordsError("The credential store of this system cannot be listed by rt");
+          throw new ArgumentError("The credential store of this system cannot be listed by rt");
         const found = await provider.list(service);
         const keyOf = (each: CredentialName) => `${each.service}\0${each.name}`;
         return found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -18,14 +18,14 @@ import { IMPORT_FLAGS } from "../commands.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { checkText } from "../secrets.ts";
 import { print } from "../streams.ts";
-import { complain, readWords, type Words, WordsError } from "../words.ts";
+import { complain, readWords, type ParsedArguments, ArgumentError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
 import { describeAddress, mappingPath, pathOf, storeAll } from "./destination.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
 import { movedLine } from "./moved-line.ts";
-import { type Address, type Move, type Plan, planImport, type StoreAddress } from "./plan.ts";
+import { type CredentialAddress, type Move, type ImportPlan, planImport, type StoreAddress } from "./plan.ts";
 import { defaultService } from "./project-service.ts";
 import { undoImport } from "./undo.ts";
 import { openOrCreate } from "../share/age-file.ts";
@@ -55,13 +55,13 @@ export async function runImportCommand(
   }
   const [file, ...names] = words.operands;
   if (file === undefined)
-    throw new WordsError("rt secrets import needs a file of variables", "rt secrets import .env");
+    throw new ArgumentError("rt secrets import needs a file of variables", "rt secrets import .env");
   const [one, other] = EXCLUSIVE.find((pair) => pair.every((option) => words.options.has(option))) ?? [];
-  if (one) throw new WordsError(`--${one} and --${other} exclude each other`);
+  if (one) throw new ArgumentError(`--${one} and --${other} exclude each other`);
   return words.options.has("undo") ? await undoImport(file, names, words) : await moveIn(file, names, words);
 }
 
-async function moveIn(path: string, names: readonly string[], words: Words): Promise<number> {
+async function moveIn(path: string, names: readonly string[], words: ParsedArguments): Promise<number> {
   const file = readProjectFile(path);
   const mapping = readProjectFile(mappingPath(), true);
   const scripts = words.values.get("script") ?? [];
@@ -98,14 +98,14 @@ async function planFile(
   env: ProjectFile,
   mapping: ProjectFile,
   names: readonly string[],
-  words: Words,
-): Promise<Plan> {
+  words: ParsedArguments,
+): Promise<ImportPlan> {
   const assignments = findAssignments(env.text);
   const assigned = new Set(assignments.map(({ name }) => name));
   const unknown = names.find((name) => !assigned.has(name));
   // It may be a value that was typed in the wrong place.
   if (unknown !== undefined)
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(env.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
     );
   const sources = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
@@ -133,7 +133,7 @@ async function planFile(
       (file === undefined ? { service, name } : { file, name }),
   });
   const refused = plan.stays.find(({ name, isImpossible }) => isImpossible && names.includes(name));
-  if (refused) throw new WordsError(`${refused.name} ${refused.reason}`);
+  if (refused) throw new ArgumentError(`${refused.name} ${refused.reason}`);
   return plan;
 }
 
@@ -149,18 +149,18 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The file that --to names. Throws WordsError. */
-function fileOf(words: Words): string | undefined {
+function fileOf(words: ParsedArguments): string | undefined {
   const to = words.values.get("to")?.at(-1);
   if (to === undefined) return undefined;
   const file = to.startsWith(AGE) ? to.slice(AGE.length) : "";
   if (file === "")
-    throw new WordsError('--to takes a file that is encrypted with age, as in "age:secrets.age"');
+    throw new ArgumentError('--to takes a file that is encrypted with age, as in "age:secrets.age"');
   if (/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(file) || !file.isWellFormed())
-    throw new WordsError("A path with control characters cannot be written into a file");
+    throw new ArgumentError("A path with control characters cannot be written into a file");
   return file;
 }
 
-function destinationOf(words: Words): string {
+function destinationOf(words: ParsedArguments): string {
   const file = fileOf(words);
   return file === undefined ? "the credential store" : printable(file);
 }
@@ -168,7 +168,7 @@ function destinationOf(words: Words): string {
 function checkService(service: string): void {
   checkText("service", service);
   if (/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(service))
-    throw new WordsError("A service with control characters cannot be written into a file");
+    throw new ArgumentError("A service with control characters cannot be written into a file");
 }
 
 /** What the mapping says already; a reason where that is no entry of the store. */
@@ -176,7 +176,7 @@ function addressIn(
   sources: Readonly<Record<string, unknown>>,
   name: string,
   service: string | undefined,
-): Address | string | undefined {
+): CredentialAddress | string | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
   const { from } = (sources[name] ?? {}) as { from?: unknown };
   const address = typeof from === "string" ? partAddress(from) : (from as Partial<StoreAddress> | undefined);
@@ -202,7 +202,7 @@ function partAddress(from: string): StoreAddress | undefined {
 }
 
 function describePlan(
-  { moves, stays: all }: Plan,
+  { moves, stays: all }: ImportPlan,
   path: string,
   isNamed: boolean,
   scripts: readonly string[],
@@ -271,7 +271,7 @@ function leadElsewhere(error: unknown): never {
   if (code !== "ERR_SECRETS_UNAVAILABLE") throw error;
   const [what, remedy] = splitRemedy(message);
   const others = "--to age:secrets.age moves them into a file that is encrypted (rt help moving-in)";
-  throw new WordsError(`${what}, so nothing was moved`, [remedy, others].filter(Boolean).join("; or "));
+  throw new ArgumentError(`${what}, so nothing was moved`, [remedy, others].filter(Boolean).join("; or "));
 }
 
 /** Throws WordsError unless the engine reads the new file as it reads the old one, without what moves. */
@@ -281,7 +281,7 @@ function requireSameMeaning(file: ProjectFile, draft: string, moved: ReadonlySet
   const after = readEngineValues(resolve(draft), names);
   for (const name of moved) before.delete(name);
   if (Bun.deepEquals(before, after)) return;
-  throw new WordsError(
+  throw new ArgumentError(
     `${printable(file.path)} is written in a way that no value can be taken out of, so nothing was changed`,
     "move fewer values, by their names",
   );

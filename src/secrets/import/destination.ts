@@ -9,16 +9,16 @@ import { printable } from "../../printable.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { secrets } from "../secrets.ts";
 import { openOrCreate, openShared, writeShared } from "../share/age-file.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { shellWord } from "./moved-line.ts";
-import type { Address, FileAddress, Move } from "./plan.ts";
+import type { CredentialAddress, FileAddress, Move } from "./plan.ts";
 
 /** The rtfig.toml of the root project, as a person here would write it. Throws WordsError. */
 export function mappingPath(): string {
   const here = realpathSync(".");
   const root = findRoot(here);
   if (root === undefined)
-    throw new WordsError(
+    throw new ArgumentError(
       `The ${FILE_NAME} of this project is not yours to write`,
       "start this in the folder of your own project",
     );
@@ -26,7 +26,7 @@ export function mappingPath(): string {
 }
 
 /** For people, on one line. */
-export function describeAddress(address: Address): string {
+export function describeAddress(address: CredentialAddress): string {
   return printable(
     address.file === undefined
       ? `${address.service}/${address.name}`
@@ -68,14 +68,14 @@ async function storeInFile(file: string, moves: readonly Move[]): Promise<void> 
   await compare(moves);
 }
 
-function otherValue(address: Address, isMapped: boolean): WordsError {
+function otherValue(address: CredentialAddress, isMapped: boolean): ArgumentError {
   if (address.file !== undefined)
-    return new WordsError(
+    return new ArgumentError(
       `${printable(address.file)} has another value of ${address.name}, so nothing was moved`,
       "move it to another file, or take that one out: rt secrets delete --file",
     );
   const { service, name } = address;
-  return new WordsError(
+  return new ArgumentError(
     `There is another value under "${printable(service)}" "${printable(name)}" in the credential store, so nothing was moved`,
     isMapped
       ? `${FILE_NAME} has one source of a name, for all packages: what is another value needs another name, or change that one: rt secrets set ${shellWord(service)} ${shellWord(name)}`
@@ -87,18 +87,18 @@ async function compare(moves: readonly Move[]): Promise<void> {
   for (const { address, value } of moves) {
     if ((await readValue(address)) === value) continue;
     throw address.file === undefined
-      ? new WordsError(
+      ? new ArgumentError(
           `The credential store does not give back what was stored under "${printable(address.service)}" "${printable(address.name)}", so the file is as it was`,
           "rt doctor looks at the store",
         )
-      : new WordsError(
+      : new ArgumentError(
           `${printable(address.file)} does not give back what was stored, so the other file is as it was`,
         );
   }
 }
 
 /** Null where it is not there. Throws as storeAll. */
-export async function readValue(address: Address): Promise<string | null> {
+export async function readValue(address: CredentialAddress): Promise<string | null> {
   if (address.file === undefined) return await secrets.get(address.service, address.name);
   return (await openShared(pathOf(address.file), address.file)).content.secrets.get(address.name) ?? null;
 }

@@ -6,7 +6,7 @@
 import { basename, dirname } from "node:path";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 
 /**
  * The variables of the file at an absolute path, as they are where the environment has none of `own`, the names that the
@@ -16,7 +16,7 @@ export function readEngineValues(path: string, own: ReadonlySet<string>): Map<st
   // Of what has a comma the engine makes two files; folders with one it need not be told of.
   const name = basename(path);
   if (name.includes(","))
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(name)} has a comma in its name, which the engine reads as two files`,
       "give it another name",
     );
@@ -31,7 +31,7 @@ export function readEngineValues(path: string, own: ReadonlySet<string>): Map<st
     const all = JSON.parse(stdout.toString()) as Record<string, string>;
     return new Map(Object.entries(all).filter(([name]) => own.has(name)));
   } catch {
-    throw new WordsError(
+    throw new ArgumentError(
       signalCode
         ? `Interrupted by ${signalCode}, so nothing was changed`
         : `${printable(path)} could not be read as a file of variables`,

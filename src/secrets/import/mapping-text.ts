@@ -7,14 +7,14 @@ import { lineOf } from "../../config/location.ts";
 import { parseConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
 import { readMapping } from "../mapping/mapping.ts";
-import { WordsError } from "../words.ts";
-import type { Address } from "./plan.ts";
+import { ArgumentError } from "../words.ts";
+import type { CredentialAddress } from "./plan.ts";
 
 type Table = Record<string, unknown>;
 
 export interface Addition {
   readonly name: string;
-  readonly address: Address;
+  readonly address: CredentialAddress;
   /** Whether scripts may show the value. */
   readonly isShown?: boolean;
 }
@@ -27,7 +27,7 @@ export function parseMappingText(text: string, file: string, isNew = false): Tab
     if (isNew) readMapping(config, ".");
     return config.content;
   } catch (error) {
-    throw new WordsError(`${(error as Error).message}, so nothing was changed`, "mend that first");
+    throw new ArgumentError(`${(error as Error).message}, so nothing was changed`, "mend that first");
   }
 }
 
@@ -74,7 +74,7 @@ export function addToMapping(
   }
   if (Bun.deepEquals(parse(result), wanted, true)) parseMappingText(result, file, true);
   else
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(file)} is written in a way that rt cannot add to, so nothing was changed`,
       `add [secrets.<name>] with from = "<service>/<name>" and [run.secrets] by hand, and import again`,
     );
@@ -82,7 +82,7 @@ export function addToMapping(
 }
 
 /** "service/name" where that can be parted again. */
-function sourceOf(address: Address): string {
+function sourceOf(address: CredentialAddress): string {
   if (address.file !== undefined) return JSON.stringify(`age:${address.file}`);
   const { service, name } = address;
   if (!service.includes("/") && !service.startsWith("age:")) return JSON.stringify(`${service}/${name}`);

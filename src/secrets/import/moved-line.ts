@@ -4,7 +4,7 @@
 //   export NPM_TOKEN="npm_..."  # of the release user
 //   # export NPM_TOKEN="..." is in the credential store: rt secrets get shop NPM_TOKEN  # of the release user
 import type { Quote } from "./env-file.ts";
-import type { Address, Move } from "./plan.ts";
+import type { CredentialAddress, Move } from "./plan.ts";
 
 const STORED = "is in the credential store: rt secrets get";
 const ENCRYPTED = "is in an encrypted file: rt secrets get";
@@ -24,7 +24,7 @@ export interface MovedLine {
   readonly end: number;
   readonly prefix: string;
   readonly quote: Quote;
-  readonly address: Address;
+  readonly address: CredentialAddress;
   /** Variables that the value was put together from. */
   readonly parts: readonly string[];
 }

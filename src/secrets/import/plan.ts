@@ -4,11 +4,11 @@
 // value that is put together from other variables, and one that others are put together from stay, unless they are
 // named, and then with all that belongs to them. A value in which the engine puts nothing for a variable that does not exist
 // stays in any case: what it drops, a password's "$" and more, would be lost.
-import { looksSecret } from "../check/likeness.ts";
+import { looksLikeCredential } from "../check/likeness.ts";
 import type { Assignment } from "./env-file.ts";
 
 /** Of an entry of the credential store, or of a file that is encrypted with age. */
-export type Address = StoreAddress | FileAddress;
+export type CredentialAddress = StoreAddress | FileAddress;
 
 export interface StoreAddress {
   readonly service: string;
@@ -26,26 +26,26 @@ export interface Move {
   readonly assignment: Assignment;
   readonly name: string;
   readonly value: string;
-  readonly address: Address;
+  readonly address: CredentialAddress;
   /** The value is too short to be redacted, so scripts may show it. */
   readonly isShown: boolean;
   /** Variables that the value was put together from. */
   readonly parts: readonly string[];
 }
 
-export interface Stay {
+export interface SkippedVariable {
   readonly name: string;
   readonly reason: string;
   /** It cannot move at all; others do when they are named. */
   readonly isImpossible: boolean;
 }
 
-export interface Plan {
+export interface ImportPlan {
   readonly moves: readonly Move[];
-  readonly stays: readonly Stay[];
+  readonly stays: readonly SkippedVariable[];
 }
 
-export interface Wish {
+export interface ImportRequest {
   readonly assignments: readonly Assignment[];
   /** As the engine reads them. */
   readonly values: ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ export interface Wish {
   /** Whether the environment has a variable, beside those of the file. */
   isInEnvironment(name: string): boolean;
   /** Where the value of a name belongs; a reason where that is nowhere. */
-  addressOf(name: string): Address | string;
+  addressOf(name: string): CredentialAddress | string;
 }
 
 /** What a script shows is searched for values of this length and more; in characters. */
@@ -64,11 +64,18 @@ const SHORTEST_HIDDEN = 8;
 /** With ":-" there is something else for a variable that is not there. */
 const REFERENCE = /(?<!\\)\$(?:\{(\w+)(:-)?|(\w+))/g;
 
-export function planImport({ assignments, values, chosen, isFound, isInEnvironment, addressOf }: Wish): Plan {
+export function planImport({
+  assignments,
+  values,
+  chosen,
+  isFound,
+  isInEnvironment,
+  addressOf,
+}: ImportRequest): ImportPlan {
   const assigned = new Set(assignments.map(({ name }) => name));
   const isKnown = (name: string) => assigned.has(name) || isInEnvironment(name);
   const moves = new Map<string, Move>();
-  const stays = new Map<string, Stay>();
+  const stays = new Map<string, SkippedVariable>();
   const isNamed = (name: string) => chosen !== "likely" && (chosen === "all" || chosen.has(name));
   for (const assignment of assignments) {
     const { name } = assignment;
@@ -85,7 +92,7 @@ export function planImport({ assignments, values, chosen, isFound, isInEnvironme
     else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
     else if (typeof chosen === "string" && assignment.raw.includes("$("))
       stay("has a command in it, which a shell runs and the engine does not", false);
-    else if (chosen === "likely" && !looksSecret(name, value) && !isFound(name) && !isDropped)
+    else if (chosen === "likely" && !looksLikeCredential(name, value) && !isFound(name) && !isDropped)
       stay("does not look like a credential", false);
     // What the engine takes for a name may be a part of a password, so it is not shown.
     else if (isDropped)
@@ -113,7 +120,7 @@ function keepWhatOthersNeed(
   assignments: readonly Assignment[],
   values: ReadonlyMap<string, string>,
   moves: Map<string, Move>,
-  stays: Map<string, Stay>,
+  stays: Map<string, SkippedVariable>,
 ): void {
   let isDone = false;
   while (!isDone) {
@@ -130,13 +137,13 @@ function keepWhatOthersNeed(
   }
 }
 
-interface Reference {
+interface VariableReference {
   readonly name: string;
   readonly hasDefault: boolean;
 }
 
 /** Other variables in a value, where the engine has put those in. */
-function references({ raw }: Assignment, value: string | undefined): Reference[] {
+function references({ raw }: Assignment, value: string | undefined): VariableReference[] {
   if (raw === value) return [];
   return [...raw.matchAll(REFERENCE)].map(([, braced, mark, plain]) => ({
     name: (braced ?? plain)!,
@@ -144,6 +151,6 @@ function references({ raw }: Assignment, value: string | undefined): Reference[]
   }));
 }
 
-function namesIn(found: readonly Reference[]): string[] {
+function namesIn(found: readonly VariableReference[]): string[] {
   return [...new Set(found.map(({ name }) => name))];
 }

@@ -10,28 +10,32 @@ import { oneLine, printable } from "../../printable.ts";
 import { complain } from "../words.ts";
 import { confirm } from "../confirmation.ts";
 import { findMapping } from "../mapping/mapping-file.ts";
-import type { Source } from "../mapping/mapping.ts";
+import type { SecretSource } from "../mapping/mapping.ts";
 import { canAsk } from "../mapping/question.ts";
 import { isTrusted } from "../mapping/trust.ts";
 import { print } from "../streams.ts";
-import { type Words, WordsError } from "../words.ts";
+import { type ParsedArguments, ArgumentError } from "../words.ts";
 import { describeAddress, readValue } from "./destination.ts";
 import { type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
-import type { Address } from "./plan.ts";
+import type { CredentialAddress } from "./plan.ts";
 import { draftWith, unwritable } from "./written-values.ts";
 
 const DONE = 0;
 const DECLINED = 1;
 
 /** Throws WordsError, and what the store throws. */
-export async function undoImport(path: string, names: readonly string[], words: Words): Promise<number> {
+export async function undoImport(
+  path: string,
+  names: readonly string[],
+  words: ParsedArguments,
+): Promise<number> {
   const file = readProjectFile(path);
   const all = findMovedLines(file.text);
   const lines = all.filter(({ name }) => names.length === 0 || names.includes(name));
   // It may be a value that was typed in the wrong place.
   if (lines.length === 0 || names.some((each) => !all.some(({ name }) => name === each)))
-    throw new WordsError(
+    throw new ArgumentError(
       `${printable(path)} has no line of rt secrets import${["", " for that"][names.length] ?? " for one of those names"}`,
     );
   const strange = findStrange(lines);
@@ -73,7 +77,7 @@ function findStrange(lines: readonly MovedLine[]): MovedLine[] {
 }
 
 /** An entry of a file that rtfig.toml names has the variable's own name. */
-function isSame(source: Source, address: Address, name: string): boolean {
+function isSame(source: SecretSource, address: CredentialAddress, name: string): boolean {
   if (address.file !== undefined)
     return source.kind === "age" && source.file === address.file && address.name === name;
   return source.kind === "store" && source.service === address.service && source.name === address.name;
@@ -93,9 +97,9 @@ function warnOfParts({ name, parts }: MovedLine): void {
   );
 }
 
-function refusal(strange: readonly MovedLine[], path: string): WordsError {
+function refusal(strange: readonly MovedLine[], path: string): ArgumentError {
   const what = strange.map(({ name, address }) => `${name} from ${describeAddress(address)}`).join(", ");
-  return new WordsError(
+  return new ArgumentError(
     `Nobody has allowed that ${printable(path)} gets ${what}, so nothing was changed`,
     "without --yes it asks, on a terminal; rt trust allows what rtfig.toml says, and that comes back by --yes",
   );
@@ -106,7 +110,7 @@ async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promis
     lines.map(async ({ address }) => {
       const value = await readValue(address);
       if (value !== null) return value;
-      throw new WordsError(
+      throw new ArgumentError(
         address.file === undefined
           ? `There is no credential "${printable(address.name)}" under "${printable(address.service)}", so nothing was changed`
           : `${printable(address.file)} has no entry "${printable(address.name)}", so nothing was changed`,

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { printable } from "../../printable.ts";
 import { draftFile, type ProjectFile } from "../exchanged-file.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
 import type { MovedLine } from "./moved-line.ts";
@@ -68,7 +68,7 @@ export function unwritable(
   file: ProjectFile,
   lines: readonly MovedLine[],
   values: readonly string[],
-): WordsError {
+): ArgumentError {
   const [good, bad]: [string[], string[]] = [[], []];
   for (const [index, line] of lines.entries()) {
     using draft = draftWith(file, [line], [values[index]!]);
@@ -76,7 +76,7 @@ export function unwritable(
   }
   const [what, them] =
     bad.length === 0 ? ["all these values", "they"] : [bad.join(", "), bad.length === 1 ? "it" : "they"];
-  return new WordsError(
+  return new ArgumentError(
     `${printable(file.path)} cannot have ${what} in a way that ${them} would be read, so nothing was changed`,
     good.length > 0
       ? `others come back by their names: rt secrets import --undo ${printable(file.path)} ${good.join(" ")}`

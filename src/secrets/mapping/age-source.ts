@@ -3,11 +3,11 @@
 // Surprising: what this does without is loaded by nobody else: the library is larger than all the rest of a run.
 
 import type { OpenFiles } from "../share/age-file.ts";
-import type { Source } from "./mapping.ts";
+import type { SecretSource } from "./mapping.ts";
 
 /** The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure. */
 export async function readAgeFile(
-  source: Extract<Source, { kind: "age" }>,
+  source: Extract<SecretSource, { kind: "age" }>,
   name: string,
   folder: string,
   opened: OpenFiles,

@@ -6,9 +6,9 @@
 // the question cannot be answered.
 import { host } from "../../../platform/process.ts";
 import { openProvider } from "../../../platform/secret-provider.ts";
-import { complain } from "../../complaint.ts";
+import { printError } from "../../complaint.ts";
 import { readConfig, readOwnConfig } from "../../config/rtfig.ts";
-import { nearest } from "../../nearest.ts";
+import { suggestNames } from "../../nearest.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import { findPackageJson, scriptNames, scriptOf, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
@@ -45,10 +45,10 @@ export async function describeEnvironment(
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string };
     if (name !== "Failure" && name !== "PackageJsonError") throw error;
-    return complain(message, hint, FAILED);
+    return printError(message, hint, FAILED);
   }
   if (!consents.mapping && consents.servers.length === 0)
-    return complain(
+    return printError(
       "The rtfig.toml of this project asks for no secrets",
       "rt help secrets-in-scripts",
       FAILED,
@@ -87,7 +87,7 @@ function scriptNamed(text: string) {
 function warnOfUnknown(script: string): void {
   const located = script.includes("#") ? null : findPackageJson(process.cwd());
   if (!located || scriptOf(located.manifest, script) !== null) return;
-  const [similar] = nearest(script, scriptNames(located.manifest));
+  const [similar] = suggestNames(script, scriptNames(located.manifest));
   reportLine(
     `warning: There is no script "${oneLine(script)}" in package.json` +
       (similar === undefined ? "" : `\nhint: did you mean ${oneLine(similar)}?`),

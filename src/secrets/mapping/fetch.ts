@@ -3,13 +3,13 @@
 //
 // Contract: nothing is loaded that no source needs. The bytes are the caller's to zero; where this throws, it has zeroed them.
 import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import type { OpenFiles } from "../share/age-file.ts";
-import type { MappedSecret, Source } from "./mapping.ts";
+import type { MappedSecret, SecretSource } from "./mapping.ts";
 
 /** One that is not there, or that its source did not give. */
-export interface Lack {
+export interface MissingSecret {
   readonly secret: MappedSecret;
   /** What its source said, as a sentence; undefined where the store does not have it. */
   readonly reason?: string | undefined;
@@ -18,15 +18,15 @@ export interface Lack {
 export interface Fetched {
   /** By the variables' names. */
   readonly values: ReadonlyMap<string, Uint8Array>;
-  readonly lacking: readonly Lack[];
+  readonly lacking: readonly MissingSecret[];
 }
 
 /** A value, or why there is none: "" where that is not known. */
-type Answer = Uint8Array | string;
+type FetchResult = Uint8Array | string;
 
 /** @param folder of the rtfig.toml. Throws Failure where the store failed, or a value cannot be a variable's. */
 export async function fetchSecrets(secrets: readonly MappedSecret[], folder: string): Promise<Fetched> {
-  const reads = new Map<string, Promise<Answer>>();
+  const reads = new Map<string, Promise<FetchResult>>();
   const files: OpenFiles = new Map();
   const pending = secrets.map((secret) => {
     const key = JSON.stringify([secret.source, secret.source.kind === "age" && secret.name]);
@@ -36,7 +36,7 @@ export async function fetchSecrets(secrets: readonly MappedSecret[], folder: str
   });
   const answers = await Promise.allSettled(pending);
   const values = new Map<string, Uint8Array>();
-  const lacking: Lack[] = [];
+  const lacking: MissingSecret[] = [];
   const failures: { secret: MappedSecret; error: unknown }[] = [];
   for (const [index, answer] of answers.entries()) {
     const secret = secrets[index]!;
@@ -58,7 +58,11 @@ export async function fetchSecrets(secrets: readonly MappedSecret[], folder: str
   return { values, lacking };
 }
 
-async function readSource({ name, source }: MappedSecret, folder: string, files: OpenFiles): Promise<Answer> {
+async function readSource(
+  { name, source }: MappedSecret,
+  folder: string,
+  files: OpenFiles,
+): Promise<FetchResult> {
   switch (source.kind) {
     case "store":
       return (await readStore(source)) ?? "";
@@ -75,7 +79,10 @@ async function readSource({ name, source }: MappedSecret, folder: string, files:
 
 let store: ReturnType<typeof import("../../../platform/secret-provider.ts").openProvider> | undefined;
 
-async function readStore({ service, name }: Extract<Source, { kind: "store" }>): Promise<Uint8Array | null> {
+async function readStore({
+  service,
+  name,
+}: Extract<SecretSource, { kind: "store" }>): Promise<Uint8Array | null> {
   store ??= import("../../../platform/secret-provider.ts").then(({ openProvider }) => openProvider());
   return await (await store).get(service, name);
 }
@@ -103,17 +110,17 @@ export function storeFailure(what: string, error: unknown): unknown {
   const [reason, remedy] = splitRemedy(message);
   const hints = [ENVIRONMENT_COUNTS, ...(isUnavailable(error) ? [WITHOUT_STORE] : [])];
   if (remedy !== undefined) hints.unshift(printable(remedy));
-  return new Failure(`${what}: ${printable(reason)}`, hints);
+  return new UserError(`${what}: ${printable(reason)}`, hints);
 }
 
 /** What no variable can have, and what a program would see otherwise than it is stored. Throws Failure. */
 function checkValue(name: string, value: Uint8Array): void {
   if (value.includes(0))
-    throw new Failure(`The value of ${name} has a NUL character in it, which no variable can have`);
+    throw new UserError(`The value of ${name} has a NUL character in it, which no variable can have`);
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(value);
   } catch {
-    throw new Failure(
+    throw new UserError(
       `The value of ${name} is not text in UTF-8, so it cannot be a variable`,
       "store it encoded, as with base64, and decode it in the script",
     );

@@ -7,14 +7,14 @@ import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/location.ts";
 import { projectIdIn } from "../../config/project-id.ts";
 import type { ServerUse } from "../../config/server-use.ts";
-import { Failure } from "../../failure.ts";
-import { nearest } from "../../nearest.ts";
+import { UserError } from "../../failure.ts";
+import { suggestNames } from "../../nearest.ts";
 import { escapeJson, printable, quoted } from "../../printable.ts";
 import { checkText } from "../secrets.ts";
 import { isFor, parseRowName, type RowName, type ScriptName } from "./grants.ts";
 import { faultOfName } from "./variable-name.ts";
 
-export type Source =
+export type SecretSource =
   | { readonly kind: "store"; readonly service: string; readonly name: string }
   | { readonly kind: "command"; readonly argv: readonly string[] }
   /** The entry of the same name in a file that is encrypted with age and bound to this project. */
@@ -23,7 +23,7 @@ export type Source =
 export interface MappedSecret {
   /** The variable's. */
   readonly name: string;
-  readonly source: Source;
+  readonly source: SecretSource;
   readonly about?: string | undefined;
   /** Where it is not there, scripts run without it. */
   readonly isOptional: boolean;
@@ -58,13 +58,13 @@ export interface Mapping {
   readonly servers?: readonly ServerUse[] | undefined;
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type GrantRow = Readonly<Record<string, unknown>>;
 
 /** @param folder that `config` lies in. Throws Failure. @param project the identifier that its files of age are bound to */
 export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
-  const { secrets = {}, run = {} } = config.content as { secrets?: Row; run?: Row };
+  const { secrets = {}, run = {} } = config.content as { secrets?: GrantRow; run?: GrantRow };
   const known = new Map(
-    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as Row, config, project)]),
+    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as GrantRow, config, project)]),
   );
   const grants = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>).map(
     ([pattern, names]) => readGrant(pattern, names, known, config),
@@ -77,7 +77,7 @@ export function namesFor({ grants }: Mapping, script: ScriptName): string[] {
   return [...new Set(grants.filter((grant) => isFor(grant, script)).flatMap(({ names }) => names))];
 }
 
-function readSecret(name: string, row: Row, config: Config, project: string | undefined): MappedSecret {
+function readSecret(name: string, row: GrantRow, config: Config, project: string | undefined): MappedSecret {
   const fault = faultOfName(name);
   if (fault) throw failureAt(config, ["secrets", name], `"${printable(name)}" ${fault}`);
   const { from, about, optional = false, redact = true } = row;
@@ -99,7 +99,7 @@ function readSecret(name: string, row: Row, config: Config, project: string | un
 
 const AGE = "age:";
 
-function readSource(name: string, from: unknown, config: Config, project: string | undefined): Source {
+function readSource(name: string, from: unknown, config: Config, project: string | undefined): SecretSource {
   const wrong = (message: string, hint?: string) =>
     failureAt(config, ["secrets", name, "from"], `secrets.${name}.from ${message}`, hint);
   if (typeof from === "string") {
@@ -123,13 +123,13 @@ function readSource(name: string, from: unknown, config: Config, project: string
  * Parted at the first slash; a service with one in it needs the form { service, name }.
  * @param wrong makes an error of what is wrong, which is the end of a sentence
  */
-export function readAddress(text: string, wrong: (message: string) => Failure): Source {
+export function readAddress(text: string, wrong: (message: string) => UserError): SecretSource {
   const slash = text.indexOf("/");
   if (slash < 0) throw wrong('needs "service/name", the address in the credential store');
   return checkAddress(text.slice(0, slash), text.slice(slash + 1), wrong);
 }
 
-function checkAddress(service: string, name: string, wrong: (message: string) => Failure): Source {
+function checkAddress(service: string, name: string, wrong: (message: string) => UserError): SecretSource {
   try {
     return { kind: "store", service: checkText("service", service), name: checkText("name", name) };
   } catch (error) {
@@ -145,7 +145,7 @@ function readGrant(
 ): Grant {
   const missing = names.find((name) => !known.has(name));
   if (missing !== undefined) {
-    const [similar] = nearest(missing, known.keys());
+    const [similar] = suggestNames(missing, known.keys());
     throw failureAt(
       config,
       ["run", "secrets", pattern],
@@ -166,8 +166,13 @@ function readGrant(
   return { pattern, package: owner, script, names };
 }
 
-function failureAt({ file, text }: Config, path: readonly string[], message: string, hint?: string): Failure {
-  return new Failure(`${file}:${lineOf(text, path)}: ${message}`, hint);
+function failureAt(
+  { file, text }: Config,
+  path: readonly string[],
+  message: string,
+  hint?: string,
+): UserError {
+  return new UserError(`${file}:${lineOf(text, path)}: ${message}`, hint);
 }
 
 /** ASCII without blanks, quotes and backslashes: needs no quotes in a line of several texts. */
@@ -178,7 +183,7 @@ export function plainOrQuoted(text: string): string {
 }
 
 /** For people: the address, the command as a list of words, or the file. No two sources look alike. */
-export function describeSource(source: Source): string {
+export function describeSource(source: SecretSource): string {
   switch (source.kind) {
     case "store": {
       const { service, name } = source;

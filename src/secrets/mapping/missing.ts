@@ -2,9 +2,9 @@
 //
 // Contract: one message for all of them, with the line that stores each. They are asked for where a person can answer:
 // standard input and standard error are a terminal. A pipe never answers, and nothing is stored that was not typed.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
-import { type Lack, storeFailure } from "./fetch.ts";
+import { type MissingSecret, storeFailure } from "./fetch.ts";
 import { withoutLineBreak } from "../streams.ts";
 import { describeSource, type MappedSecret } from "./mapping.ts";
 import { canAsk, tell } from "./question.ts";
@@ -13,7 +13,9 @@ import { canAsk, tell } from "./question.ts";
  * The values that a person enters for what the store does not have, stored; none where nobody can be asked, and not all where
  * a person gave up: then nothing more is stored. The bytes are the caller's to zero.
  */
-export async function askForMissing(lacking: readonly Lack[]): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function askForMissing(
+  lacking: readonly MissingSecret[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
   if (!canAsk() || lacking.some(({ secret }) => secret.source.kind !== "store")) return new Map();
   const { openProvider } = await import("../../../platform/secret-provider.ts");
   const { promptHidden } = await import("../hidden-prompt.ts");
@@ -46,14 +48,14 @@ export async function askForMissing(lacking: readonly Lack[]): Promise<ReadonlyM
 
 type StoreSource = Extract<MappedSecret["source"], { kind: "store" }>;
 
-export function missingFailure(lacking: readonly Lack[]): Failure {
+export function missingFailure(lacking: readonly MissingSecret[]): UserError {
   const names = lacking.map(({ secret }) => describe(secret)).join(", ");
   const what =
     lacking.length === 1 ? `The secret ${names} is not there` : `These secrets are not there: ${names}`;
-  return new Failure(what, lacking.map(remedyFor));
+  return new UserError(what, lacking.map(remedyFor));
 }
 
-function remedyFor({ secret, reason }: Lack): string {
+function remedyFor({ secret, reason }: MissingSecret): string {
   const { name, source } = secret;
   if (reason !== undefined || source.kind !== "store") return `${name}: ${reason ?? "it is not in the file"}`;
   return `rt secrets set ${wordsFor(source)}`;

@@ -10,12 +10,12 @@
 //   such consent.
 import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import { isCommon } from "../../redaction/common-value.ts";
 import { isLongEnough } from "../../redaction/length.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { fetchSecrets, type Lack } from "./fetch.ts";
+import { fetchSecrets, type MissingSecret } from "./fetch.ts";
 import type { ScriptRules } from "../../config/stray-rules.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
 import { grantedNames, isForOne, type ScriptName, withheldNames } from "./grants.ts";
@@ -58,7 +58,7 @@ export interface ShownSecret {
 /** A script, or the target of the command line where that is none. */
 export type Receiver = ScriptName | "target";
 
-export interface Provision {
+export interface SecretProvision {
   /** Those of [run.secrets]; undefined where rtfig.toml gives nothing. */
   readonly rows: ScriptRules | undefined;
   /**
@@ -87,7 +87,7 @@ export function openProvision({
   config,
   isForScripts,
   showsSecrets,
-}: ProvisionRequest): Provision {
+}: ProvisionRequest): SecretProvision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
   const onLine = new Map(asked.map(({ name, address }) => [name, readAsked(name, address, mapping)]));
@@ -177,10 +177,10 @@ async function explainWithheld<Result>(
   } catch (error) {
     const withheld = withheldNames();
     const names = absent.map(({ name }) => name).filter((name) => withheld.includes(name));
-    const { name, message, hint, status } = error as Failure;
+    const { name, message, hint, status } = error as UserError;
     if (name !== "Failure" || names.length === 0) throw error;
     const script = host.originalVariable("npm_lifecycle_event");
-    throw new Failure(
+    throw new UserError(
       message,
       [
         `${names.join(", ")} was in the environment, but the script ${script === undefined ? "" : `"${printable(script)}" `}` +
@@ -195,15 +195,15 @@ async function explainWithheld<Result>(
 function readAsked(name: string, address: string | undefined, mapping: Mapping | undefined): Wanted {
   const mapped = mapping?.secrets.get(name);
   const fault = faultOfName(name);
-  if (fault) throw new Failure(`--secret: "${printable(name)}" ${fault}`);
+  if (fault) throw new UserError(`--secret: "${printable(name)}" ${fault}`);
   if (address === undefined && mapped) return { ...mapped, isFromLine: false };
   if (address === undefined)
-    throw new Failure(
+    throw new UserError(
       `--secret ${name}: the project's rtfig.toml has no [secrets.${name}]`,
       `name its address: --secret ${name}=service/name`,
     );
   const wrong = (message: string) =>
-    new Failure(
+    new UserError(
       `--secret ${name} ${message}`,
       `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
     );
@@ -225,7 +225,7 @@ function inheritedValue({ name, isFromLine }: Wanted): string | undefined {
 /** With what a person enters for those that are not there. Throws Failure, and has zeroed the values. */
 async function complete(
   found: ReadonlyMap<string, Uint8Array>,
-  missing: readonly Lack[],
+  missing: readonly MissingSecret[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const { askForMissing, missingFailure } = await import("./missing.ts");
   const entered = await askForMissing(missing);

@@ -5,13 +5,13 @@ import { realpathSync } from "node:fs";
 import { FILE_NAME } from "../../config/file.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig, readOwnConfig } from "../../config/rtfig.ts";
-import { complain } from "../../complaint.ts";
-import { Failure } from "../../failure.ts";
+import { printError } from "../../complaint.ts";
+import { UserError } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import type { FindServerUses } from "../../config/server-use.ts";
 import { findConsents } from "./project-consents.ts";
 import {
-  type Allowance,
+  type TrustRecord,
   describeServers,
   isTrusted,
   listAllowances,
@@ -29,7 +29,7 @@ export function runTrustCommand(words: readonly string[], findUses: FindServerUs
   if (word === "--list" && rest.length === 0) return list();
   if (word === "--remove" && rest.length <= 1) return remove(rest[0]);
   if (word !== undefined)
-    throw new Failure(
+    throw new UserError(
       `rt trust does not know "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
       "rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]",
     );
@@ -40,7 +40,7 @@ export function runTrustCommand(words: readonly string[], findUses: FindServerUs
 function allow(config: Config | undefined, findUses: FindServerUses): number {
   const { mapping, servers } = findConsents(config, findUses);
   if (!mapping && servers.length === 0)
-    return complain(
+    return printError(
       config && config.file !== FILE_NAME
         ? `${printable(config.file)} asks for no secrets`
         : "The rtfig.toml of this project asks for no secrets",
@@ -66,7 +66,7 @@ function list(): number {
 }
 
 function remove(what = findRoot(process.cwd()) ?? process.cwd()): number {
-  const isMeant = ({ hash, folder }: Allowance) => hash === what || folder === resolveFolder(what);
+  const isMeant = ({ hash, folder }: TrustRecord) => hash === what || folder === resolveFolder(what);
   const found = listAllowances().filter(isMeant);
   for (const each of found) {
     removeAllowance(each);
@@ -74,7 +74,7 @@ function remove(what = findRoot(process.cwd()) ?? process.cwd()): number {
   }
   return found.length > 0
     ? 0
-    : complain(`Nothing was allowed for ${printable(what)}`, "rt trust --list shows what is");
+    : printError(`Nothing was allowed for ${printable(what)}`, "rt trust --list shows what is");
 }
 
 /** A folder that is not there any more can be named as it was. */

@@ -11,15 +11,15 @@
 import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine, printable, quoted } from "../../printable.ts";
-import { describeSource, type Mapping, type RegistryGrant, type Source } from "./mapping.ts";
+import { describeSource, type Mapping, type RegistryGrant, type SecretSource } from "./mapping.ts";
 import { askYes, canAsk, tell } from "./question.ts";
 
 const VARIABLE = "RT_TRUST";
 
 /** What somebody is about to do with secrets: give them to scripts, or that and send them to registries. */
-export type Purpose = "scripts" | "all";
+export type TrustSubject = "scripts" | "all";
 
 /** SHA-256 in hex of all that is allowed with it. */
 export function fingerprint(mapping: Mapping): string {
@@ -47,7 +47,7 @@ function hashOf({ folder, secrets, grants, servers }: Mapping, registries: reado
 }
 
 /** The same list for the same source, in whatever order its properties were made. */
-function asList(source: Source): unknown[] {
+function asList(source: SecretSource): unknown[] {
   switch (source.kind) {
     case "store":
       return [source.kind, source.service, source.name];
@@ -59,7 +59,7 @@ function asList(source: Source): unknown[] {
 }
 
 /** What is remembered of a mapping that was allowed. */
-export interface Allowance {
+export interface TrustRecord {
   readonly hash: string;
   readonly folder: string;
   readonly names: readonly string[];
@@ -69,7 +69,7 @@ export interface Allowance {
   readonly project?: string | undefined;
 }
 
-export function isTrusted(mapping: Mapping, purpose: Purpose = "all"): boolean {
+export function isTrusted(mapping: Mapping, purpose: TrustSubject = "all"): boolean {
   if (purpose === "all") return isAllowed(fingerprint(mapping));
   // In this order, since most projects have no registry, and need not be asked for one.
   const scripts = hashOf(mapping, []);
@@ -86,7 +86,7 @@ function isAllowed(hash: string): boolean {
 }
 
 /** Asks where it has to. Throws Failure where it is not allowed. */
-export function requireTrust(mapping: Mapping, purpose: Purpose = "all"): void {
+export function requireTrust(mapping: Mapping, purpose: TrustSubject = "all"): void {
   if (isTrusted(mapping, purpose)) return;
   if (!canAsk()) throw refusal(mapping, [mapping]);
   tell([
@@ -97,7 +97,7 @@ export function requireTrust(mapping: Mapping, purpose: Purpose = "all"): void {
     ...(mapping.servers ? [] : ["Scripts of these names get them from now on, whatever they do by then."]),
   ]);
   if (!askYes("Allow it?"))
-    throw new Failure("Not allowed, so nothing was started", "rt help secrets-in-scripts");
+    throw new UserError("Not allowed, so nothing was started", "rt help secrets-in-scripts");
   remember(mapping);
 }
 
@@ -109,17 +109,17 @@ export function requireAllTrust(mappings: readonly Mapping[]): void {
 }
 
 /** @param all that is not allowed, and is in the value for CI */
-function refusal(mapping: Mapping, all: readonly Mapping[]): Failure {
+function refusal(mapping: Mapping, all: readonly Mapping[]): UserError {
   const { folder, servers } = mapping;
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
   const show = `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`;
   const allow = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
   if (servers)
-    return new Failure(
+    return new UserError(
       `${printable(folder)} has not been allowed to give ${servers.map(describeServer).join(", and ")}`,
       [show, allow],
     );
-  return new Failure(
+  return new UserError(
     `${printable(folder)} has not been allowed to read secrets, or asks for others than before`,
     [show, "what the environment has already is read from nowhere, and need not be allowed", allow],
   );
@@ -209,7 +209,7 @@ function remember(mapping: Mapping): void {
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
   const files = openOwnFiles("trust");
-  if (!files) throw new Failure("There is no place to remember what is allowed: HOME is not set", hint);
+  if (!files) throw new UserError("There is no place to remember what is allowed: HOME is not set", hint);
   try {
     const project = projectOf(mapping);
     const content = { folder, names: [...names], ...(scripts !== hash && { scripts }), project };
@@ -217,7 +217,7 @@ function remember(mapping: Mapping): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === undefined ? message : `${files.directory} (${code})`;
-    throw new Failure(`What is allowed cannot be remembered: ${printable(reason)}`, hint);
+    throw new UserError(`What is allowed cannot be remembered: ${printable(reason)}`, hint);
   }
 }
 
@@ -230,7 +230,7 @@ function openOwnFiles(kind: string): OwnFiles | undefined {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-function readAllowance(hash: string): Allowance | undefined {
+function readAllowance(hash: string): TrustRecord | undefined {
   const text = openOwnFiles("trust")?.read(hash);
   try {
     const { folder, names, scripts, project } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
@@ -245,11 +245,11 @@ function readAllowance(hash: string): Allowance | undefined {
   return undefined;
 }
 
-export function listAllowances(): Allowance[] {
+export function listAllowances(): TrustRecord[] {
   const names = openOwnFiles("trust")?.list() ?? [];
   return names.filter((name) => HASH.test(name)).flatMap((hash) => readAllowance(hash) ?? []);
 }
 
-export function removeAllowance({ hash }: Allowance): void {
+export function removeAllowance({ hash }: TrustRecord): void {
   openOwnFiles("trust")?.remove(hash);
 }

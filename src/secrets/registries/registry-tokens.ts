@@ -9,12 +9,12 @@ export interface RegistryUse {
   readonly scope: string | undefined;
   readonly url: string;
   /** The variables' names, by what they are for. */
-  readonly variables: Readonly<Partial<Record<Credential, string>>>;
+  readonly variables: Readonly<Partial<Record<RegistryCredential, string>>>;
 }
 
-export type Credential = "token" | "username" | "password";
+export type RegistryCredential = "token" | "username" | "password";
 
-const CREDENTIALS: readonly Credential[] = ["token", "username", "password"];
+const CREDENTIALS: readonly RegistryCredential[] = ["token", "username", "password"];
 export const DEFAULT_URL = "https://registry.npmjs.org/";
 
 type Table = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ function useOf(
   const table = typeof configured === "string" ? { url: configured } : ((configured ?? {}) as Table);
   const url = typeof table.url === "string" ? table.url : fallback;
   if (url === undefined || !URL.canParse(url)) return undefined;
-  const variables: Partial<Record<Credential, string>> = {};
+  const variables: Partial<Record<RegistryCredential, string>> = {};
   for (const each of CREDENTIALS) {
     const name = mentioned(table[each]);
     if (name !== undefined) variables[each] = name;

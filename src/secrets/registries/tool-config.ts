@@ -10,7 +10,7 @@
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
-import type { HandedText } from "../../../platform/contract/handed-text.ts";
+import type { EphemeralFile } from "../../../platform/contract/handed-text.ts";
 import { handing } from "../../../platform/handed-text.ts";
 import { host } from "../../../platform/process.ts";
 import { findRoot } from "../../config/root-project.ts";
@@ -35,7 +35,7 @@ export async function configWithTokens(
   tool: string,
   config: Config | undefined,
   directory: string,
-): Promise<HandedText | undefined> {
+): Promise<EphemeralFile | undefined> {
   const mapping = findMapping(directory, config);
   const root = findRoot(directory) ?? directory;
   requireRegistryConsent(root, { mapping, config, directory });

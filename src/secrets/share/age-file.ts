@@ -13,15 +13,15 @@
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
-import { WordsError } from "../words.ts";
+import { ArgumentError } from "../words.ts";
 import { shellWord } from "../import/moved-line.ts";
 import { findIdentities, KEY_VARIABLE, PUBLIC } from "./identity.ts";
 import { ensureProjectId, findProjectId, requireOwnId } from "./project-id.ts";
 
-export interface Reader {
+export interface Recipient {
   readonly key: string;
   readonly name?: string | undefined;
 }
@@ -29,7 +29,7 @@ export interface Reader {
 export interface SharedSecrets {
   /** The project that the file is bound to; absent in a file of an earlier version, which has to be bound first. */
   readonly project?: string | undefined;
-  readonly readers: readonly Reader[];
+  readonly readers: readonly Recipient[];
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -80,7 +80,7 @@ export async function readEntry(
 /** A run has no words of ours. */
 function toFailure(error: unknown): never {
   const { name, message, hint } = error as Error & { hint?: string };
-  throw name === "WordsError" ? new Failure(message, hint) : error;
+  throw name === "WordsError" ? new UserError(message, hint) : error;
 }
 
 /** Opens a file of the project that it is in. Throws Failure, WordsError. @param shown the path as messages have it */
@@ -100,11 +100,11 @@ export function requireBound(
 ): void {
   if (owner !== undefined && owner === project) return;
   if (owner === undefined)
-    throw new Failure(
+    throw new UserError(
       `${printable(shown)} is not bound to a project, so it may be a copy of another project's file`,
       `check where it comes from, then bind it: ${bindCommand(shown)}`,
     );
-  throw new Failure(
+  throw new UserError(
     `${printable(shown)} belongs to another project, ${quoted(owner)}`,
     project === undefined
       ? "rtfig.toml of this project has no [project] id; get both files back from git"
@@ -120,12 +120,12 @@ function bindCommand(file: string): string {
 export async function decryptShared(path: string, shown = path, base?: string): Promise<OpenFile> {
   const file = readProjectFile(path, true, base);
   if (!file.stats)
-    throw new WordsError(
+    throw new ArgumentError(
       `There is no ${printable(shown)}`,
       `rt secrets set --file ${printable(shown)} <name> makes it, with its first secret; --file names another`,
     );
   if (CONFLICT.test(file.text))
-    throw new Failure(
+    throw new UserError(
       `${printable(shown)} has two versions in it, as git leaves them where it cannot merge`,
       "take one whole, by git checkout --ours or --theirs, and set anew what the other one has changed",
     );
@@ -147,7 +147,7 @@ export async function decryptShared(path: string, shown = path, base?: string): 
           `${printable(shown)} is not encrypted to the key of ${identities.isFromVariable ? KEY_VARIABLE : "this machine"}`,
           "whoever reads it already adds the key: rt secrets share add <public key>; rt secrets share key prints it",
         )
-      : new Failure(
+      : new UserError(
           `${printable(shown)} is damaged, or no file that rt has encrypted with age`,
           "get it back from git, or remove it and set the secrets anew",
         );
@@ -156,8 +156,8 @@ export async function decryptShared(path: string, shown = path, base?: string): 
 }
 
 /** Somebody else reads it. Where a secret is optional, this is told as of a store that is not there. */
-function unreadable(message: string, hint: string | readonly string[]): Failure {
-  return Object.assign(new Failure(message, hint), { kind: "UNAVAILABLE" });
+function unreadable(message: string, hint: string | readonly string[]): UserError {
+  return Object.assign(new UserError(message, hint), { kind: "UNAVAILABLE" });
 }
 
 /** A new file is for this machine's key. Throws Failure, WordsError. */
@@ -166,7 +166,7 @@ export async function openOrCreate(path: string): Promise<OpenFile> {
   if (file.stats) return await openShared(path);
   const keys = await ownPublicKeys();
   if (keys.length === 0)
-    throw new WordsError(
+    throw new ArgumentError(
       "This machine has no key of age yet",
       "rt secrets share key makes one, and prints its public half",
     );
@@ -178,10 +178,10 @@ function parseContent(text: string, shown: string): SharedSecrets {
   try {
     const { project, readers, secrets } = JSON.parse(text) as {
       project?: string;
-      readers: Reader[];
+      readers: Recipient[];
       secrets: Record<string, string>;
     };
-    const isReader = ({ key, name }: Reader) =>
+    const isReader = ({ key, name }: Recipient) =>
       PUBLIC.test(key) && (name === undefined || typeof name === "string");
     const entries = Object.entries(secrets);
     if (readers.length === 0 || !readers.every(isReader)) throw new Error();
@@ -189,7 +189,7 @@ function parseContent(text: string, shown: string): SharedSecrets {
     if (project !== undefined && typeof project !== "string") throw new Error();
     return { project, readers: readers.map(({ key, name }) => ({ key, name })), secrets: new Map(entries) };
   } catch {
-    throw new Failure(
+    throw new UserError(
       `${printable(shown)} has something else in it than rt writes`,
       "rt help moving-in has its form",
     );

@@ -6,7 +6,7 @@ import { SHARE_ACTIONS, SHARE_FLAGS } from "../commands.ts";
 import { confirm } from "../confirmation.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { isTerminal, print } from "../streams.ts";
-import { complain, readWords, WordsError } from "../words.ts";
+import { complain, readWords, ArgumentError } from "../words.ts";
 import {
   decryptShared,
   isPublicKey,
@@ -14,7 +14,7 @@ import {
   openOrCreate,
   openShared,
   ownPublicKeys,
-  type Reader,
+  type Recipient,
   requireBound,
   type SharedSecrets,
   writeShared,
@@ -26,10 +26,17 @@ const DONE = 0;
 const ABSENT = 1;
 const DEFAULT_FILE = "secrets.age";
 
-type Action = (file: string, operands: readonly string[], options: ReadonlySet<string>) => Promise<number>;
+type ShareAction = (
+  file: string,
+  operands: readonly string[],
+  options: ReadonlySet<string>,
+) => Promise<number>;
 
 const ACTIONS: Readonly<
-  Record<(typeof SHARE_ACTIONS)[number], { readonly takes: readonly [number, number]; readonly act: Action }>
+  Record<
+    (typeof SHARE_ACTIONS)[number],
+    { readonly takes: readonly [number, number]; readonly act: ShareAction }
+  >
 > = {
   key: { takes: [0, 0], act: printKey },
   "new-key": { takes: [0, 0], act: printNewKey },
@@ -52,11 +59,11 @@ export async function runShareCommand(
   }
   const name = SHARE_ACTIONS.find((each) => each === word);
   if (!name)
-    throw new WordsError("rt secrets share has no such action", `there are ${SHARE_ACTIONS.join(", ")}`);
+    throw new ArgumentError("rt secrets share has no such action", `there are ${SHARE_ACTIONS.join(", ")}`);
   const action = ACTIONS[name];
   const [fewest, most] = action.takes;
   if (rest.length < fewest || rest.length > most)
-    throw new WordsError(`rt secrets share ${word} takes ${most === 0 ? "no words" : "a public key"}`);
+    throw new ArgumentError(`rt secrets share ${word} takes ${most === 0 ? "no words" : "a public key"}`);
   return await action.act(values.get("file")?.at(-1) ?? DEFAULT_FILE, rest, options);
 }
 
@@ -82,7 +89,7 @@ async function printNewKey(): Promise<number> {
 async function addReader(file: string, [key, name]: readonly string[]): Promise<number> {
   checkKey(key!);
   if (name !== undefined && !name.isWellFormed())
-    throw new WordsError("The reader's name must be text in UTF-8");
+    throw new ArgumentError("The reader's name must be text in UTF-8");
   const { file: opened, content } = await openShared(file);
   const others = content.readers.filter((reader) => reader.key !== key);
   await writeShared(opened, { ...content, readers: [...others, { key: key!, name }] });
@@ -98,7 +105,7 @@ async function removeReader(file: string, [key]: readonly string[]): Promise<num
     return ABSENT;
   }
   if (readers.length === 0)
-    throw new WordsError(
+    throw new ArgumentError(
       `That is the last key that reads ${printable(file)}`,
       "add another one first, or remove the file",
     );
@@ -143,19 +150,19 @@ async function bindFile(file: string, _: readonly string[], options: ReadonlySet
   return DONE;
 }
 
-function describeReader({ key, name }: Reader): string {
+function describeReader({ key, name }: Recipient): string {
   return ["reader", key, ...(name === undefined ? [] : [printable(name)])].join("\t");
 }
 
 /** What was given is not repeated: it may be the private half. */
 function checkKey(key: string): void {
   if (/^AGE-SECRET-KEY-/i.test(key))
-    throw new WordsError(
+    throw new ArgumentError(
       "That is a private key, which nobody else may see, and now the shell's history has it",
       "make a new one; its public half begins with age1",
     );
   if (!isPublicKey(key))
-    throw new WordsError("That is no public key of age", "as in age1...: rt secrets share key prints one");
+    throw new ArgumentError("That is no public key of age", "as in age1...: rt secrets share key prints one");
 }
 
 export type EntryCommand = "get" | "set" | "delete" | "list";
@@ -170,16 +177,16 @@ export async function runEntryCommand(
 ): Promise<number> {
   const [name = "", ...more] = operands;
   if (command === "list") {
-    if (operands.length > 0) throw new WordsError("With --file, rt secrets list takes no words");
+    if (operands.length > 0) throw new ArgumentError("With --file, rt secrets list takes no words");
     return await listAll(path, [], new Set(isJson ? ["json"] : []));
   }
   if (name === "" || more.length > 0)
-    throw new WordsError(
+    throw new ArgumentError(
       `With --file, rt secrets ${command} takes the name of an entry`,
       `rt secrets ${command} --file ${printable(path)} NAME`,
     );
   const fault = faultOfName(name);
-  if (fault) throw new WordsError(`"${printable(name)}" ${fault}`);
+  if (fault) throw new ArgumentError(`"${printable(name)}" ${fault}`);
   const { file, content } = command === "set" ? await openOrCreate(path) : await openShared(path);
   const before = content.secrets.get(name);
   if (command === "get" && isJson)
@@ -198,7 +205,7 @@ export async function runEntryCommand(
     const value = await readValue(name);
     if (value === null) return 130;
     if (value.includes("\0") || !value.isWellFormed())
-      throw new WordsError("A variable cannot have that value");
+      throw new ArgumentError("A variable cannot have that value");
     secrets.set(name, value);
   }
   await writeShared(file, { ...content, secrets });

@@ -4,7 +4,7 @@
 // Contract: the variable counts as rt was started with it; no `.env` sets it. A private key is in no message.
 import { host } from "../../../platform/process.ts";
 import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { secrets } from "../secrets.ts";
 
 export const KEY_VARIABLE = "RT_AGE_KEY";
@@ -33,7 +33,7 @@ function readKeys(text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
   if (keys.length > 0 && keys.every((key) => PRIVATE.test(key))) return keys;
-  throw new Failure(
+  throw new UserError(
     `The variable ${KEY_VARIABLE} has no private key of age in it`,
     "rt secrets share new-key makes one: its line AGE-SECRET-KEY-1...",
   );
@@ -48,7 +48,7 @@ async function storedKey(): Promise<string | undefined> {
   }
   if (stored === null) return undefined;
   if (PRIVATE.test(stored.trim())) return stored.trim();
-  throw new Failure(
+  throw new UserError(
     `What is stored under "${SERVICE}" "${NAME}" is no private key of age`,
     `rt secrets delete ${SERVICE} "${NAME}"`,
   );
@@ -71,7 +71,7 @@ function explainStore(error: unknown): unknown {
     ...(remedy === undefined ? [] : [remedy]),
     `or put a private key into the variable ${KEY_VARIABLE}; rt secrets share new-key makes one`,
   ];
-  const failure = new Failure(`The private key of age is in the credential store: ${what}`, hints);
+  const failure = new UserError(`The private key of age is in the credential store: ${what}`, hints);
   // As the store's own failure is told, where a secret is optional.
   return Object.assign(failure, { kind: code.replace("ERR_SECRETS_", "") });
 }

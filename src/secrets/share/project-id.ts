@@ -10,11 +10,11 @@ import { FILE_NAME } from "../../config/file.ts";
 import { projectIdIn } from "../../config/project-id.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { parseConfig, readConfig } from "../../config/rtfig.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, readProjectFile } from "../exchanged-file.ts";
 import { listAllowances } from "../mapping/trust.ts";
-import { complain, WordsError } from "../words.ts";
+import { complain, ArgumentError } from "../words.ts";
 
 /** The root folder of the project that a file belongs to: the one here, if the file is in it. Throws WordsError. */
 function rootOf(path: string): string {
@@ -23,7 +23,7 @@ function rootOf(path: string): string {
   const way = own === undefined ? ".." : relative(own, resolve(path));
   const root = way.startsWith("..") || isAbsolute(way) ? findRoot(realpathSync(dirname(resolve(path)))) : own;
   if (root !== undefined) return root;
-  throw new WordsError(
+  throw new ArgumentError(
     `${printable(path)} is in a dependency, which has no secrets of its own`,
     "start this in the folder of your own project",
   );
@@ -46,7 +46,7 @@ export function requireOwnId(path: string, id: string): void {
   const root = rootOf(path);
   if (folders.length === 0 || folders.some((folder) => folder === root || folder.startsWith(root + sep)))
     return;
-  throw new Failure(
+  throw new UserError(
     `${printable(root)} has the identifier of ${quoted(folders[0]!)} and may not read its secrets`,
     "rt trust allows it, if this is a copy of that project",
   );
@@ -67,7 +67,7 @@ export function ensureProjectId(path: string): string {
   const gap = file.text === "" ? "" : lineBreak.repeat(file.text.endsWith("\n") ? 1 : 2);
   const text = `${file.text}${gap}[project]${lineBreak}id = "${id}"${lineBreak}`;
   if ("project" in config.content || projectIdIn(parseConfig(text, FILE_NAME)) !== id)
-    throw new WordsError(
+    throw new ArgumentError(
       `${FILE_NAME} has no identifier of this project, and rt cannot add it`,
       `add id = "${id}" to its table [project]`,
     );

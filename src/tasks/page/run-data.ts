@@ -1,13 +1,13 @@
 // What the page of a run is told, as JSON in it. Times are milliseconds since the run began; text from elsewhere but output
 // is fit to be shown (src/printable.ts).
 
-export type State = "executed" | "cached" | "failed" | "skipped" | "stopped";
+export type TaskStatus = "executed" | "cached" | "failed" | "skipped" | "stopped";
 
 export interface RunTask {
   readonly label: string;
   /** From where the run was started; "" for there. */
   readonly directory: string;
-  readonly state: State;
+  readonly state: TaskStatus;
   /** How it ended. */
   readonly message: string;
   /** Of a script that is cached: why it ran, or by what it was found. */

@@ -3,8 +3,8 @@
 // Contract: all of it is reached with the keyboard. Each script is a `details`, whose inside is made when it is opened: a
 // page of a thousand scripts is there at once.
 import { element, formatDuration, isCommand, plural, readData } from "./elements.ts";
-import type { RunData, RunTask, State } from "./run-data.ts";
-import { createAxis, createRow, NAMES, type Row, scaleOf } from "./run-timeline.ts";
+import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
+import { createAxis, createRow, NAMES, type TimelineRow, scaleOf } from "./run-timeline.ts";
 
 const OPENED_FAILURES = 5;
 
@@ -106,7 +106,7 @@ function createOrder(): HTMLSelectElement {
 
 /** One for each state that there is, and for the critical path; none pressed shows all. */
 function createFilters(): HTMLElement {
-  const states = (Object.keys(NAMES) as State[]).filter((state) =>
+  const states = (Object.keys(NAMES) as TaskStatus[]).filter((state) =>
     tasks.some((task) => task.state === state),
   );
   const buttons = [...states.map((state) => [state, NAMES[state]]), ["critical", "critical path"]].map(
@@ -141,9 +141,9 @@ function createLegend(): HTMLElement {
 }
 
 function sort(): void {
-  const byStart = (a: Row, b: Row) => a.task.start - b.task.start;
-  const rank = ({ task }: Row) => (task.state === "failed" ? 0 : 1);
-  const compare: Record<string, (a: Row, b: Row) => number> = {
+  const byStart = (a: TimelineRow, b: TimelineRow) => a.task.start - b.task.start;
+  const rank = ({ task }: TimelineRow) => (task.state === "failed" ? 0 : 1);
+  const compare: Record<string, (a: TimelineRow, b: TimelineRow) => number> = {
     failures: (a, b) => rank(a) - rank(b) || byStart(a, b),
     start: byStart,
     duration: (a, b) => b.task.duration - a.task.duration,

@@ -1,9 +1,9 @@
 // The timeline of a run: an axis, and a row for each script.
 import { element, formatDuration } from "./elements.ts";
-import type { RunData, RunTask, State } from "./run-data.ts";
+import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
 import { createInside } from "./run-details.ts";
 
-export const NAMES: Readonly<Record<State, string>> = {
+export const NAMES: Readonly<Record<TaskStatus, string>> = {
   failed: "failed",
   executed: "executed",
   cached: "from the cache",
@@ -11,7 +11,7 @@ export const NAMES: Readonly<Record<State, string>> = {
   stopped: "stopped",
 };
 
-export interface Row {
+export interface TimelineRow {
   readonly task: RunTask;
   readonly item: HTMLElement;
   readonly details: HTMLDetailsElement;
@@ -47,7 +47,7 @@ function percent(time: number, total: number): string {
   return `${((time / total) * 100).toFixed(3)}%`;
 }
 
-export function createRow(task: RunTask, data: RunData, total: number): Row {
+export function createRow(task: RunTask, data: RunData, total: number): TimelineRow {
   const { label, state, start, duration, ready, isCritical } = task;
   const track = element("span", { class: "track", "aria-hidden": "true" });
   if (task.steps.length > 0) {

@@ -8,7 +8,7 @@ const OVERWRITTEN = /^.*\r(?=[^\r\n])/gm;
 const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** One piece: Anser's own loop gives all pieces of a line one list of decorations. */
-interface Piece {
+interface StyledText {
   readonly content: string;
   readonly fg: string | null;
   readonly bg: string | null;
@@ -17,12 +17,12 @@ interface Piece {
   readonly decorations: readonly string[];
 }
 
-interface Reader {
-  processChunkJson(text: string, options: object, markup: boolean): Piece;
+interface EscapeReader {
+  processChunkJson(text: string, options: object, markup: boolean): StyledText;
 }
 
 export function renderOutput(text: string): (Node | string)[] {
-  const reader = new (Anser as unknown as new () => Reader)();
+  const reader = new (Anser as unknown as new () => EscapeReader)();
   const clean = text.replace(COMMANDS, "").replaceAll("\r\n", "\n").replace(OVERWRITTEN, "");
   const [first = "", ...rest] = clean.split("\x1b[");
   const nodes: (Node | string)[] = [first.replace(INVISIBLE, "")];
@@ -34,7 +34,10 @@ export function renderOutput(text: string): (Node | string)[] {
   return nodes;
 }
 
-function styled({ fg, bg, fg_truecolor, bg_truecolor, decorations }: Piece, content: string): Node | string {
+function styled(
+  { fg, bg, fg_truecolor, bg_truecolor, decorations }: StyledText,
+  content: string,
+): Node | string {
   const classes = [fg && `f-${fg}`, bg && `b-${bg}`, ...decorations.map((name) => `ansi-${name}`)];
   const named = classes.filter((name): name is string => typeof name === "string");
   if (named.length === 0) return content;

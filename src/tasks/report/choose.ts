@@ -5,7 +5,7 @@ import type { ChildRequest } from "../../../platform/contract/process-tree.ts";
 import { wantsColor } from "../../color.ts";
 import type { Reporter } from "../event.ts";
 import { chooseLimit } from "../limit.ts";
-import type { Plan } from "../plan.ts";
+import type { TaskPlan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { createPlainReporter } from "./plain.ts";
@@ -63,7 +63,7 @@ function reportKind(file: string): ReportKind {
 async function openReport(
   kind: ReportKind,
   path: string,
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   queue: OutputQueue,
 ): Promise<Reporter> {
@@ -77,7 +77,7 @@ async function openReport(
 
 /** @param begun what of the plan is going to run from the start; the rest is announced */
 export async function chooseReporters(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   queue: OutputQueue,
   fail: (error: unknown) => void,

@@ -1,24 +1,24 @@
 // `--dry-run`: the plan, in the order in which it would start, for people or as JSON.
 import { escapeJson, oneLine, printable } from "../../printable.ts";
-import type { Plan } from "../plan.ts";
+import type { TaskPlan } from "../plan.ts";
 import type { Shard } from "../shard.ts";
-import type { CacheReason, Step, Task, TaskRequest } from "../task.ts";
-import type { Sketch, Where } from "../where.ts";
+import type { CacheReason, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
+import type { RemotePreview, Placement } from "../where.ts";
 import { describeCount, describeWhere, describeWhy, formatDuration, labelOf } from "./wording.ts";
 
 /** What was found out of the tasks, where it was asked for. */
 export interface Findings {
   /** Of the scripts that are cached. */
-  readonly reasons: ReadonlyMap<Task, CacheReason>;
+  readonly reasons: ReadonlyMap<ScriptTask, CacheReason>;
   /** Where a run may have something done elsewhere. */
-  readonly places: ReadonlyMap<Task, Where>;
-  readonly sketches: ReadonlyMap<Task, Sketch>;
+  readonly places: ReadonlyMap<ScriptTask, Placement>;
+  readonly sketches: ReadonlyMap<ScriptTask, RemotePreview>;
   /** Why each machine of a shared run runs these itself; undefined where none share it. */
-  readonly unshared: ReadonlyMap<Task, string> | undefined;
+  readonly unshared: ReadonlyMap<ScriptTask, string> | undefined;
 }
 
 export function renderPlan(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   format: "text" | "json",
   findings: Findings,
@@ -27,7 +27,7 @@ export function renderPlan(
 }
 
 function renderText(
-  { tasks, waitsFor, cycles, notices, shard }: Plan,
+  { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
   { quote }: TaskRequest,
   { reasons, places, sketches, unshared }: Findings,
 ): string {
@@ -55,7 +55,7 @@ function renderText(
   return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
 }
 
-function describeSketch({ files, bytes, after, outputs, variables, action }: Sketch): string[] {
+function describeSketch({ files, bytes, after, outputs, variables, action }: RemotePreview): string[] {
   const made = after.length > 0 ? `, and what ${after.map(labelOf).join(", ")} will have made` : "";
   return [
     `reads ${files} files of ${bytes} bytes${made}; makes ${outputs.map(oneLine).join(", ") || "no files"}`,
@@ -78,7 +78,7 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 }
 
 function renderJson(
-  { tasks, waitsFor, cycles, notices, shard }: Plan,
+  { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
   request: TaskRequest,
   { reasons, places, sketches, unshared }: Findings,
 ): string {
@@ -130,10 +130,10 @@ function describeRemote({ isHit, remote }: CacheReason): string {
     : `; remote: ${remote}`;
 }
 
-function sent(sketch: Sketch | undefined): object {
+function sent(sketch: RemotePreview | undefined): object {
   return sketch ? { sent: { ...sketch, after: sketch.after.map(({ label }) => label) } } : {};
 }
 
-function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {
+function describeStep({ command, isMain }: TaskStep, quotedArgs: readonly string[]): string {
   return isMain ? [command, ...quotedArgs].join(" ") : command;
 }

@@ -5,7 +5,7 @@
 // the folder cannot lead rt to another file. What is no file (a pipe, /dev/stdout, /dev/null) is written to and stays what
 // it is, by a thread of the engine's: a pipe may wait for its reader for ever, and signals must not; a symbolic link stays
 // one.
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { draftOf } from "./report-paths.ts";
@@ -25,7 +25,10 @@ export function openReportFile(file: string, cwd: string, queue: OutputQueue): R
     const replaced = fileToReplace(target);
     if (replaced !== undefined) accessSync(dirname(replaced), constants.W_OK);
   } catch (error) {
-    throw new Failure(explain(target, error), "--report needs a file in a directory that can be written to");
+    throw new UserError(
+      explain(target, error),
+      "--report needs a file in a directory that can be written to",
+    );
   }
   return {
     async write(text) {

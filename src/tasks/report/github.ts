@@ -7,14 +7,14 @@
 // Not defended: a script may speak to the service as rt does, `::endgroup::` and `::stop-commands::` included; the
 // latter, without its end, makes rt's own commands plain text too. Names get no such voice: they are escaped.
 import type { Reporter, TaskEvent } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { ScriptTask } from "../task.ts";
 import { TaskLog } from "./task-log.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome, formatDuration, labelOf } from "./wording.ts";
 import { commandProperty, commandText } from "./workflow-command.ts";
 
-interface Entry {
-  readonly task: Task;
+interface LogGroup {
+  readonly task: ScriptTask;
   readonly log: TaskLog;
   closing: string | null;
 }
@@ -23,8 +23,8 @@ const NEWLINE = 10;
 
 /** @param fail told what keeps the output from being shown */
 export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) => void): Reporter {
-  const waiting: Entry[] = [];
-  let front: Entry | null = null;
+  const waiting: LogGroup[] = [];
+  let front: LogGroup | null = null;
   let isLineOpen = false;
   let advancing: Promise<void> | undefined;
 
@@ -53,7 +53,7 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
     }
   }
 
-  function open(entry: Entry | undefined): Entry | null {
+  function open(entry: LogGroup | undefined): LogGroup | null {
     if (entry) void queue.write(1, `::group::${commandText(labelOf(entry.task))}\n`);
     return entry ?? null;
   }
@@ -65,11 +65,11 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
   }
 
   /** The script in front is never in the way of those that wait for it to end, unless it waits for one of them. */
-  function onWait(task: Task, reason: string): void {
+  function onWait(task: ScriptTask, reason: string): void {
     void warn(`No room to keep the output of ${labelOf(task)} (${reason}): it waits until its turn comes`);
   }
 
-  const entryOf = (task: Task): Entry | undefined =>
+  const entryOf = (task: ScriptTask): LogGroup | undefined =>
     front?.task === task ? front : waiting.find((entry) => entry.task === task);
 
   return {

@@ -4,15 +4,15 @@
 // `start` counts from `startedAt`.
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
-import type { Outcome, Step, Task } from "../task.ts";
-import type { Where } from "../where.ts";
+import type { TaskOutcome, TaskStep, ScriptTask } from "../task.ts";
+import type { Placement } from "../where.ts";
 import type { ReportFile } from "./file.ts";
 import { describeOutcome } from "./wording.ts";
 
 interface ReportedStep {
   readonly script: string;
   readonly command: string;
-  readonly secrets?: Step["secrets"];
+  readonly secrets?: TaskStep["secrets"];
   readonly start: number;
   duration: number | null;
   exitCode: number | null;
@@ -24,7 +24,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
   /** Of a task that has run again, the last. */
-  const tasks = new Map<Task, object>();
+  const tasks = new Map<ScriptTask, object>();
   return {
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
@@ -75,11 +75,11 @@ export function createJsonReporter(file: ReportFile): Reporter {
   };
 }
 
-function printed({ place, why, server, machine }: Where): object {
+function printed({ place, why, server, machine }: Placement): object {
   return { place, why: oneLine(why), server, machine: machine === undefined ? undefined : oneLine(machine) };
 }
 
-function detailOf(outcome: Outcome): object {
+function detailOf(outcome: TaskOutcome): object {
   switch (outcome.kind) {
     case "success":
       return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };

@@ -5,7 +5,7 @@
 import { oneLine } from "../../printable.ts";
 import type { Reporter } from "../event.ts";
 import type { PackageJson } from "../../workspace/package-json.ts";
-import type { TaskRequest, Outcome } from "../task.ts";
+import type { TaskRequest, TaskOutcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { type RecordedRun, type RecordedTask, RunRecord } from "./record.ts";
 import { describeOutcome, titleOf } from "./wording.ts";
@@ -59,7 +59,7 @@ function renderCase({ task, outcome, duration, output }: RecordedTask, suite: st
   ];
 }
 
-function kindOf({ kind }: Outcome): "success" | "failure" | "error" | "skipped" {
+function kindOf({ kind }: TaskOutcome): "success" | "failure" | "error" | "skipped" {
   if (kind === "success" || kind === "failure") return kind;
   return kind === "skipped" || kind === "stopped" ? "skipped" : "error";
 }

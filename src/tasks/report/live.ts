@@ -10,7 +10,7 @@
 import { outputs } from "../../../platform/output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { ScriptTask } from "../task.ts";
 import { type BlockState, clip, type Frame, renderBlock, renderFrame, rowsTaken } from "./live-frame.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import { LastLines } from "./last-lines.ts";
@@ -19,7 +19,7 @@ import { TaskLog } from "./task-log.ts";
 import { describeOutcome, formatDuration, labelOf, nameScript } from "./wording.ts";
 
 export interface LiveOptions {
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ScriptTask[];
   readonly queue: OutputQueue;
   /** 0 for all. */
   readonly elideLines: number;
@@ -29,7 +29,7 @@ export interface LiveOptions {
 }
 
 interface LiveTask {
-  readonly task: Task;
+  readonly task: ScriptTask;
   readonly lines: LastLines;
   readonly log: TaskLog;
   command: string;
@@ -41,8 +41,8 @@ const BEGIN_UPDATE = "\x1b[?2026h";
 const END_UPDATE = "\x1b[?2026l";
 
 export function createLiveReporter({ tasks, queue, elideLines, useColor, silent }: LiveOptions): Reporter {
-  const running = new Map<Task, LiveTask>();
-  const failed = new Map<Task, LiveTask>();
+  const running = new Map<ScriptTask, LiveTask>();
+  const failed = new Map<ScriptTask, LiveTask>();
   /** They have not begun. */
   const waiting = new Set(tasks);
   let isComplete = true;
@@ -88,7 +88,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     };
   }
 
-  function end(task: Task, status: string, tone: BlockState["tone"]): void {
+  function end(task: ScriptTask, status: string, tone: BlockState["tone"]): void {
     waiting.delete(task);
     const live = running.get(task);
     running.delete(task);

@@ -12,7 +12,7 @@ const FIRST_SIZE = 1 << 12;
 const PATIENCE = 10; // ms the thread may wait for a reader before signals get their turn
 const LAST_PATIENCE = 100; // ms for one that is the last to be waited for
 
-interface Segment {
+interface QueuedSegment {
   readonly descriptor: 1 | 2;
   end: number;
 }
@@ -28,7 +28,7 @@ export class OutputQueue {
   onBroken: (failure: OutputFailure) => void = () => {};
   #buffer = new Uint8Array(FIRST_SIZE);
   #length = 0;
-  #segments: Segment[] = [];
+  #segments: QueuedSegment[] = [];
   #isScheduled = false;
   #isPushing = false;
   readonly #broken = new Set<1 | 2>();

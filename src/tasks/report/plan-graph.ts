@@ -3,8 +3,8 @@ import { oneLine, printable } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import { renderDocument } from "../page/document.ts";
 import type { PlanData } from "../page/plan-data.ts";
-import type { Plan } from "../plan.ts";
-import type { CacheReason, Task, TaskRequest } from "../task.ts";
+import type { TaskPlan } from "../plan.ts";
+import type { CacheReason, ScriptTask, TaskRequest } from "../task.ts";
 import { drawGraph } from "./layout.ts";
 import { describeCount, describeNeed, labelOf, titleOf } from "./wording.ts";
 import { plan as parts } from "rt:pages";
@@ -14,10 +14,10 @@ import { plan as parts } from "rt:pages";
  * @param cached of the scripts that are cached
  */
 export function renderGraph(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   choices: readonly (readonly string[])[],
-  cached: ReadonlyMap<Task, CacheReason>,
+  cached: ReadonlyMap<ScriptTask, CacheReason>,
   format: "html" | "mermaid",
 ): string {
   const common = findCommon(choices);
@@ -57,7 +57,7 @@ const SMALL_CHARACTER = 6.2;
 const LONGEST = 300;
 
 function describePlan(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   facts: readonly Facts[],
   common: readonly string[],
@@ -98,13 +98,13 @@ function describePlan(
   };
 }
 
-function waitsFor(plan: Plan, index: number, { sequential }: TaskRequest): readonly number[] {
+function waitsFor(plan: TaskPlan, index: number, { sequential }: TaskRequest): readonly number[] {
   if (sequential) return index > 0 ? [index - 1] : [];
   return plan.waitsFor[index] ?? [];
 }
 
 function renderMermaid(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   facts: readonly Facts[],
   common: readonly string[],

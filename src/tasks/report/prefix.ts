@@ -5,7 +5,7 @@
 // labels aligned and coloured in turn, each stream where the script wrote it, statuses on standard error.
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
-import type { Step, Task } from "../task.ts";
+import type { TaskStep, ScriptTask } from "../task.ts";
 import { isWorkflowCommand } from "./workflow-command.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import type { OutputQueue } from "./output-queue.ts";
@@ -20,7 +20,7 @@ import {
 
 export interface PrefixOptions {
   readonly style: "script" | "label";
-  readonly tasks: readonly Task[];
+  readonly tasks: readonly ScriptTask[];
   readonly queue: OutputQueue;
   readonly useColor: boolean;
   /** Leave the CI service's own commands (annotations, groups) without a prefix. */
@@ -40,7 +40,7 @@ export function createPrefixReporter({
   const width = style === "label" ? Math.max(0, ...tasks.map((task) => Bun.stringWidth(labelOf(task)))) : 0;
   const streams = new Map<string, LinePrefixer>();
 
-  function prefixOf(task: Task, step: Step | null): string {
+  function prefixOf(task: ScriptTask, step: TaskStep | null): string {
     if (style === "script") return `${nameScript(task, step?.scriptName ?? task.scriptName)}: `;
     const label = labelOf(task);
     const padded = label + " ".repeat(width - Bun.stringWidth(label));
@@ -48,7 +48,7 @@ export function createPrefixReporter({
     return useColor ? `\x1b[${color}m${padded}\x1b[0m | ` : `${padded} | `;
   }
 
-  function streamOf(task: Task, step: Step, isError: boolean): LinePrefixer {
+  function streamOf(task: ScriptTask, step: TaskStep, isError: boolean): LinePrefixer {
     const key = `${task.index} ${isError} ${style === "script" ? step.scriptName : ""}`;
     let stream = streams.get(key);
     if (!stream) {
@@ -65,7 +65,7 @@ export function createPrefixReporter({
     return stream;
   }
 
-  function endStreams(task: Task, step: Step): void {
+  function endStreams(task: ScriptTask, step: TaskStep): void {
     for (const isError of [false, true]) {
       const key = `${task.index} ${isError} ${style === "script" ? step.scriptName : ""}`;
       streams.get(key)?.end();
@@ -73,7 +73,7 @@ export function createPrefixReporter({
     }
   }
 
-  function say(task: Task, step: Step | null, message: string): void {
+  function say(task: ScriptTask, step: TaskStep | null, message: string): void {
     openLine.take(null, false);
     void queue.write(style === "label" ? 2 : 1, `${prefixOf(task, step)}${message}\n`);
   }

@@ -4,15 +4,15 @@
 // secrets were taken out; of a run that wrote much the beginning and the end of each script's are kept. Of a task that has
 // run again, the last time.
 import type { TaskEvent } from "../event.ts";
-import type { Step, Task, Outcome } from "../task.ts";
-import type { Where } from "../where.ts";
+import type { TaskStep, ScriptTask, TaskOutcome } from "../task.ts";
+import type { Placement } from "../where.ts";
 import { KeptOutput } from "./kept-output.ts";
 
 /** Bytes of output, over all scripts of a run: from there on those that succeed are shortened. */
 const MUCH = 24 << 20;
 
 export interface RecordedStep {
-  readonly step: Step;
+  readonly step: TaskStep;
   readonly start: number;
   /** Null where it was not seen to end. */
   duration: number | null;
@@ -21,8 +21,8 @@ export interface RecordedStep {
 }
 
 export interface RecordedTask {
-  readonly task: Task;
-  readonly outcome: Outcome;
+  readonly task: ScriptTask;
+  readonly outcome: TaskOutcome;
   readonly start: number;
   readonly duration: number;
   readonly steps: readonly RecordedStep[];
@@ -30,7 +30,7 @@ export interface RecordedTask {
   /** Of a script that is cached: why it ran, or by what it was found. */
   readonly why?: string | undefined;
   /** In a run of which something may run elsewhere. */
-  readonly where?: Where | undefined;
+  readonly where?: Placement | undefined;
   /** Of a run on several machines: whose it was. */
   readonly machine?: string | undefined;
 }
@@ -51,8 +51,8 @@ interface Running {
 export class RunRecord {
   readonly #startedAt = new Date();
   readonly #started = performance.now();
-  readonly #running = new Map<Task, Running>();
-  readonly #ended = new Map<Task, RecordedTask>();
+  readonly #running = new Map<ScriptTask, Running>();
+  readonly #ended = new Map<ScriptTask, RecordedTask>();
   readonly #notices: string[] = [];
   #size = 0;
 
@@ -105,7 +105,7 @@ export class RunRecord {
     };
   }
 
-  #of(task: Task): Running {
+  #of(task: ScriptTask): Running {
     let running = this.#running.get(task);
     if (!running) this.#running.set(task, (running = { steps: [], output: new KeptOutput() }));
     return running;

@@ -3,10 +3,10 @@ import { oneLine, printable } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import type { Reporter } from "../event.ts";
 import { findCriticalPath } from "../critical-path.ts";
-import type { Plan } from "../plan.ts";
+import type { TaskPlan } from "../plan.ts";
 import { renderDocument } from "../page/document.ts";
-import type { RunData, RunTask, State } from "../page/run-data.ts";
-import type { TaskRequest, Outcome } from "../task.ts";
+import type { RunData, RunTask, TaskStatus } from "../page/run-data.ts";
+import type { TaskRequest, TaskOutcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { findWaits, type RecordedRun, RunRecord } from "./record.ts";
 import { describeOutcome, describeWhere, labelOf, titleOf } from "./wording.ts";
@@ -14,7 +14,7 @@ import { run as parts } from "rt:pages";
 
 export function createPageReporter(
   file: ReportFile,
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   limit: number,
 ): Reporter {
@@ -30,7 +30,7 @@ export function createPageReporter(
 
 const BODY = "<noscript>This page shows a run with a script of its own: allow scripts for it.</noscript>";
 
-function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: number): RunData {
+function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, limit: number): RunData {
   const { relative } = process.getBuiltinModule("node:path");
   const waits = findWaits(run.tasks, plan.waitsFor);
   const critical = findCriticalPath(
@@ -82,7 +82,7 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
   };
 }
 
-const STATES: Readonly<Record<Outcome["kind"] | "cached", State>> = {
+const STATES: Readonly<Record<TaskOutcome["kind"] | "cached", TaskStatus>> = {
   success: "executed",
   cached: "cached",
   failure: "failed",

@@ -1,13 +1,13 @@
 // The closing words of a run with several scripts: how many did what, which failed and which took longest.
 // On standard error, so that the scripts' own output can be piped on; not with --silent.
 import type { Reporter, TaskEvent } from "../event.ts";
-import type { Task, Outcome } from "../task.ts";
+import type { ScriptTask, TaskOutcome } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome, formatDuration, labelOf } from "./wording.ts";
 
-interface Result {
-  readonly task: Task;
-  readonly outcome: Outcome;
+interface TaskSummary {
+  readonly task: ScriptTask;
+  readonly outcome: TaskOutcome;
   readonly duration: number;
 }
 
@@ -15,7 +15,7 @@ const SLOWEST = 3;
 
 export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Reporter {
   /** Of a task that has run again, the last. */
-  const last = new Map<Task, Result>();
+  const last = new Map<ScriptTask, TaskSummary>();
   let end = 0;
   return {
     report(event: TaskEvent): void {
@@ -32,8 +32,8 @@ export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Re
 }
 
 /** `total` is the run's milliseconds. */
-function renderSummary(results: readonly Result[], total: number, useColor: boolean): string {
-  const count = (kind: (outcome: Outcome) => boolean) =>
+function renderSummary(results: readonly TaskSummary[], total: number, useColor: boolean): string {
+  const count = (kind: (outcome: TaskOutcome) => boolean) =>
     results.filter(({ outcome }) => kind(outcome)).length;
   const counts = [
     [count(({ kind }) => kind === "success"), "succeeded"],
@@ -59,6 +59,6 @@ function renderSummary(results: readonly Result[], total: number, useColor: bool
   return `${lines.join("\n")}\n`;
 }
 
-function isFailure({ kind }: Outcome): boolean {
+function isFailure({ kind }: TaskOutcome): boolean {
   return kind === "failure" || kind === "signal" || kind === "unstartable";
 }

@@ -8,7 +8,7 @@
 //
 // Surprising: the engine's modules are asked for when a file is, as this one shares a chunk with runs that need none.
 import { temporaryDirectory } from "../../../platform/temporary-directory.ts";
-import { Failure } from "../../failure.ts";
+import { UserError } from "../../failure.ts";
 
 const fs = () => process.getBuiltinModule("node:fs");
 
@@ -158,7 +158,7 @@ function readBack(file: number, buffer: Uint8Array, length: number, position: nu
   } catch (error) {
     code = codeOf(error);
   }
-  throw new Failure(
+  throw new UserError(
     `Cannot read again what was kept of a script's output in ${temporaryDirectory()}: ${code}`,
   );
 }

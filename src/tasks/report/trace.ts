@@ -5,7 +5,7 @@
 import { escapeJson } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import type { Reporter } from "../event.ts";
-import type { Plan } from "../plan.ts";
+import type { TaskPlan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { endOf, findWaits, type RecordedRun, RunRecord } from "./record.ts";
@@ -27,7 +27,7 @@ interface TraceEvent {
 
 const PROCESS = 1;
 
-export function createTraceReporter(file: ReportFile, plan: Plan, request: TaskRequest): Reporter {
+export function createTraceReporter(file: ReportFile, plan: TaskPlan, request: TaskRequest): Reporter {
   const record = new RunRecord();
   return {
     report: (event) => (event.type === "output" ? undefined : record.add(event)),
@@ -43,7 +43,7 @@ export function createTraceReporter(file: ReportFile, plan: Plan, request: TaskR
   };
 }
 
-function describeRun({ tasks }: RecordedRun, { waitsFor }: Plan, title: string): TraceEvent[] {
+function describeRun({ tasks }: RecordedRun, { waitsFor }: TaskPlan, title: string): TraceEvent[] {
   const lanes = chooseLanes(tasks);
   const waits = findWaits(tasks, waitsFor);
   const events: TraceEvent[] = [

@@ -4,16 +4,16 @@
 // them reaches an output but a script's own bytes.
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { oneLine, printable } from "../../printable.ts";
-import type { Outcome, Task, TaskRequest } from "../task.ts";
-import type { Where } from "../where.ts";
+import type { TaskOutcome, ScriptTask, TaskRequest } from "../task.ts";
+import type { Placement } from "../where.ts";
 
 /** `web build`, `web:build` or `build`. */
-export function labelOf({ label }: Pick<Task, "label">): string {
+export function labelOf({ label }: Pick<ScriptTask, "label">): string {
   return printable(label);
 }
 
 /** `PKG SCRIPT`; without a workspace the script alone. */
-export function nameScript({ packageName }: Pick<Task, "packageName">, scriptName: string): string {
+export function nameScript({ packageName }: Pick<ScriptTask, "packageName">, scriptName: string): string {
   return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
 }
 
@@ -42,7 +42,7 @@ export function describeSaved(saved: number, machine?: string): string {
 }
 
 /** Whether a script that is cached runs, and why. */
-export function describeWhy(task: Pick<Task, "label">, isHit: boolean, why: string): string {
+export function describeWhy(task: Pick<ScriptTask, "label">, isHit: boolean, why: string): string {
   return `${labelOf(task)} ${describeNeed(isHit, why)}`;
 }
 
@@ -52,7 +52,7 @@ export function describeNeed(isHit: boolean, why: string): string {
 }
 
 /** `here: ...`, `on worker-3 of grpc://...: ...`. */
-export function describeWhere({ place, server, machine, why }: Where): string {
+export function describeWhere({ place, server, machine, why }: Placement): string {
   if (place !== "remote") return `here: ${oneLine(why)}`;
   const name = machine === undefined ? "" : `${oneLine(machine)} of `;
   return `on ${name}${server}: ${oneLine(why)}`;
@@ -65,7 +65,7 @@ export function describeExit({ code, signal }: ChildExit, duration: string | nul
   return code === 0 ? `Done in ${duration}` : `Exited with code ${code}`;
 }
 
-export function describeOutcome(outcome: Outcome): string {
+export function describeOutcome(outcome: TaskOutcome): string {
   switch (outcome.kind) {
     case "success":
       return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved, outcome.machine);

@@ -2,21 +2,21 @@
 // is worth doing; and what is told of it.
 import { host } from "../../../platform/process.ts";
 import { oneLine } from "../../printable.ts";
-import type { Board } from "../../share/board.ts";
+import type { RunCoordinator } from "../../share/board.ts";
 import { VERSION } from "../../version.ts";
 import { tryGit } from "../../workspace/affected.ts";
 import { chooseLimit } from "../limit.ts";
-import type { Plan } from "../plan.ts";
+import type { TaskPlan } from "../plan.ts";
 import { labelOf } from "../report/wording.ts";
 import { fillTimes, keysOf } from "../shard.ts";
 import { readTimes } from "../shard-times.ts";
-import type { Task, TaskRequest } from "../task.ts";
+import type { ScriptTask, TaskRequest } from "../task.ts";
 import { rankTasks } from "./priority.ts";
-import { Turns } from "./turns.ts";
+import { LeaseScheduler } from "./turns.ts";
 
 export interface SharedRun {
   /** With these, `line` and `close`, if any script can be shared. Otherwise each machine runs all scripts. */
-  readonly turns?: Turns;
+  readonly turns?: LeaseScheduler;
   /** Lines for people: `notices` are warnings. */
   readonly line?: string;
   readonly notices: readonly string[];
@@ -28,10 +28,10 @@ const MOST_NAMED = 5;
 
 /** Why machines that share a run do these each by itself. */
 export async function findUnshared(
-  { tasks }: Plan,
+  { tasks }: TaskPlan,
   { whyUnshared }: TaskRequest,
-): Promise<ReadonlyMap<Task, string>> {
-  const unshared = new Map<Task, string>();
+): Promise<ReadonlyMap<ScriptTask, string>> {
+  const unshared = new Map<ScriptTask, string>();
   for (const task of tasks) {
     const why = await whyUnshared?.(task);
     if (why !== undefined) unshared.set(task, why);
@@ -41,7 +41,7 @@ export async function findUnshared(
 
 /** Throws Failure. */
 export async function openSharedRun(
-  plan: Plan,
+  plan: TaskPlan,
   request: TaskRequest,
   tell: (line: string) => void,
 ): Promise<SharedRun> {
@@ -58,7 +58,7 @@ export async function openSharedRun(
     ({ packageName, scriptName }, at) =>
       times.of(packageName, scriptName) ?? board.times.get(nameOf(keys[at]!)),
   );
-  const turns = new Turns({
+  const turns = new LeaseScheduler({
     board,
     places: chooseLimit({ ...request, parallel: false }),
     ranks: rankTasks(fillTimes(durations), waitsFor),
@@ -76,7 +76,11 @@ export async function openSharedRun(
   };
 }
 
-async function closeSharedRun(turns: Turns, board: Board, keys: readonly string[]): Promise<string> {
+async function closeSharedRun(
+  turns: LeaseScheduler,
+  board: RunCoordinator,
+  keys: readonly string[],
+): Promise<string> {
   const { machine } = board;
   board.keepTimes(new Map([...turns.durations].map(([index, time]) => [nameOf(keys[index]!), time])));
   await board.close();
@@ -87,14 +91,14 @@ async function closeSharedRun(turns: Turns, board: Board, keys: readonly string[
 }
 
 /** Why each machine runs which. */
-function describeUnshared(unshared: ReadonlyMap<Task, string>): string {
+function describeUnshared(unshared: ReadonlyMap<ScriptTask, string>): string {
   const told = [...unshared].map(([task, why]) => `${labelOf(task)} (${why})`);
   const rest = told.length - MOST_NAMED;
   return told.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 /** What machines have to agree in: what runs and in which order, the commit, the system, and rt. */
-async function namePlan(plan: Plan, keys: readonly string[], request: TaskRequest): Promise<string> {
+async function namePlan(plan: TaskPlan, keys: readonly string[], request: TaskRequest): Promise<string> {
   const commit = await tryGit(request.cwd, ["rev-parse", "HEAD"]);
   const scripts = plan.tasks.map(({ steps, args }, at) => [
     keys[at],

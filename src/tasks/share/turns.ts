@@ -11,12 +11,12 @@
 // not, or cannot be taken from others, runs on this machine too. A script that was claimed by somebody else while it ran
 // here has not run: its turn is taken again. Nothing is asked in a loop: who waits is woken.
 import { oneLine } from "../../printable.ts";
-import type { Board, Claim, Result } from "../../share/board.ts";
-import { Lane } from "../lane.ts";
-import type { CachedHit, CachedTask, Outcome, Publication, Task } from "../task.ts";
+import type { RunCoordinator, Lease, PublishedResult } from "../../share/board.ts";
+import { ConcurrencyLimiter } from "../lane.ts";
+import type { CachedHit, CachedTask, TaskOutcome, Publication, ScriptTask } from "../task.ts";
 
 export interface TurnsOptions {
-  readonly board: Board;
+  readonly board: RunCoordinator;
   /** How many scripts may run here at a time. */
   readonly places: number;
   /** By position: the greater, the sooner. */
@@ -27,7 +27,7 @@ export interface TurnsOptions {
   tell(line: string): void;
 }
 
-export interface Turn {
+export interface LeaseOutcome {
   readonly cached: CachedTask | undefined;
   /** Who has run it, or runs it; and the same where that is another machine. */
   readonly machine: string;
@@ -35,23 +35,23 @@ export interface Turn {
   /** The run is being ended. */
   readonly isStopped?: boolean;
   /** It has failed elsewhere. */
-  readonly failure?: Pick<Result, "code" | "step"> & { readonly pieces: CachedHit["pieces"] };
+  readonly failure?: Pick<PublishedResult, "code" | "step"> & { readonly pieces: CachedHit["pieces"] };
   /** It has ended here, and its place is free. What to tell the others. */
-  end(outcome: Outcome): Publication | undefined;
+  end(outcome: TaskOutcome): Publication | undefined;
   /** Nothing more comes of it. False where another machine has claimed it meanwhile. */
-  finish(outcome: Outcome, duration: number): Promise<boolean>;
+  finish(outcome: TaskOutcome, duration: number): Promise<boolean>;
 }
 
-type Start =
-  | { readonly kind: "run"; readonly claim?: Claim }
-  | { readonly kind: "result"; readonly result: Result }
+type LocalStart =
+  | { readonly kind: "run"; readonly claim?: Lease }
+  | { readonly kind: "result"; readonly result: PublishedResult }
   | { readonly kind: "stopped" };
 
-interface Waiting {
-  readonly task: Task;
+interface WaitingTask {
+  readonly task: ScriptTask;
   /** It is not for others, or their result is not for this machine. */
   readonly isLocal: boolean;
-  start(start: Start): void;
+  start(start: LocalStart): void;
   fail(error: unknown): void;
 }
 
@@ -60,13 +60,13 @@ const AT_A_TIME = 4;
 /** Milliseconds: a lock that is about to end has not ended. */
 const MARGIN = 20;
 
-export class Turns {
+export class LeaseScheduler {
   readonly #options: TurnsOptions;
-  readonly #lane = new Lane(AT_A_TIME);
+  readonly #lane = new ConcurrencyLimiter(AT_A_TIME);
   readonly #counts = new Map<string, number>();
   readonly #durations = new Map<number, number>();
   #free: number;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTask[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLooking = false;
   #isAsked = false;
@@ -80,7 +80,7 @@ export class Turns {
   }
 
   /** When a script may start here, or need not. @param open looks it up */
-  async take(task: Task, open: () => Promise<CachedTask | undefined>): Promise<Turn> {
+  async take(task: ScriptTask, open: () => Promise<CachedTask | undefined>): Promise<LeaseOutcome> {
     const { board, isShared, ranks } = this.#options;
     const { machine } = board;
     const { index } = task;
@@ -106,13 +106,13 @@ export class Turns {
     }
   }
 
-  #given(cached: CachedTask, machine: string): Turn {
+  #given(cached: CachedTask, machine: string): LeaseOutcome {
     this.#count(machine);
     const other = machine !== this.#options.board.machine && { other: machine };
     return { cached, machine, ...other, end: () => undefined, finish: async () => true };
   }
 
-  #begin(task: Task, cached: CachedTask | undefined, start: Start): Turn {
+  #begin(task: ScriptTask, cached: CachedTask | undefined, start: LocalStart): LeaseOutcome {
     const { board } = this.#options;
     const { machine } = board;
     const claim = start.kind === "run" ? start.claim : undefined;
@@ -124,7 +124,7 @@ export class Turns {
       isPlaced = false;
       this.#look();
     };
-    const publish = async (outcome: Outcome, isThere: boolean) => {
+    const publish = async (outcome: TaskOutcome, isThere: boolean) => {
       const result = resultOf(outcome, task, isThere);
       // Who is being ended leaves to the others what he cannot give them.
       const isLeft = this.#isStopped && result.kind === "unshared";
@@ -170,9 +170,9 @@ export class Turns {
     this.#options.tell(oneLine(line));
   }
 
-  async #wait(task: Task, isLocal: boolean): Promise<Start> {
+  async #wait(task: ScriptTask, isLocal: boolean): Promise<LocalStart> {
     if (this.#isStopped) return { kind: "stopped" };
-    const { promise, resolve, reject } = Promise.withResolvers<Start>();
+    const { promise, resolve, reject } = Promise.withResolvers<LocalStart>();
     this.#waiting.push({ task, isLocal, start: resolve, fail: reject });
     this.#look();
     return await promise;
@@ -204,7 +204,7 @@ export class Turns {
       this.#settle();
       if (this.#isStopped || this.#free <= 0 || this.#waiting.length === 0) return;
       const queue = this.#waiting.toSorted((a, b) => ranks[b.task.index]! - ranks[a.task.index]!);
-      const isLocal = (each: Waiting) => each.isLocal || board.lost !== undefined;
+      const isLocal = (each: WaitingTask) => each.isLocal || board.lost !== undefined;
       const local = queue.findIndex(isLocal);
       const claimable = local < 0 ? queue : queue.slice(0, local);
       if (claimable.length > 0) {
@@ -216,7 +216,7 @@ export class Turns {
         if (answer.kind === "claimed") {
           const { claim } = answer;
           this.#start(
-            claimable.find(({ task }) => task.index === claim.script)!,
+            claimable.find(({ task }) => task.index === claim.taskIndex)!,
             { kind: "run", claim },
           );
           continue;
@@ -243,12 +243,12 @@ export class Turns {
     }
   }
 
-  #start(waiting: Waiting, start: Start): void {
+  #start(waiting: WaitingTask, start: LocalStart): void {
     this.#free -= 1;
     this.#leave(waiting, start);
   }
 
-  #leave(waiting: Waiting, start: Start): void {
+  #leave(waiting: WaitingTask, start: LocalStart): void {
     this.#waiting = this.#waiting.filter((each) => each !== waiting);
     waiting.start(start);
   }
@@ -262,14 +262,18 @@ export class Turns {
   }
 }
 
-function resultOf(outcome: Outcome, { steps }: Task, isThere: boolean): Omit<Result, "claim" | "machine"> {
+function resultOf(
+  outcome: TaskOutcome,
+  { steps }: ScriptTask,
+  isThere: boolean,
+): Omit<PublishedResult, "claim" | "machine"> {
   if (outcome.kind === "success") return { kind: isThere ? "success" : "unshared", code: 0, step: 0 };
   const step = "step" in outcome ? Math.max(0, steps.indexOf(outcome.step)) : 0;
   return { kind: "failure", code: codeOf(outcome), step };
 }
 
 /** As a shell has it: another machine cannot die of this one's signal. */
-function codeOf(outcome: Outcome): number {
+function codeOf(outcome: TaskOutcome): number {
   if (outcome.kind === "signal")
     return 128 + (process.getBuiltinModule("node:os").constants.signals[outcome.signal] ?? 0);
   return outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/** NOTHING: the call itself will fail. DENIED: nobody may look into that process. */
+/** NOTHING: the call itself will fail. DENIED: nobody may stat_path into that process. */
 enum { NOTHING = -1, DENIED = -2 };
 
 enum { PAGE = 4096, CHUNK = 256 };
@@ -77,7 +77,7 @@ static int is_path(const char *target, long length) {
   return length < DELETED_LENGTH || memcmp(target + length - DELETED_LENGTH, DELETED, DELETED_LENGTH) != 0;
 }
 
-/** Of a process, where it is, or one of its descriptors; the length. Nothing is found in one that is not there any more. */
+/** Of a process, where it is, or one of its descriptors; the length. Nothing is resolved_path in one that is not there any more. */
 static int find_directory(int pid, int descriptor, char *to) {
   char name[LONGEST_NAME], owner[20], link[24] = "fd/";
   size_t owner_length = add_number(owner, pid) - owner;

@@ -29,13 +29,13 @@ struct row {
   struct argument arguments[2];
 };
 
-enum { MOST_CALLS = 512, MEMOS = 1 << 12 };
+enum { MOST_CALLS = 512, MEMO_SLOTS = 1 << 12 };
 
 /** Of CALLED_WITH, behind those of `enum access`. */
 enum { OPENS = 20, RENAMES };
 
 /** What is no matter of paths alone: places in KINDS of ../../tracing/unusual-calls.ts. */
-enum unusual {
+enum untraceable {
   FOREIGN,
   CALLED,
   DENIED_MEMORY,
@@ -63,22 +63,22 @@ struct outcome {
 };
 
 struct recorder {
-  /** Of those calls that are told as they are meant. */
+  /** Of those calls that are logged_call as they are meant. */
   unsigned architecture;
   /** Every call is written. */
   int keeps_all;
   struct row rows[MOST_CALLS];
-  struct sight sight;
+  struct path_table path_table;
   /** Counts what was to change something. */
   unsigned long changes;
-  unsigned long memos[MEMOS];
+  unsigned long memos[MEMO_SLOTS];
   /** Of each memo: the result of its last call. */
-  struct outcome outcomes[MEMOS];
+  struct outcome outcomes[MEMO_SLOTS];
   struct seccomp_notif notice;
-  /** The path of a call that has been told (testimony.h), absolute; NULL where it stands in the caller's memory. */
-  const char *told;
+  /** The path of a call that has been logged_call (testimony.h), absolute; NULL where it stands in the caller's memory. */
+  const char *logged_call;
   /** Where the last path led. */
-  struct found found;
+  struct resolved_path resolved_path;
   /** The last one that was about to be started. */
   struct program program;
   /** Absolute. */
@@ -90,9 +90,9 @@ struct recorder {
 static const struct text NO_TEXT;
 
 /** @param address of a socket @param path absolute, or of the program that calls */
-static void tell_unusual(struct recorder *recorder, enum unusual unusual, struct text address, struct text path) {
-  struct journal *journal = &recorder->sight.journal;
-  unsigned words[] = {unusual, recorder->notice.pid, recorder->notice.data.nr};
+static void tell_unusual(struct recorder *recorder, enum untraceable untraceable, struct text address, struct text path) {
+  struct journal *journal = &recorder->path_table.journal;
+  unsigned words[] = {untraceable, recorder->notice.pid, recorder->notice.data.nr};
   begin_record(journal, UNUSUAL, sizeof words + sizeof address.length + address.length + path.length);
   put(journal, words, sizeof words);
   put_counted(journal, address);
@@ -101,17 +101,17 @@ static void tell_unusual(struct recorder *recorder, enum unusual unusual, struct
 
 /** The program that calls, where it has a path. */
 static struct text program_of(struct recorder *recorder) {
-  long length = read_link_of(&recorder->sight, recorder->notice.pid, "exe");
-  return is_path(recorder->sight.target, length) ? (struct text){recorder->sight.target, length} : NO_TEXT;
+  long length = read_link_of(&recorder->path_table, recorder->notice.pid, "exe");
+  return is_path(recorder->path_table.target, length) ? (struct text){recorder->path_table.target, length} : NO_TEXT;
 }
 
 static int argument_of(const struct recorder *recorder, int place) { return recorder->notice.data.args[place]; }
 
 static int look_for_path(struct recorder *recorder, char *path, const struct argument *argument) {
   int pid = recorder->notice.pid;
-  if (recorder->told) {
-    memcpy(path, recorder->told, length_of(recorder->told));
-    return length_of(recorder->told);
+  if (recorder->logged_call) {
+    memcpy(path, recorder->logged_call, length_of(recorder->logged_call));
+    return length_of(recorder->logged_call);
   }
   int descriptor = argument->directory < 0 ? AT_FDCWD : argument_of(recorder, argument->directory);
   if (argument->path < 0) return find_directory(pid, descriptor, path);
@@ -127,7 +127,7 @@ static int look_for_path(struct recorder *recorder, char *path, const struct arg
   return base + length;
 }
 
-/** Absolute, in `paths`; of no length where there is nothing to be found. */
+/** Absolute, in `paths`; of no length where there is nothing to be resolved_path. */
 static struct text path_of(struct recorder *recorder, int index, const struct argument *argument) {
   char *path = recorder->paths[index];
   int length = look_for_path(recorder, path, argument);
@@ -137,10 +137,10 @@ static struct text path_of(struct recorder *recorder, int index, const struct ar
   return (struct text){path, length};
 }
 
-/** Every call, for whoever wants to see them. @param label what it does, by the name of the table */
+/** Every call, for whoever wants to observe_path them. @param label what it does, by the name of the table */
 static void tell_path(struct recorder *recorder, unsigned char label, struct text path) {
   if (!recorder->keeps_all) return;
-  struct journal *journal = &recorder->sight.journal;
+  struct journal *journal = &recorder->path_table.journal;
   unsigned pid = recorder->notice.pid;
   begin_record(journal, CALLED_WITH, sizeof label + sizeof pid + path.length);
   put(journal, &label, sizeof label);
@@ -152,46 +152,46 @@ static void tell_path(struct recorder *recorder, unsigned char label, struct tex
 static int is_known(const struct recorder *recorder, struct text path, unsigned flags, unsigned long *memo) {
   unsigned long words[] = {recorder->changes, recorder->notice.data.nr, flags};
   *memo = hash_on(hash_on(HASH, (const char *)words, sizeof words), path.bytes, path.length) | 1;
-  return recorder->memos[*memo % MEMOS] == *memo && !recorder->keeps_all;
+  return recorder->memos[*memo % MEMO_SLOTS] == *memo && !recorder->keeps_all;
 }
 
-static void remember(struct recorder *recorder, unsigned long memo, struct found found) {
-  if (!found.is_special) recorder->memos[memo % MEMOS] = memo;
+static void remember(struct recorder *recorder, unsigned long memo, struct resolved_path resolved_path) {
+  if (!resolved_path.is_special) recorder->memos[memo % MEMO_SLOTS] = memo;
 }
 
 /** @param path with a NUL behind it */
 static struct outcome outcome_of(const char *path, int follows) {
-  struct stat found;
-  long error = CALL(newfstatat, AT_FDCWD, path, &found, follows ? 0 : AT_SYMLINK_NOFOLLOW, 0);
+  struct stat resolved_path;
+  long error = CALL(newfstatat, AT_FDCWD, path, &resolved_path, follows ? 0 : AT_SYMLINK_NOFOLLOW, 0);
   if (error) return (struct outcome){.error = error};
-  struct outcome outcome = {.mode = found.st_mode, .device = found.st_dev, .inode = found.st_ino};
-  if (S_ISDIR(found.st_mode)) return outcome;
-  outcome.size = found.st_size;
-  outcome.modified = (long)found.st_mtim.tv_sec * NANOSECONDS + (long)found.st_mtim.tv_nsec;
-  outcome.changed = (long)found.st_ctim.tv_sec * NANOSECONDS + (long)found.st_ctim.tv_nsec;
+  struct outcome outcome = {.mode = resolved_path.st_mode, .device = resolved_path.st_dev, .inode = resolved_path.st_ino};
+  if (S_ISDIR(resolved_path.st_mode)) return outcome;
+  outcome.size = resolved_path.st_size;
+  outcome.modified = (long)resolved_path.st_mtim.tv_sec * NANOSECONDS + (long)resolved_path.st_mtim.tv_nsec;
+  outcome.changed = (long)resolved_path.st_ctim.tv_sec * NANOSECONDS + (long)resolved_path.st_ctim.tv_nsec;
   return outcome;
 }
 
-/** Whether a call that was made before has the same result now. A call that was told brings its result along. */
+/** Whether a call that was made before has the same result now. A call that was logged_call brings its result along. */
 static int repeats(struct recorder *recorder, struct text path, int follows, unsigned long memo) {
-  if (recorder->told) {
-    recorder->found = walk(&recorder->sight, path.bytes, path.length, follows, recorder->notice.pid);
+  if (recorder->logged_call) {
+    recorder->resolved_path = resolve_path(&recorder->path_table, path.bytes, path.length, follows, recorder->notice.pid);
     return 1;
   }
   struct outcome outcome = outcome_of(path.bytes, follows);
-  return memcmp(&outcome, recorder->outcomes + memo % MEMOS, sizeof outcome) == 0;
+  return memcmp(&outcome, recorder->outcomes + memo % MEMO_SLOTS, sizeof outcome) == 0;
 }
 
-static int matches(struct sight *sight, const struct found *found, struct text path, const struct outcome *outcome) {
-  const struct state *state = &found->entry->state;
-  if (!found->is_whole || state->what == ABSENT) return outcome->error != 0;
+static int matches(struct path_table *path_table, const struct resolved_path *resolved_path, struct text path, const struct outcome *outcome) {
+  const struct state *state = &resolved_path->entry->state;
+  if (!resolved_path->is_whole || state->what == ABSENT) return outcome->error != 0;
   int is_directory = ends_with(path.bytes, path.length, "/", 1) || ends_with(path.bytes, path.length, "/.", 2);
   if (outcome->error) return is_directory && state->what != DIRECTORY;
   if (state->what == OTHER) return !S_ISDIR(outcome->mode) && !S_ISREG(outcome->mode) && !S_ISLNK(outcome->mode);
   if (state->what == LINK_) {
     if (!S_ISLNK(outcome->mode)) return 0;
-    long length = CALL(readlinkat, AT_FDCWD, path.bytes, sight->target, sizeof sight->target, 0);
-    return length == (long)state->target.length && memcmp(sight->target, state->target.bytes, length) == 0;
+    long length = CALL(readlinkat, AT_FDCWD, path.bytes, path_table->target, sizeof path_table->target, 0);
+    return length == (long)state->target.length && memcmp(path_table->target, state->target.bytes, length) == 0;
   }
   if (state->mode != (outcome->mode & 07777)) return 0;
   if (state->device != outcome->device || state->inode != outcome->inode) return 0;
@@ -205,13 +205,13 @@ static int matches(struct sight *sight, const struct found *found, struct text p
  * another program has, and the script has seen both states.
  * @param memo 0 if the result is not kept
  */
-static void check(struct recorder *recorder, struct text path, int follows, const struct found *found, unsigned long memo) {
-  if (recorder->told) return;
+static void check(struct recorder *recorder, struct text path, int follows, const struct resolved_path *resolved_path, unsigned long memo) {
+  if (recorder->logged_call) return;
   struct outcome outcome = outcome_of(path.bytes, follows);
-  if (memo) recorder->outcomes[memo % MEMOS] = outcome;
-  if (!found->entry || found->is_special || found->is_touched) return;
-  if (!matches(&recorder->sight, found, path, &outcome))
-    tell_unusual(recorder, CONTRADICTED, NO_TEXT, found->entry->path);
+  if (memo) recorder->outcomes[memo % MEMO_SLOTS] = outcome;
+  if (!resolved_path->entry || resolved_path->is_special || resolved_path->is_touched) return;
+  if (!matches(&recorder->path_table, resolved_path, path, &outcome))
+    tell_unusual(recorder, CONTRADICTED, NO_TEXT, resolved_path->entry->path);
 }
 
 static int is_change(enum access access) { return access >= REPLACE; }
@@ -220,20 +220,20 @@ static int is_change(enum access access) { return access >= REPLACE; }
  * Where a directory on the way is missing, whatever was to be done fails; unless another thread, which was let go on before, makes
  * the directory first. So what may be made in it is looked at in the end.
  */
-static void note_behind(struct sight *sight, const struct found *found, enum access access) {
+static void note_behind(struct path_table *path_table, const struct resolved_path *resolved_path, enum access access) {
   char path[LONGEST];
-  size_t length = found->rest ? path_behind(found, path) : 0;
-  if (length > 0) note_change(sight, path, length, access);
+  size_t length = resolved_path->rest ? path_behind(resolved_path, path) : 0;
+  if (length > 0) note_change(path_table, path, length, access);
 }
 
-static void note_found(struct recorder *recorder, struct found found, enum access access) {
+static void note_found(struct recorder *recorder, struct resolved_path resolved_path, enum access access) {
   if (is_change(access)) recorder->changes++;
-  if (access == REPLACE || access == REMOVE) recorder->sight.lap++;
-  if (!found.entry) return;
-  note(&recorder->sight, found.entry, found.is_whole ? access : PROBE);
+  if (access == REPLACE || access == REMOVE) recorder->path_table.lap++;
+  if (!resolved_path.entry) return;
+  note(&recorder->path_table, resolved_path.entry, resolved_path.is_whole ? access : PROBE);
   if (!is_change(access)) return;
-  if (found.is_whole) found.entry->is_touched = 1;
-  else note_behind(&recorder->sight, &found, access);
+  if (resolved_path.is_whole) resolved_path.entry->is_touched = 1;
+  else note_behind(&recorder->path_table, &resolved_path, access);
 }
 
 static int follows_in(const struct recorder *recorder, const struct argument *argument) {
@@ -243,8 +243,8 @@ static int follows_in(const struct recorder *recorder, const struct argument *ar
 }
 
 /** A directory goes, or another one comes in its place, only where nothing is in it. */
-static void tell_names_for(struct sight *sight, struct entry *entry, enum access access) {
-  if (access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)) tell_names(sight, entry);
+static void tell_names_for(struct path_table *path_table, struct entry *entry, enum access access) {
+  if (access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)) tell_names(path_table, entry);
 }
 
 /** The process of a thread; the thread itself where that cannot be read. */
@@ -270,13 +270,13 @@ static int process_of(struct recorder *recorder, int thread) {
 /** A program reads the names in a folder. */
 static void tell_listed(struct recorder *recorder, const struct entry *entry) {
   int process = process_of(recorder, recorder->notice.pid);
-  begin_record(&recorder->sight.journal, LISTED, sizeof entry->number + sizeof process);
-  put(&recorder->sight.journal, &entry->number, sizeof entry->number);
-  put(&recorder->sight.journal, &process, sizeof process);
+  begin_record(&recorder->path_table.journal, LISTED, sizeof entry->number + sizeof process);
+  put(&recorder->path_table.journal, &entry->number, sizeof entry->number);
+  put(&recorder->path_table.journal, &process, sizeof process);
 }
 
 static void follow_path(struct recorder *recorder, int index, const struct argument *argument) {
-  struct sight *sight = &recorder->sight;
+  struct path_table *path_table = &recorder->path_table;
   struct text path = path_of(recorder, index, argument);
   if (path.length == 0) {
     if (argument->access == RUN && argument->directory >= 0) tell_unusual(recorder, NO_PATH, NO_TEXT, NO_TEXT);
@@ -288,18 +288,18 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
   int is_repeatable = !is_change(argument->access) && argument->access != RUN && argument->access != LIST;
   unsigned long memo = 0;
   if (is_repeatable && is_known(recorder, path, follows, &memo) && repeats(recorder, path, follows, memo)) return;
-  struct found found = walk(sight, path.bytes, path.length, follows, recorder->notice.pid);
-  recorder->found = found;
-  check(recorder, path, follows, &found, memo);
-  if (is_repeatable) remember(recorder, memo, found);
+  struct resolved_path resolved_path = resolve_path(path_table, path.bytes, path.length, follows, recorder->notice.pid);
+  recorder->resolved_path = resolved_path;
+  check(recorder, path, follows, &resolved_path, memo);
+  if (is_repeatable) remember(recorder, memo, resolved_path);
   if (argument->access == RUN) {
-    struct entry *strange = note_program(sight, found, recorder->notice.pid, &recorder->program);
+    struct entry *strange = note_program(path_table, resolved_path, recorder->notice.pid, &recorder->program);
     if (strange) tell_unusual(recorder, FORMAT, NO_TEXT, strange->path);
     return;
   }
-  if (found.is_whole && found.entry) tell_names_for(sight, found.entry, argument->access);
-  note_found(recorder, found, argument->access);
-  if (argument->access == LIST && found.is_whole && found.entry) tell_listed(recorder, found.entry);
+  if (resolved_path.is_whole && resolved_path.entry) tell_names_for(path_table, resolved_path.entry, argument->access);
+  note_found(recorder, resolved_path, argument->access);
+  if (argument->access == LIST && resolved_path.is_whole && resolved_path.entry) tell_listed(recorder, resolved_path.entry);
 }
 
 /** What stands in a structure that an argument points to, where it can be read. */
@@ -333,19 +333,19 @@ static void follow_open(struct recorder *recorder, const struct row *row) {
   enum access change = is_probe ? PROBE : change_by(flags);
   unsigned long memo = 0;
   if (change == PROBE && is_known(recorder, path, flags, &memo) && repeats(recorder, path, follows, memo)) return;
-  struct found found = walk(&recorder->sight, path.bytes, path.length, follows, recorder->notice.pid);
-  recorder->found = found;
-  check(recorder, path, follows, &found, memo);
-  if (change == PROBE) remember(recorder, memo, found);
-  if (is_probe) return note_found(recorder, found, PROBE);
+  struct resolved_path resolved_path = resolve_path(&recorder->path_table, path.bytes, path.length, follows, recorder->notice.pid);
+  recorder->resolved_path = resolved_path;
+  check(recorder, path, follows, &resolved_path, memo);
+  if (change == PROBE) remember(recorder, memo, resolved_path);
+  if (is_probe) return note_found(recorder, resolved_path, PROBE);
   int is_read = !(flags & O_TRUNC) && (flags & O_ACCMODE) != O_WRONLY;
-  if (is_read) note_found(recorder, found, READ);
-  if (change != PROBE) note_found(recorder, found, change);
+  if (is_read) note_found(recorder, resolved_path, READ);
+  if (change != PROBE) note_found(recorder, resolved_path, change);
 }
 
 /** What stands below a directory is moved with it. */
 static void follow_rename(struct recorder *recorder, const struct row *row) {
-  struct sight *sight = &recorder->sight;
+  struct path_table *path_table = &recorder->path_table;
   struct text paths[2], ends[2] = {{0}};
   int is_whole[2] = {0, 0};
   char behind[LONGEST];
@@ -355,40 +355,40 @@ static void follow_rename(struct recorder *recorder, const struct row *row) {
     tell_unusual(recorder, EXCHANGED, NO_TEXT, paths[0]);
   for (int each = 0; each < 2; each++) {
     tell_path(recorder, RENAMES, paths[each]);
-    struct found found = walk(sight, paths[each].bytes, paths[each].length, 0, recorder->notice.pid);
-    check(recorder, paths[each], 0, &found, 0);
-    if (!found.entry) continue;
-    ends[each] = found.entry->path;
-    is_whole[each] = found.is_whole;
-    if (found.is_whole) continue;
-    note(sight, found.entry, PROBE);
-    size_t length = each == 1 && found.rest ? path_behind(&found, behind) : 0;
+    struct resolved_path resolved_path = resolve_path(path_table, paths[each].bytes, paths[each].length, 0, recorder->notice.pid);
+    check(recorder, paths[each], 0, &resolved_path, 0);
+    if (!resolved_path.entry) continue;
+    ends[each] = resolved_path.entry->path;
+    is_whole[each] = resolved_path.is_whole;
+    if (resolved_path.is_whole) continue;
+    note(path_table, resolved_path.entry, PROBE);
+    size_t length = each == 1 && resolved_path.rest ? path_behind(&resolved_path, behind) : 0;
     if (length == 0) continue;
     ends[each] = (struct text){behind, length};
     is_whole[each] = 1;
   }
   recorder->changes++;
-  sight->lap++;
+  path_table->lap++;
   if (!is_whole[0] || !ends[1].bytes) return;
   char from[LONGEST], to[LONGEST];
-  struct entry *source = see(sight, ends[0].bytes, ends[0].length, 1);
+  struct entry *source = observe_path(path_table, ends[0].bytes, ends[0].length, 1);
   if (!source || ends[0].length >= LONGEST || ends[1].length >= LONGEST) return;
   int is_directory = source->state.what == DIRECTORY;
-  note(sight, source, source->state.what == FILE_ ? MODIFY : PROBE);
+  note(path_table, source, source->state.what == FILE_ ? MODIFY : PROBE);
   memcpy(from, ends[0].bytes, ends[0].length + 1);
   memcpy(to, ends[1].bytes, ends[1].length + 1);
-  if (is_directory && is_whole[1]) note_moved(sight, from, ends[0].length, to, ends[1].length);
-  note_change(sight, ends[0].bytes, ends[0].length, REMOVE);
+  if (is_directory && is_whole[1]) note_moved(path_table, from, ends[0].length, to, ends[1].length);
+  note_change(path_table, ends[0].bytes, ends[0].length, REMOVE);
   if (!is_whole[1]) return;
-  struct entry *target = see(sight, ends[1].bytes, ends[1].length, 1);
-  if (target) tell_names_for(sight, target, REMOVE);
-  note_change(sight, ends[1].bytes, ends[1].length, REPLACE);
+  struct entry *target = observe_path(path_table, ends[1].bytes, ends[1].length, 1);
+  if (target) tell_names_for(path_table, target, REMOVE);
+  note_change(path_table, ends[1].bytes, ends[1].length, REPLACE);
 }
 
 enum { LONGEST_ADDRESS = 110 };
 
 static void follow_address(struct recorder *recorder, int is_bind) {
-  enum unusual unusual = is_bind ? BINDS : CONNECTS;
+  enum untraceable untraceable = is_bind ? BINDS : CONNECTS;
   char bytes[LONGEST_ADDRESS + 1];
   unsigned size = recorder->notice.data.args[2] & 0xffff;
   if (size > LONGEST_ADDRESS) size = LONGEST_ADDRESS;
@@ -396,13 +396,13 @@ static void follow_address(struct recorder *recorder, int is_bind) {
   int pid = recorder->notice.pid;
   int length = size <= sizeof family ? NOTHING : read_bytes(pid, recorder->notice.data.args[1], bytes, size);
   if (length == DENIED) return tell_unusual(recorder, DENIED_MEMORY, NO_TEXT, NO_TEXT);
-  if (length < 0) return tell_unusual(recorder, unusual, NO_TEXT, NO_TEXT);
+  if (length < 0) return tell_unusual(recorder, untraceable, NO_TEXT, NO_TEXT);
   memcpy(&family, bytes, sizeof family);
   struct text address = {bytes, length};
-  if (family != AF_UNIX) return tell_unusual(recorder, unusual, address, program_of(recorder));
+  if (family != AF_UNIX) return tell_unusual(recorder, untraceable, address, program_of(recorder));
   // One without a file has a name that begins with NUL.
   const char *name = bytes + sizeof family;
-  if (*name == 0) return tell_unusual(recorder, unusual, address, NO_TEXT);
+  if (*name == 0) return tell_unusual(recorder, untraceable, address, NO_TEXT);
   bytes[length] = 0;
   char *path = recorder->paths[0];
   int base = *name == '/' ? 0 : find_directory(pid, AT_FDCWD, path);
@@ -411,9 +411,9 @@ static void follow_address(struct recorder *recorder, int is_bind) {
   if (*name != '/') path[base++] = '/';
   memcpy(path + base, name, length_of(name) + 1);
   struct text whole = {path, base + length_of(name)};
-  struct found found = walk(&recorder->sight, whole.bytes, whole.length, !is_bind, pid);
-  note_found(recorder, found, is_bind ? CREATE : PROBE);
-  tell_unusual(recorder, unusual, address, whole);
+  struct resolved_path resolved_path = resolve_path(&recorder->path_table, whole.bytes, whole.length, !is_bind, pid);
+  note_found(recorder, resolved_path, is_bind ? CREATE : PROBE);
+  tell_unusual(recorder, untraceable, address, whole);
 }
 
 static const struct row *row_of(const struct recorder *recorder) {

@@ -17,7 +17,7 @@ struct names {
   size_t used, capacity;
 };
 
-static char letter_of(struct sight *sight, const char *directory, size_t length, const struct listed *listed) {
+static char letter_of(struct path_table *path_table, const char *directory, size_t length, const struct listed *listed) {
   enum { UNKNOWN = 0, IS_DIRECTORY = 4, IS_FILE = 8, IS_LINK = 10 };
   if (listed->type == IS_DIRECTORY) return DIRECTORY;
   if (listed->type == IS_FILE) return FILE_;
@@ -28,7 +28,7 @@ static char letter_of(struct sight *sight, const char *directory, size_t length,
   memcpy(path, directory, length);
   path[length] = '/';
   memcpy(path + length + 1, listed->name, name_length + 1);
-  char what = look(sight, path).what;
+  char what = stat_path(path_table, path).what;
   return what == ABSENT ? OTHER : what;
 }
 
@@ -56,16 +56,16 @@ static void forget(struct names *names) {
 }
 
 /** A letter for the kind and the name, each with a NUL behind it; nothing of what cannot be listed. */
-static void list(struct sight *sight, struct text directory, struct names *names) {
+static void list(struct path_table *path_table, struct text directory, struct names *names) {
   long descriptor = CALL(openat, AT_FDCWD, directory.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
   if (descriptor < 0) return;
   long count;
-  while ((count = CALL(getdents64, descriptor, sight->listed, sizeof sight->listed, 0, 0)) > 0)
+  while ((count = CALL(getdents64, descriptor, path_table->listed, sizeof path_table->listed, 0, 0)) > 0)
     for (long at = 0; at < count;) {
-      const struct listed *listed = (const struct listed *)(sight->listed + at);
+      const struct listed *listed = (const struct listed *)(path_table->listed + at);
       at += listed->size;
       if (strcmp(listed->name, ".") == 0 || strcmp(listed->name, "..") == 0) continue;
-      if (!add_name(names, letter_of(sight, directory.bytes, directory.length, listed), listed->name)) lose(sight);
+      if (!add_name(names, letter_of(path_table, directory.bytes, directory.length, listed), listed->name)) lose(path_table);
     }
   CALL(close, descriptor, 0, 0, 0, 0);
 }
@@ -76,28 +76,28 @@ static unsigned long hash_names(const struct names *names) {
 
 /** The time of the last change of a folder, in nanoseconds; 0 if a further change could leave the same time. */
 static long settled_change(const char *path) {
-  struct stat found;
-  if (CALL(newfstatat, AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW, 0)) return 0;
-  long changed = (long)found.st_ctim.tv_sec * NANOSECONDS + (long)found.st_ctim.tv_nsec;
+  struct stat resolved_path;
+  if (CALL(newfstatat, AT_FDCWD, path, &resolved_path, AT_SYMLINK_NOFOLLOW, 0)) return 0;
+  long changed = (long)resolved_path.st_ctim.tv_sec * NANOSECONDS + (long)resolved_path.st_ctim.tv_nsec;
   return changed / 1000000 > now() - FRESH ? 0 : changed;
 }
 
 /** The names in a folder, each time it is listed, if they are other names than before. */
-static void tell_names(struct sight *sight, struct entry *entry) {
+static void tell_names(struct path_table *path_table, struct entry *entry) {
   long changed = settled_change(entry->path.bytes);
   if (entry->is_listed && changed && changed == entry->names_changed) return;
   struct names names = {0};
   unsigned number = entry->number;
-  list(sight, entry->path, &names);
+  list(path_table, entry->path, &names);
   unsigned long hash = hash_names(&names);
   int is_same = entry->is_listed && hash == entry->names_hash;
   entry->is_listed = 1;
   entry->names_hash = hash;
   entry->names_changed = changed;
   if (!is_same) {
-    begin_record(&sight->journal, NAMES, sizeof number + names.used);
-    put(&sight->journal, &number, sizeof number);
-    put(&sight->journal, names.bytes, names.used);
+    begin_record(&path_table->journal, NAMES, sizeof number + names.used);
+    put(&path_table->journal, &number, sizeof number);
+    put(&path_table->journal, names.bytes, names.used);
   }
   forget(&names);
 }
@@ -145,11 +145,11 @@ static struct text find_loader(const char *start, size_t size) {
 enum { MOST_INTERPRETERS = 5 };
 
 /** Of a program that cannot be read, as of one that needs nothing besides. */
-static struct text find_interpreter(struct sight *sight, const struct entry *entry) {
+static struct text find_interpreter(struct path_table *path_table, const struct entry *entry) {
   long descriptor = CALL(openat, AT_FDCWD, entry->path.bytes, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, 0);
-  long size = descriptor < 0 ? -1 : CALL(pread64, descriptor, sight->start, sizeof sight->start, 0, 0);
+  long size = descriptor < 0 ? -1 : CALL(pread64, descriptor, path_table->start, sizeof path_table->start, 0, 0);
   if (descriptor >= 0) CALL(close, descriptor, 0, 0, 0, 0);
-  const char *start = sight->start;
+  const char *start = path_table->start;
   if (size < 0) return (struct text){start, 0};
   return size >= 2 && start[0] == '#' && start[1] == '!' ? find_named(start, start + size) : find_loader(start, size);
 }
@@ -165,52 +165,52 @@ struct program {
  * A program, and what stands in for it. The last of them, where the kernel does not know its format; otherwise NULL.
  * @param program gets the one that is loaded
  */
-static struct entry *note_program(struct sight *sight, struct found found, int pid, struct program *program) {
+static struct entry *note_program(struct path_table *path_table, struct resolved_path resolved_path, int pid, struct program *program) {
   *program = (struct program){0};
-  for (int depth = 0; found.entry; depth++) {
-    note(sight, found.entry, found.is_whole ? RUN : PROBE);
-    if (!found.is_whole || depth > MOST_INTERPRETERS) break;
-    struct text named = find_interpreter(sight, found.entry);
-    if (!named.bytes) return found.entry;
+  for (int depth = 0; resolved_path.entry; depth++) {
+    note(path_table, resolved_path.entry, resolved_path.is_whole ? RUN : PROBE);
+    if (!resolved_path.is_whole || depth > MOST_INTERPRETERS) break;
+    struct text named = find_interpreter(path_table, resolved_path.entry);
+    if (!named.bytes) return resolved_path.entry;
     if (named.length == 0) break;
-    if (sight->start[0] != '#' && named.length < sizeof program->loader) {
-      program->path = found.entry->path;
+    if (path_table->start[0] != '#' && named.length < sizeof program->loader) {
+      program->path = resolved_path.entry->path;
       memcpy(program->loader, named.bytes, named.length);
     }
     char path[LONGEST];
     size_t length = 0;
     if (named.bytes[0] != '/') {
       // From the caller's directory, as the kernel has it.
-      long base = read_link_of(sight, pid, "cwd");
-      if (!is_path(sight->target, base)) break;
-      memcpy(path, sight->target, base);
+      long base = read_link_of(path_table, pid, "cwd");
+      if (!is_path(path_table->target, base)) break;
+      memcpy(path, path_table->target, base);
       path[base] = '/';
       length = base + 1;
     }
     memcpy(path + length, named.bytes, named.length);
     path[length + named.length] = 0;
-    found = walk(sight, path, length_of(path), 1, pid);
+    resolved_path = resolve_path(path_table, path, length_of(path), 1, pid);
   }
   return NULL;
 }
 
 /** Of a path that is looked at for it in any case. */
-static void note_change(struct sight *sight, const char *path, size_t length, enum access access) {
-  struct entry *entry = see(sight, path, length, 1);
+static void note_change(struct path_table *path_table, const char *path, size_t length, enum access access) {
+  struct entry *entry = observe_path(path_table, path, length, 1);
   if (!entry) return;
-  note(sight, entry, access);
+  note(path_table, entry, access);
   entry->is_touched = 1;
 }
 
 /** What is below a directory that is about to be moved, and what stands where it goes. */
-static void note_moved(struct sight *sight, char *from, size_t from_length, char *to, size_t to_length) {
+static void note_moved(struct path_table *path_table, char *from, size_t from_length, char *to, size_t to_length) {
   struct names names = {0};
-  list(sight, (struct text){from, from_length}, &names);
-  for (size_t at = 0; at < names.used && !sight->journal.is_lost;) {
+  list(path_table, (struct text){from, from_length}, &names);
+  for (size_t at = 0; at < names.used && !path_table->journal.is_lost;) {
     const char *name = names.bytes + at + 1;
     size_t length = length_of(name);
     if (from_length + length + 2 > LONGEST || to_length + length + 2 > LONGEST) {
-      lose(sight);
+      lose(path_table);
       break;
     }
     size_t source_length = from_length + 1 + length, target_length = to_length + 1 + length;
@@ -218,10 +218,10 @@ static void note_moved(struct sight *sight, char *from, size_t from_length, char
     memcpy(from + from_length + 1, name, length + 1);
     memcpy(to + to_length + 1, name, length + 1);
     int is_directory = names.bytes[at] == DIRECTORY;
-    note_change(sight, from, source_length, is_directory ? PROBE : MODIFY);
-    if (is_directory) note_moved(sight, from, source_length, to, target_length);
-    note_change(sight, from, source_length, REMOVE);
-    note_change(sight, to, target_length, REPLACE);
+    note_change(path_table, from, source_length, is_directory ? PROBE : MODIFY);
+    if (is_directory) note_moved(path_table, from, source_length, to, target_length);
+    note_change(path_table, from, source_length, REMOVE);
+    note_change(path_table, to, target_length, REPLACE);
     from[from_length] = to[to_length] = 0;
     at += length + 2;
   }

@@ -74,22 +74,22 @@ static int receive_listener(struct order *order) {
 struct work {
   struct order *order;
   struct recorder recorder;
-  struct usher usher;
-  struct testimony testimony;
+  struct preload_injector preload_injector;
+  struct interposer_logs interposer_logs;
 };
 
 /** Whether it is answered already. */
 static int follow_call(struct work *work, const struct seccomp_notif *notice, int listener) {
   struct recorder *recorder = &work->recorder;
   recorder->notice = *notice;
-  if (work->testimony.last && may_change(recorder)) {
-    hear_all(recorder, &work->testimony);
+  if (work->interposer_logs.last && may_change(recorder)) {
+    merge_all_logs(recorder, &work->interposer_logs);
     recorder->notice = *notice;
   }
-  if (show_in(&work->usher, recorder, &work->testimony, listener)) return 1;
+  if (answer_loader(&work->preload_injector, recorder, &work->interposer_logs, listener)) return 1;
   recorder->program.path.length = 0;
   follow(recorder);
-  if (recorder->program.path.length > 0) expect(&work->usher, &recorder->program, notice->pid);
+  if (recorder->program.path.length > 0) expect(&work->preload_injector, &recorder->program, notice->pid);
   return 0;
 }
 
@@ -100,18 +100,18 @@ static void serve(struct work *work, int listener) {
   CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
   for (;;) {
     enum next next = await_call(listener, order->stop);
-    if (next != WAITING) hear_all(recorder, &work->testimony);
+    if (next != WAITING) merge_all_logs(recorder, &work->interposer_logs);
     if (next == STOPPED) {
       order->left = listener;
       return;
     }
     if (next == OVER) {
-      look_again(&recorder->sight);
+      look_again(&recorder->path_table);
       break;
     }
     if (!receive(listener, &notice)) continue;
-    if (recorder->sight.journal.is_lost || !follow_call(work, &notice, listener)) let_go_on(listener, &notice);
-    hear_all(recorder, &work->testimony);
+    if (recorder->path_table.journal.is_lost || !follow_call(work, &notice, listener)) let_go_on(listener, &notice);
+    merge_all_logs(recorder, &work->interposer_logs);
   }
   CALL(close, listener, 0, 0, 0, 0);
 }
@@ -130,13 +130,13 @@ static void *run(void *argument) {
   if (listener >= 0) CALL(sendto, order->socket, "", 1, MSG_NOSIGNAL, 0);
   CALL(close, order->socket, 0, 0, 0, 0);
   if (listener >= 0) serve(work, listener);
-  write_out(&recorder->sight.journal);
-  order->is_lost = recorder->sight.journal.is_lost;
-  struct sight *sight = &recorder->sight;
-  if (sight->entries) CALL(munmap, sight->entries, sight->capacity * sizeof *sight->entries, 0, 0, 0);
-  give_back(&sight->memory);
-  forget_all(&work->usher);
-  close_logs(&work->testimony);
+  write_out(&recorder->path_table.journal);
+  order->is_lost = recorder->path_table.journal.is_lost;
+  struct path_table *path_table = &recorder->path_table;
+  if (path_table->entries) CALL(munmap, path_table->entries, path_table->capacity * sizeof *path_table->entries, 0, 0, 0);
+  give_back(&path_table->memory);
+  forget_all(&work->preload_injector);
+  close_logs(&work->interposer_logs);
   int bell = order->bell;
   CALL(munmap, work, sizeof *work, 0, 0, 0);
   CALL(close, bell, 0, 0, 0, 0);
@@ -155,9 +155,9 @@ EXPORTED int start_recorder(struct order *order, const struct row *rows) {
   struct recorder *recorder = &work->recorder;
   recorder->architecture = order->architecture;
   recorder->keeps_all = order->keeps_all;
-  recorder->sight.lap = 1;
-  recorder->sight.journal.file = order->journal;
-  recorder->sight.journal.bell = order->bell;
+  recorder->path_table.lap = 1;
+  recorder->path_table.journal.file = order->journal;
+  recorder->path_table.journal.bell = order->bell;
   for (int each = 0; each < order->row_count; each++)
     if (rows[each].number >= 0 && rows[each].number < MOST_CALLS) recorder->rows[rows[each].number] = rows[each];
   pthread_t thread;

@@ -27,7 +27,7 @@ static const char GLIBC_LOADER[] = "/ld-linux";
 /** What a program's loader asks for next. */
 enum stage { NOBODY, WHETHER, FOR_LIST, FOR_LIBRARY, FOR_LOG };
 
-struct arrival {
+struct pending_exec {
   enum stage stage;
   int pid;
   /** From FOR_LIBRARY on. */
@@ -36,8 +36,8 @@ struct arrival {
 
 enum { MOST_ARRIVALS = 16 };
 
-struct usher {
-  struct arrival arrivals[MOST_ARRIVALS];
+struct preload_injector {
+  struct pending_exec arrivals[MOST_ARRIVALS];
   unsigned next;
 };
 
@@ -48,23 +48,23 @@ static int is_worth(const struct program *program) {
   return 0;
 }
 
-static void forget_arrival(struct arrival *arrival) {
-  if (arrival->stage == FOR_LIBRARY) CALL(close, arrival->library, 0, 0, 0, 0);
-  arrival->stage = NOBODY;
+static void forget_arrival(struct pending_exec *pending_exec) {
+  if (pending_exec->stage == FOR_LIBRARY) CALL(close, pending_exec->library, 0, 0, 0, 0);
+  pending_exec->stage = NOBODY;
 }
 
-static struct arrival *find_arrival(struct usher *usher, int pid) {
+static struct pending_exec *find_arrival(struct preload_injector *preload_injector, int pid) {
   for (int each = 0; each < MOST_ARRIVALS; each++)
-    if (usher->arrivals[each].stage != NOBODY && usher->arrivals[each].pid == pid) return usher->arrivals + each;
+    if (preload_injector->arrivals[each].stage != NOBODY && preload_injector->arrivals[each].pid == pid) return preload_injector->arrivals + each;
   return NULL;
 }
 
 /** A program is about to be started. Where it is not, whoever wanted to will ask for something else next. */
-static void expect(struct usher *usher, const struct program *program, int pid) {
-  struct arrival *arrival = find_arrival(usher, pid);
-  if (!arrival) arrival = usher->arrivals + usher->next++ % MOST_ARRIVALS;
-  forget_arrival(arrival);
-  if (is_worth(program)) *arrival = (struct arrival){.stage = WHETHER, .pid = pid};
+static void expect(struct preload_injector *preload_injector, const struct program *program, int pid) {
+  struct pending_exec *pending_exec = find_arrival(preload_injector, pid);
+  if (!pending_exec) pending_exec = preload_injector->arrivals + preload_injector->next++ % MOST_ARRIVALS;
+  forget_arrival(pending_exec);
+  if (is_worth(program)) *pending_exec = (struct pending_exec){.stage = WHETHER, .pid = pid};
 }
 
 /** A file in memory with these bytes, to be read from its beginning; below 0 where there is none. */
@@ -109,43 +109,43 @@ static int is_text(struct text text, const char *other) {
 }
 
 /** Whether the call is one of those, and has been answered. */
-static int show_in(struct usher *usher, struct recorder *recorder, struct testimony *testimony, int listener) {
-  struct arrival *arrival = find_arrival(usher, recorder->notice.pid);
-  if (!arrival) return 0;
+static int answer_loader(struct preload_injector *preload_injector, struct recorder *recorder, struct interposer_logs *interposer_logs, int listener) {
+  struct pending_exec *pending_exec = find_arrival(preload_injector, recorder->notice.pid);
+  if (!pending_exec) return 0;
   unsigned long id = recorder->notice.id;
   int is_open;
   struct text path = asked_for(recorder, &is_open);
   if (path.length == 0) return 0;
-  switch (arrival->stage) {
+  switch (pending_exec->stage) {
     case WHETHER:
-      if (is_open || !is_text(path, PRELOAD_LIST) || look(&recorder->sight, PRELOAD_LIST).what != ABSENT) break;
+      if (is_open || !is_text(path, PRELOAD_LIST) || stat_path(&recorder->path_table, PRELOAD_LIST).what != ABSENT) break;
       follow(recorder);
-      arrival->stage = FOR_LIST;
+      pending_exec->stage = FOR_LIST;
       return say_yes(listener, id);
     case FOR_LIST:
       if (!is_open || !is_text(path, PRELOAD_LIST)) break;
       tell_path(recorder, OPENS, path);
-      arrival->library = hold(witness_library, witness_end - witness_library, MAY_BE_RUN);
-      if (arrival->library < 0) break;
-      arrival->stage = FOR_LIBRARY;
+      pending_exec->library = hold(witness_library, witness_end - witness_library, MAY_BE_RUN);
+      if (pending_exec->library < 0) break;
+      pending_exec->stage = FOR_LIBRARY;
       return give(listener, id, hold(PRELOADED, sizeof PRELOADED - 1, 0));
     case FOR_LIBRARY:
       if (!is_open || !is_text(path, WITNESS_NAME)) break;
       tell_path(recorder, OPENS, path);
-      arrival->stage = FOR_LOG;
-      return give(listener, id, arrival->library);
+      pending_exec->stage = FOR_LOG;
+      return give(listener, id, pending_exec->library);
     case FOR_LOG:
       if (!is_open || !is_text(path, LOG_NAME)) return 0;
       tell_path(recorder, OPENS, path);
-      arrival->stage = NOBODY;
-      return give(listener, id, open_log(testimony));
+      pending_exec->stage = NOBODY;
+      return give(listener, id, open_log(interposer_logs));
     default:
       return 0;
   }
-  forget_arrival(arrival);
+  forget_arrival(pending_exec);
   return 0;
 }
 
-static void forget_all(struct usher *usher) {
-  for (int each = 0; each < MOST_ARRIVALS; each++) forget_arrival(usher->arrivals + each);
+static void forget_all(struct preload_injector *preload_injector) {
+  for (int each = 0; each < MOST_ARRIVALS; each++) forget_arrival(preload_injector->arrivals + each);
 }

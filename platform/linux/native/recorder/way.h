@@ -9,7 +9,7 @@
 #pragma once
 #include "sight.h"
 
-struct found {
+struct resolved_path {
   /** NULL where nobody looks, as in /proc. */
   struct entry *entry;
   /** Not where it ends at something that is no directory, or not there. */
@@ -22,7 +22,7 @@ struct found {
   const char *rest;
 };
 
-static const struct found NOWHERE;
+static const struct resolved_path NOWHERE;
 
 static int ends_with(const char *text, size_t length, const char *end, size_t end_length) {
   return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
@@ -75,18 +75,18 @@ static int parse_own_link(const char *path, struct own_link *parsed) {
          parsed->owner.length < LONGEST_NAME / 4;
 }
 
-/** Where a link of /proc leads: the length in `sight->target`, or below 0. */
-static long read_own_link(struct sight *sight, struct text owner, struct text link) {
+/** Where a link of /proc leads: the length in `path_table->target`, or below 0. */
+static long read_own_link(struct path_table *path_table, struct text owner, struct text link) {
   char name[2 * LONGEST_NAME];
   name_link(name, owner.bytes, owner.length, link.bytes, link.length);
-  return CALL(readlinkat, AT_FDCWD, name, sight->target, sizeof sight->target, 0);
+  return CALL(readlinkat, AT_FDCWD, name, path_table->target, sizeof path_table->target, 0);
 }
 
 /** The same of a process, by its number. */
-static long read_link_of(struct sight *sight, int pid, const char *link) {
+static long read_link_of(struct path_table *path_table, int pid, const char *link) {
   char owner[20];
   struct text number = {owner, add_number(owner, pid) - owner};
-  return read_own_link(sight, number, (struct text){link, length_of(link)});
+  return read_own_link(path_table, number, (struct text){link, length_of(link)});
 }
 
 /** Takes out what means nothing: empty components and `.`; a slash at the end stays. */
@@ -106,10 +106,10 @@ static void tidy(char *path) {
 }
 
 /** Puts a text in the place of what lies between two places of a path. Whether it fits. */
-static int replace(struct sight *sight, char *from, char *to, size_t before, struct text text) {
+static int replace(struct path_table *path_table, char *from, char *to, size_t before, struct text text) {
   size_t length = length_of(to);
   if (before + text.length + length >= LONGEST) {
-    lose(sight);
+    lose(path_table);
     return 0;
   }
   memmove(from + text.length, to, length + 1);
@@ -121,7 +121,7 @@ static int replace(struct sight *sight, char *from, char *to, size_t before, str
  * Goes back by the first `..`: takes it away with the component in front of it, or puts the target of that in its place, where it is
  * a link. Whether there was one.
  */
-static int step_back(struct sight *sight, char *path, int pid) {
+static int step_back(struct path_table *path_table, char *path, int pid) {
   static const char OWN_THREAD[] = "/proc/thread-self";
   char *last = path, *at = path;
   for (;; at += strcspn(at + 1, "/") + 1) {
@@ -134,29 +134,29 @@ static int step_back(struct sight *sight, char *path, int pid) {
     char thread[sizeof "/proc//task/" + 40], *end = thread;
     end = add_number(add_text(end, "/proc/", 6), pid);
     end = add_number(add_text(end, "/task/", 6), pid);
-    return replace(sight, path, at, 0, (struct text){thread, end - thread});
+    return replace(path_table, path, at, 0, (struct text){thread, end - thread});
   }
   *at = 0;
-  long length = at == path ? 0 : CALL(readlinkat, AT_FDCWD, path, sight->target, sizeof sight->target, 0);
+  long length = at == path ? 0 : CALL(readlinkat, AT_FDCWD, path, path_table->target, sizeof path_table->target, 0);
   *at = '/';
   if (length <= 0) {
     memmove(last, at + 3, length_of(at + 3) + 1);
     return 1;
   }
-  char *from = sight->target[0] == '/' ? path : last + 1;
-  return replace(sight, from, at, from - path, (struct text){sight->target, length});
+  char *from = path_table->target[0] == '/' ? path : last + 1;
+  return replace(path_table, from, at, from - path, (struct text){path_table->target, length});
 }
 
 /** Puts `before` and `behind` in the place of what is still to go. */
-static int go_by(struct sight *sight, struct text before, const char *behind) {
+static int go_by(struct path_table *path_table, struct text before, const char *behind) {
   size_t length = length_of(behind);
   if (before.length + length >= LONGEST) {
-    lose(sight);
+    lose(path_table);
     return 0;
   }
-  memmove(sight->rest_before, behind, length + 1);
-  memcpy(sight->rest, before.bytes, before.length);
-  memcpy(sight->rest + before.length, sight->rest_before, length + 1);
+  memmove(path_table->rest_before, behind, length + 1);
+  memcpy(path_table->rest, before.bytes, before.length);
+  memcpy(path_table->rest + before.length, path_table->rest_before, length + 1);
   return 1;
 }
 
@@ -164,12 +164,12 @@ static int go_by(struct sight *sight, struct text before, const char *behind) {
  * The way of a path in /proc, /sys and /dev, which is told in `sight->rest`: 1 where it goes on there, 0 where nobody looks, -1
  * where it is one like all others.
  */
-static int turn(struct sight *sight, char *path, int follows, int pid) {
+static int turn(struct path_table *path_table, char *path, int follows, int pid) {
   struct own_link own;
   if (after(path, "/dev/shm/")) return -1;
-  if (!parse_own_link(path, &own) && step_back(sight, path, pid)) {
-    sight->rest[0] = 0;
-    return go_by(sight, (struct text){path, length_of(path)}, "");
+  if (!parse_own_link(path, &own) && step_back(path_table, path, pid)) {
+    path_table->rest[0] = 0;
+    return go_by(path_table, (struct text){path, length_of(path)}, "");
   }
   const char *device = after(path, "/dev/");
   if (device) {
@@ -179,27 +179,27 @@ static int turn(struct sight *sight, char *path, int follows, int pid) {
       if (behind && (*behind == 0 || *behind == '/')) {
         char stream[] = "/proc/self/fd/0";
         stream[sizeof stream - 2] += each;
-        return go_by(sight, (struct text){stream, sizeof stream - 1}, behind);
+        return go_by(path_table, (struct text){stream, sizeof stream - 1}, behind);
       }
     }
     const char *number = after(device, "fd/");
     static const char OWN[] = "/proc/self/fd/";
-    if (number) return go_by(sight, (struct text){OWN, sizeof OWN - 1}, number);
+    if (number) return go_by(path_table, (struct text){OWN, sizeof OWN - 1}, number);
     return 0;
   }
   if (!parse_own_link(path, &own) || (*own.rest == 0 && !follows)) return 0;
   char number[20];
   if (own.owner.bytes[0] < '0' || own.owner.bytes[0] > '9')
     own.owner = (struct text){number, add_number(number, pid) - number};
-  long length = read_own_link(sight, own.owner, own.link);
-  return is_path(sight->target, length) && go_by(sight, (struct text){sight->target, length}, own.rest);
+  long length = read_own_link(path_table, own.owner, own.link);
+  return is_path(path_table->target, length) && go_by(path_table, (struct text){path_table->target, length}, own.rest);
 }
 
 /** Absolute, of what stands or may stand behind a component that is not there; of no length where that is too long to be one. */
-static size_t path_behind(const struct found *found, char *path) {
-  size_t length = found->entry->path.length;
-  memcpy(path, found->entry->path.bytes, length);
-  for (const char *rest = found->rest; *rest;) {
+static size_t path_behind(const struct resolved_path *resolved_path, char *path) {
+  size_t length = resolved_path->entry->path.length;
+  memcpy(path, resolved_path->entry->path.bytes, length);
+  for (const char *rest = resolved_path->rest; *rest;) {
     size_t part = strcspn(rest, "/");
     if (part == 2 && rest[0] == '.' && rest[1] == '.') {
       while (length > 0 && path[--length] != '/') continue;
@@ -217,14 +217,14 @@ static size_t path_behind(const struct found *found, char *path) {
 }
 
 /** @param given absolute, with a NUL behind it */
-static struct found walk(struct sight *sight, const char *given, size_t length, int follows, int pid) {
+static struct resolved_path resolve_path(struct path_table *path_table, const char *given, size_t length, int follows, int pid) {
   int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
   int links = 0, turns = 0, is_special = 0, is_touched = 0;
   size_t at = 0;
   struct entry *entry = NULL;
   if (length >= LONGEST) return NOWHERE;
-  memcpy(sight->rest, given, length + 1);
-  const char *rest = sight->rest;
+  memcpy(path_table->rest, given, length + 1);
+  const char *rest = path_table->rest;
   for (;;) {
     if (*rest == '/') rest++;
     if (*rest == 0) break;
@@ -233,72 +233,72 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     size_t part_length = rest - part;
     if (part_length == 0 || (part_length == 1 && part[0] == '.')) continue;
     if (part_length == 2 && part[0] == '.' && part[1] == '.') {
-      while (at > 0 && sight->at[--at] != '/') continue;
-      sight->at[at] = 0;
+      while (at > 0 && path_table->at[--at] != '/') continue;
+      path_table->at[at] = 0;
       entry = NULL;
       continue;
     }
     if (at + part_length + 2 > LONGEST) {
-      lose(sight);
+      lose(path_table);
       return NOWHERE;
     }
     size_t before = at;
-    sight->at[at++] = '/';
-    memcpy(sight->at + at, part, part_length);
+    path_table->at[at++] = '/';
+    memcpy(path_table->at + at, part, part_length);
     at += part_length;
-    sight->at[at] = 0;
+    path_table->at[at] = 0;
     int is_last = is_over(rest);
-    if (before == 0 && (strcmp(sight->at, "/proc") == 0 || strcmp(sight->at, "/sys") == 0 || strcmp(sight->at, "/dev") == 0)) {
+    if (before == 0 && (strcmp(path_table->at, "/proc") == 0 || strcmp(path_table->at, "/sys") == 0 || strcmp(path_table->at, "/dev") == 0)) {
       char path[LONGEST];
       size_t behind = length_of(rest);
       if (at + behind + 2 > LONGEST) return NOWHERE;
-      memcpy(path, sight->at, at);
+      memcpy(path, path_table->at, at);
       path[at] = '/';
       memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
       tidy(path);
       struct own_link own;
-      int is_own = parse_own_link(path, &own), turned = turn(sight, path, follows, pid);
-      if (turned == 0) return (struct found){.is_special = is_special || is_own};
+      int is_own = parse_own_link(path, &own), turned = turn(path_table, path, follows, pid);
+      if (turned == 0) return (struct resolved_path){.is_special = is_special || is_own};
       if (turned > 0) {
         is_special = 1;
         if (++turns > LONGEST) return NOWHERE;
-        rest = sight->rest;
+        rest = path_table->rest;
         at = 0;
         entry = NULL;
         continue;
       }
     }
-    entry = find(sight, sight->at, at);
+    entry = find(path_table, path_table->at, at);
     if (!entry) return NOWHERE;
     is_touched |= entry->is_touched;
-    int is_known = entry->lap == sight->lap;
+    int is_known = entry->lap == path_table->lap;
     if (is_known && !(is_last && entry->is_touched)) continue;
-    entry = see(sight, sight->at, at, 0);
+    entry = observe_path(path_table, path_table->at, at, 0);
     if (!entry) return NOWHERE;
     if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
-      note(sight, entry, PROBE);
-      if (++links > MOST_LINKS) return (struct found){.entry = entry, .is_special = is_special, .is_touched = is_touched};
+      note(path_table, entry, PROBE);
+      if (++links > MOST_LINKS) return (struct resolved_path){.entry = entry, .is_special = is_special, .is_touched = is_touched};
       at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
-      sight->at[at] = 0;
-      if (!go_by(sight, entry->state.target, rest)) return NOWHERE;
-      rest = sight->rest;
+      path_table->at[at] = 0;
+      if (!go_by(path_table, entry->state.target, rest)) return NOWHERE;
+      rest = path_table->rest;
       entry = NULL;
       continue;
     }
     if (entry->state.what == DIRECTORY) {
-      if (!is_last) note(sight, entry, PROBE);
-      entry->lap = sight->lap;
+      if (!is_last) note(path_table, entry, PROBE);
+      entry->lap = path_table->lap;
     } else if (!is_last)
-      return (struct found){
+      return (struct resolved_path){
                            .entry = entry,
                            .is_special = is_special,
                            .is_touched = is_touched,
                            .rest = entry->state.what == ABSENT ? rest : NULL};
     if (is_last)
-      return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
+      return (struct resolved_path){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
   }
-  if (at == 0) entry = see(sight, "/", 1, 0);
-  else if (!entry) entry = see(sight, sight->at, at, 0);
+  if (at == 0) entry = observe_path(path_table, "/", 1, 0);
+  else if (!entry) entry = observe_path(path_table, path_table->at, at, 0);
   is_touched |= entry && entry->is_touched;
-  return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
+  return (struct resolved_path){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
 }

@@ -10,7 +10,7 @@
  * Where the instruction stands that makes a witness's calls: the filter lets through what is called from there. As in
  * ../../tracing/filter.ts. Neither programs nor the kernel's own choice come so low; below 2^38 for arm64's smallest kernels.
  */
-static const unsigned long GATE = 0x2052540000;
+static const unsigned long TRAMPOLINE = 0x2052540000;
 
 /** What the loader finds in /etc/ld.so.preload, and what the library opens then. The kernel knows of neither. */
 #define WITNESS_NAME "/rt-witness.so"
@@ -22,7 +22,7 @@ enum told_call { TOLD_OPEN, TOLD_STAT, TOLD_ACCESS };
 /** Bytes of a path with its NUL. Longer ones are asked for. */
 enum { LONGEST_TOLD = 208, MOST_TOLD = 1 << 16 };
 
-struct told {
+struct logged_call {
   unsigned state, call, flags;
   int thread;
   /** 0 where there is such a path. */
@@ -38,7 +38,7 @@ struct told {
 struct log {
   unsigned count;
   /** Of the largest page. */
-  struct told told[MOST_TOLD] __attribute__((aligned(1 << 16)));
+  struct logged_call logged_call[MOST_TOLD] __attribute__((aligned(1 << 16)));
 };
 
 /** The calls that are answered at once, of all those made. So the recorder is never far behind. */
