@@ -1,29 +1,29 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
 // Five bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
-// `data:` URL, what it carries as a text (see src/runtime/late.ts), the parts that it finds in the finished file (see
-// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a start
+// `data:` URL, what it carries as a text (see src/runtime/modules/deferred-modules.ts), the parts that it finds in the finished file (see
+// src/runner/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a start
 // reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
-import { renderManual } from "./docs/manual.ts";
-import type { System } from "../platform/own-program.ts";
-import { packScripts, type EmbeddedSources } from "../src/runtime/embedded-parts.ts";
-import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
+import { renderManual } from "./docs/man-page.ts";
+import type { System } from "../platform/processes/running-executable.ts";
+import { packScripts, type EmbeddedSources } from "../src/runtime/modules/embedded-modules.ts";
+import { PRELOAD_URL_START } from "../src/runtime/preload/preload-url.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
-import { compactElf } from "./elf.ts";
+import { compactElf } from "./elf-compaction.ts";
 import { compress } from "./compress.ts";
 import { enginePath } from "./engine.ts";
-import { renameTools } from "./engine-words.ts";
+import { renameTools } from "./engine-message-patch.ts";
 import { signAdHoc } from "./macos/signature.ts";
-import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
-import { bundlePages } from "./pages.ts";
+import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./compressed-modules.ts";
+import { bundlePages } from "./bundled-pages.ts";
 import { PRODUCT } from "./product.ts";
-import { shortenCutOff } from "./cut-off.ts";
+import { shortenCutOff } from "./console-depth-patch.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
-import { texts } from "./texts.ts";
-import { lateBuiltins } from "./late-builtins.ts";
+import { texts } from "./embedded-texts.ts";
+import { lateBuiltins } from "./lazy-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
 import { silentDebug } from "./stubs/silent-debug.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
@@ -148,7 +148,7 @@ function asUrl(source: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** The beginning of a module in the file system, or all of it: see src/run/engine/debugger.ts. */
+/** The beginning of a module in the file system, or all of it: see src/runner/engine/debugger.ts. */
 function asDebugger(script: string, first: string): string {
   return [
     "// @bun", // read as it is
@@ -159,7 +159,7 @@ function asDebugger(script: string, first: string): string {
   ].join("\n");
 }
 
-/** By its content, as platform/private-file.ts names what it writes. */
+/** By its content, as platform/files/private-file.ts names what it writes. */
 function nameOf(script: string): string {
   return `debugger-${new Bun.CryptoHasher("sha256").update(script).digest("hex").slice(0, 32)}.js`;
 }
@@ -187,13 +187,13 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   for (const [os, system] of SYSTEMS) {
     const define = { "process.platform": JSON.stringify(system) };
     // Of any processor: which one it is, is asked when it runs.
-    const made = await bundleScript("src/runtime/parts.ts", { os, arch: "x64" }, plugins, define);
+    const made = await bundleScript("src/runtime/modules/lazy-modules.ts", { os, arch: "x64" }, plugins, define);
     parts[system] = made.script;
     inputs.push(...made.inputs);
   }
   const anywhere = { os: "linux", arch: "x64" } as const;
-  const program = await bundleScript("src/runtime/program-preload.ts", anywhere, [], {});
-  const late = await bundleScript("src/runtime/late.ts", anywhere, [], {});
+  const program = await bundleScript("src/runtime/compiled/compiled-program-preload.ts", anywhere, [], {});
+  const late = await bundleScript("src/runtime/modules/deferred-modules.ts", anywhere, [], {});
   const scripts: EmbeddedSources = {
     parts: parts as EmbeddedSources["parts"],
     program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
@@ -202,7 +202,7 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   return { packed: packScripts(scripts), inputs: new Set([...inputs, ...program.inputs, ...late.inputs]) };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/runner/engine/preload.ts). */
 function generatedModules(
   preload: string,
   optionPreload: string,
@@ -282,7 +282,7 @@ export async function compile(
   }
 }
 
-/** Writes the scripts of build/packed.ts, compressed. */
+/** Writes the scripts of build/compressed-modules.ts, compressed. */
 async function packCommands(
   target: BuildTarget,
   directory: string,
@@ -318,12 +318,12 @@ async function bundle(
   const directory = dirname(outfile);
   const constants = constantsOf(target);
   const scripts = await embedScripts(plugins);
-  const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
-  const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
-  const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
+  const late = await bundleScript("src/runtime/preload/deferred-preload.ts", target, [], constants);
+  const preload = await bundleScript("src/runtime/preload/preload.ts", target, [], constants);
+  const options = await bundleScript("src/runtime/preload/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
-  const attachment = await bundleScript("src/debugger/attachment.ts", target, [], constants);
-  const thread = await bundleScript("src/debugger/thread.ts", target, [], constants);
+  const attachment = await bundleScript("src/debugger/bootstrap.ts", target, [], constants);
+  const thread = await bundleScript("src/debugger/debugger-thread.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, scripts.packed);
   const output = await Bun.build({

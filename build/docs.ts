@@ -1,12 +1,12 @@
 // Writes what is made of tables: `bun build/docs.ts`. A test compares each file with what this would write.
 import { join } from "node:path";
 import { renderConfiguration, renderExample } from "./docs/configuration.ts";
-import { renderContents } from "./docs/contents.ts";
+import { renderContents } from "./docs/guide-index.ts";
 import { renderDifferences } from "./docs/differences.ts";
 import { renderErrors } from "./docs/errors.ts";
-import { renderReadme } from "./docs/figures.ts";
+import { renderReadme } from "./docs/benchmark-table.ts";
 import { renderOptions } from "./docs/options.ts";
-import { ROOT } from "./docs/page.ts";
+import { ROOT } from "./docs/markdown.ts";
 import { renderTargets } from "./docs/targets.ts";
 
 export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise<string> }> = [

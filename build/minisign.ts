@@ -1,10 +1,10 @@
-// Makes what src/upgrade/minisign.ts reads: keys and signatures in the format of minisign; and for machines that have
+// Makes what src/cli/upgrade/minisign.ts reads: keys and signatures in the format of minisign; and for machines that have
 // OpenSSH and nothing else, such as a Mac, a signature of the same key that `ssh-keygen -Y verify` takes.
 //
 // A secret key is in the form of `minisign -G -W`, without a password: what keeps it keeps it secret. The two kinds of
 // signature cannot stand for each other, since OpenSSH's begins with a word of its own in what is signed.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
-import { ALGORITHM, nameKey, PREHASHED, prehash, readPublicKey } from "../src/upgrade/minisign.ts";
+import { ALGORITHM, nameKey, PREHASHED, prehash, readPublicKey } from "../src/cli/upgrade/minisign.ts";
 
 /** What DER puts in front of the 32 bytes of a secret key. */
 const PKCS8_START = Buffer.from("302e020100300506032b657004220420", "hex");

@@ -44,7 +44,7 @@ export const RELEASE_FILES: readonly ReleaseFiles[] = TARGETS.map(filesOf);
 
 export const CHECKSUMS = "SHA256SUMS";
 
-/** For machines whose only means to check a signature is OpenSSH; the other one is src/upgrade/release.ts's. */
+/** For machines whose only means to check a signature is OpenSSH; the other one is src/cli/upgrade/release.ts's. */
 export const SSH_SIGNATURE = "SHA256SUMS.sig";
 
 /** The npm package that people install; it depends on those of the targets. */

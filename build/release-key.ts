@@ -5,13 +5,13 @@
 //   npm run release-key -- sign <directory>       signs the SHA256SUMS of a release
 //
 // Contract: the secret half is read from RT_RELEASE_KEY, or else from the credential store, and goes nowhere but there:
-// not to the screen, not to an argument, not to the tree. Nothing is signed with a key that src/upgrade/keys.ts does not
+// not to the screen, not to an argument, not to the tree. Nothing is signed with a key that src/cli/upgrade/release-keys.ts does not
 // have, since nobody could check it.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { RELEASE_KEYS } from "../src/upgrade/keys.ts";
-import { commentOf, SIGNATURE, SUMS } from "../src/upgrade/release.ts";
+import { RELEASE_KEYS } from "../src/cli/upgrade/release-keys.ts";
+import { commentOf, SIGNATURE, SUMS } from "../src/cli/upgrade/release.ts";
 import { createKeyPair, publicKeyOf, signContent, signForSsh } from "./minisign.ts";
 import { PRODUCT } from "./product.ts";
 import { SSH_SIGNATURE } from "./release-files.ts";
@@ -20,7 +20,7 @@ const VARIABLE = "RT_RELEASE_KEY";
 const STORED = { service: `${PRODUCT.package}.release`, name: "minisign secret key" } as const;
 
 async function readStored(): Promise<string | null> {
-  const { secrets } = await import("../src/secrets/secrets.ts");
+  const { secrets } = await import("../src/secrets/api/secrets.ts");
   return await secrets.get(STORED);
 }
 
@@ -43,7 +43,7 @@ export async function signRelease(
   const publicKey = publicKeyOf(secretKey);
   if (!keys.includes(publicKey))
     throw new Error(
-      `The key ${publicKey} is not in src/upgrade/keys.ts, so nobody would accept its signature`,
+      `The key ${publicKey} is not in src/cli/upgrade/release-keys.ts, so nobody would accept its signature`,
     );
   const sums = await readFile(join(directory, SUMS));
   await writeFile(join(directory, SIGNATURE), signContent(sums, commentOf(PRODUCT.version), secretKey));
@@ -59,12 +59,12 @@ async function create(file: string | undefined): Promise<void> {
     // The key that is there may be the only one that those who have rt trust.
     if ((await readStored()) !== null)
       throw new Error(`The credential store has a key already ("${STORED.service}"); use --file for another`);
-    const { secrets } = await import("../src/secrets/secrets.ts");
+    const { secrets } = await import("../src/secrets/api/secrets.ts");
     await secrets.set({ ...STORED, value: secretKey });
   }
   const place = file ?? `the credential store, service "${STORED.service}", name "${STORED.name}"`;
   console.log(`The secret half is in ${place}: keep a copy where no network is`);
-  console.log(`The public half is for src/upgrade/keys.ts:\n\n  ${JSON.stringify(publicKey)},`);
+  console.log(`The public half is for src/cli/upgrade/release-keys.ts:\n\n  ${JSON.stringify(publicKey)},`);
 }
 
 async function run(args: string[]): Promise<void> {

@@ -16,7 +16,7 @@ import type { BuildTarget } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 const PACKAGE = join(ROOT, "node_modules/@vscode/windows-registry");
 const HEADERS = join(ROOT, "node_modules/node-api-headers");
-const LOADER = join(ROOT, "platform/windows/registry-addon.ts");
+const LOADER = join(ROOT, "platform/processes/windows/registry-addon.ts");
 const BUILT = join(ROOT, ".toolchain/windows-registry");
 
 /** The names of the compiler, the same on every system that has it. */

@@ -5,7 +5,7 @@ declare module "rt:preload" {
 }
 
 declare module "rt:debugger" {
-  /** The names of files: src/debugger/attachment.ts with the runtime in it, and thread.ts. */
+  /** The names of files: src/debugger/bootstrap.ts with the runtime in it, and debugger-thread.ts. */
   export const program: string;
   export const thread: string;
 }
@@ -22,8 +22,8 @@ declare module "rt:option-preload" {
 }
 
 declare module "rt:pages" {
-  /** The script and the style of each page of src/tasks/page. */
-  type Parts = import("./tasks/page/document.ts").PageParts;
+  /** The script and the style of each page of src/reporters/page. */
+  type Parts = import("./reporters/page/document.ts").PageParts;
   export const run: Parts;
   export const plan: Parts;
 }

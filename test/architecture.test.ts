@@ -43,7 +43,7 @@ for (const path of [...new Glob("{src,platform,build,bench}/**/*.{ts,mjs,cjs}").
 
 const product = sources.filter(({ path }) => /^(?:src|platform)\//.test(path));
 
-/** `src/run/plan.ts` is of the layer "run", `platform/x.ts` of "platform", `src/errors.ts` of "errors". */
+/** `src/runner/plan.ts` is of the layer "run", `platform/x.ts` of "platform", `src/errors.ts` of "errors". */
 function layerOf(path: string): string {
   const [top, name = ""] = path.split("/");
   return top === "src" ? name.replace(/\.ts$/, "") : top!;
@@ -210,7 +210,7 @@ test("process.platform is asked for in platform alone", () => {
 test("main.ts alone ends the process", () => {
   // Windows cannot replace a process: there, to replace is to wait and to exit as the child did.
   // What a debugger needs runs in the program, which is not to go on without it.
-  const allowed = ["src/main.ts", "platform/windows/process.ts", "src/debugger/attachment.ts"];
+  const allowed = ["src/main.ts", "platform/processes/windows/process.ts", "src/debugger/bootstrap.ts"];
   expect(
     placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>
       allowed.includes(path),
@@ -220,12 +220,12 @@ test("main.ts alone ends the process", () => {
 
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
-  "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
-  "src/debugger/attachment.ts":
+  "platform/processes/dotenv-reset.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/debugger/bootstrap.ts":
     "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
-  "src/run/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
-  "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
-  "src/runtime/option-effects.ts":
+  "src/runner/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
+  "src/runtime/preload/internal-env-filter.ts": "takes out rt's own variables before the program's first line",
+  "src/runtime/preload/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",
 };
 
@@ -239,8 +239,8 @@ test("what rt decides goes by the environment that it was started with", () => {
 
 /** Programs that are started with process.env, and why that is as good. */
 const SPAWNERS: Readonly<Record<string, string>> = {
-  "platform/posix/process-table.ts": "macOS' own ps, by its path",
-  "src/upgrade/replace.ts": "a command of rt's own, for which process.env is put right",
+  "platform/processes/posix/process-table.ts": "macOS' own ps, by its path",
+  "src/cli/upgrade/executable-swap.ts": "a command of rt's own, for which process.env is put right",
 };
 
 test("what rt starts, and looks for, gets the environment that rt was started with", () => {
@@ -254,20 +254,20 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 
 /** Each uses the engine's streams for another reason than to write. */
 const STREAM_USERS: Readonly<Record<string, string>> = {
-  "platform/posix/output.ts": "the system calls of src/own-output.ts and of the reporters",
-  "platform/posix/pipe.ts": "pipes to children",
-  "platform/posix/process.ts": "the first write of a script's line; src/own-output.ts writes the rest",
-  "platform/windows/output.ts": "the same for Windows, and the terminal's size",
-  "platform/windows/process.ts": "the same for Windows",
-  "src/debugger/announcement.ts": "runs in the engine's process, beside the program",
-  "src/debugger/attachment.ts": "runs in the engine's process, beside the program",
-  "src/picker/plain.ts": "a library reads lines and echoes them on a stream",
-  "src/picker/prompt.ts": "a library draws on a stream",
-  "src/run/file/in-process.ts": "the address of a server, as the engine prints it in the user's program",
-  "src/runtime/option-effects.ts": "runs in the user's program",
+  "platform/terminal/posix/output.ts": "the system calls of src/output.ts and of the reporters",
+  "platform/native/posix/pipe.ts": "pipes to children",
+  "platform/processes/posix/process.ts": "the first write of a script's line; src/output.ts writes the rest",
+  "platform/terminal/windows/output.ts": "the same for Windows, and the terminal's size",
+  "platform/processes/windows/process.ts": "the same for Windows",
+  "src/debugger/server/announcement.ts": "runs in the engine's process, beside the program",
+  "src/debugger/bootstrap.ts": "runs in the engine's process, beside the program",
+  "src/cli/picker/line-prompt.ts": "a library reads lines and echoes them on a stream",
+  "src/cli/picker/prompt.ts": "a library draws on a stream",
+  "src/runner/file/in-process.ts": "the address of a server, as the engine prints it in the user's program",
+  "src/runtime/preload/option-effects.ts": "runs in the user's program",
 };
 
-test("src/own-output.ts and the reporters' queue alone write to standard output and error", () => {
+test("src/output.ts and the reporters' queue alone write to standard output and error", () => {
   const pattern =
     /\bconsole\s*\.\s*\w+\s*\(|\bprocess\s*\.\s*std(?:out|err)\b|\bstd(?:out|err)\b[^;=]*\}\s*=\s*process\b|\bBun\s*\.\s*std(?:out|err)\b|\bwriteSync\s*\(\s*(?:descriptor|1|2)\b|\blibc\(\)\.write\(\s*(?:descriptor|actual|1|2)\b|\bBun\.file\(\s*[12]\s*\)|\/dev\/(?:stdout|stderr|fd\/[12])\b/;
   const users = product.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
@@ -279,9 +279,9 @@ test("src/own-output.ts and the reporters' queue alone write to standard output 
     )
     .map(({ path }) => path);
   expect(callers).toEqual([
-    "src/own-output.ts",
-    "src/run/script/launch.ts",
-    "src/tasks/report/output-queue.ts",
+    "src/output.ts",
+    "src/runner/script/launch.ts",
+    "src/tasks/output-queue.ts",
   ]);
 });
 
@@ -339,7 +339,7 @@ test("what a file's start needs imports nothing of node's", () => {
     for (const [, specifier] of source.text.matchAll(
       /(?:^|\n)(?:import|export)\s+(?!type\s)[^"';]*?\sfrom\s+"([^"]+)"/g,
     )) {
-      if (path.startsWith("platform/windows/")) continue;
+      if (path.startsWith("platform/secrets/windows/")) continue;
       if (specifier!.startsWith(".")) visit(resolveImport(path, specifier!));
       else if (
         /^(?:node:|[a-z])/.test(specifier!) &&

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 import { engineEnvironment } from "./support/engine-environment.ts";
-import { listFootprint } from "./support/footprint.ts";
+import { listFootprint } from "./support/programs/footprint.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const ENGINE = process.execPath;

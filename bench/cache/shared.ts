@@ -18,7 +18,7 @@ const KEY = "bench";
 type Origin = "own" | "turbo" | "reapi";
 
 const REAPI_SERVER = `
-  import { openReapiServer } from ${JSON.stringify(join(ROOT, "test/support/reapi-server.ts"))};
+  import { openReapiServer } from ${JSON.stringify(join(ROOT, "test/support/servers/reapi-server.ts"))};
   console.log((await openReapiServer({ inlines: true })).url);
 `;
 

@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createRandom } from "../../test/support/random.ts";
 import { cleanEnvironment } from "../../test/support/rt.ts";
-import { startOnTerminal, type TerminalProgram } from "../../test/support/terminal.ts";
+import { startOnTerminal, type TerminalProgram } from "../../test/support/programs/terminal.ts";
 import { copyPrograms, measureMemory, median, type TimedCommand, timeCommands } from "../processes.ts";
 import { compareTimes, type Row } from "../row.ts";
 

@@ -4,12 +4,12 @@
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import http2, { type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { decode } from "../../src/reapi/channel.ts";
+import { decode } from "../../src/reapi/grpc/channel.ts";
 import { digestOf, toMessage } from "../../src/reapi/digest.ts";
-import { frame, FrameReader } from "../../src/reapi/frames.ts";
+import { frame, FrameReader } from "../../src/reapi/grpc/grpc-frames.ts";
 import { ActionResult, ExecuteResponse } from "../../src/reapi/messages/remote_execution.ts";
-import * as methods from "../../src/reapi/methods.ts";
-import { Code } from "../../src/reapi/status.ts";
+import * as methods from "../../src/reapi/grpc/methods.ts";
+import { Code } from "../../src/reapi/grpc/grpc-status.ts";
 
 const [machines, duration] = process.argv.slice(2).map(Number) as [number, number];
 const GRPC = { ":status": 200, "content-type": "application/grpc" };

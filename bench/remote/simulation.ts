@@ -8,12 +8,12 @@
 import { join } from "node:path";
 import { describeAction } from "../../src/reapi/action.ts";
 import { RemoteClient } from "../../src/reapi/client.ts";
-import { blobOf } from "../../src/reapi/content.ts";
+import { blobOf } from "../../src/reapi/cas-client.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
-import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
-import { BlobUploader } from "../../src/reapi/uploads.ts";
-import { type ExecutionServices, executeAction } from "../../src/run/remote/execution.ts";
+import { BlobPresenceCache } from "../../src/reapi/blob-presence-cache.ts";
+import { BlobUploader } from "../../src/reapi/blob-uploader.ts";
+import { type ExecutionServices, executeAction } from "../../src/remote-execution/action-execution.ts";
 import { keepResults } from "../results.ts";
 
 const MACHINES = 1000;

@@ -5,7 +5,7 @@
 // A fresh process that reads one secret is measured from its start to its end, the sides in turn. What no
 // client avoids is the start of its engine and the service's own work, which the last row shows.
 import { join } from "node:path";
-import { type Keyring, startKeyring } from "../../test/support/keyring.ts";
+import { type Keyring, startKeyring } from "../../test/support/keyring/keyring.ts";
 import { createProject } from "../../test/support/project.ts";
 import { RT } from "../../test/support/rt.ts";
 import { trustOf } from "../../test/support/trusted.ts";

@@ -3,8 +3,8 @@
 //
 // The machines are processes of this one, so the scripts sleep: what is measured is who takes what and when, and what it
 // costs to tell the others. The times of the scripts are known from a report, as from an earlier run.
-import { findCriticalPath } from "../../src/tasks/critical-path.ts";
-import { createMachines } from "../../test/share/machines.ts";
+import { findCriticalPath } from "../../src/tasks/planning/critical-path.ts";
+import { createMachines } from "../../test/distributed/machines.ts";
 import { createRandom } from "../../test/support/random.ts";
 import type { Row } from "../row.ts";
 

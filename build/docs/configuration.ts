@@ -1,6 +1,6 @@
 // docs/configuration.md and rtfig.toml.example: every key of rtfig.toml.
 import { type ConfigKey, KEYS } from "../../src/config/keys.ts";
-import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by build/docs.ts from src/config/keys.ts.
 #

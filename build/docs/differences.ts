@@ -1,6 +1,6 @@
 // The rows of docs/differences.md that two programs can show: a test runs stock Bun and rt, and compares with these texts.
 import { join } from "node:path";
-import { format, renderTable, ROOT } from "./page.ts";
+import { format, renderTable, ROOT } from "./markdown.ts";
 
 export interface Difference {
   readonly what: string;

@@ -1,12 +1,12 @@
 // docs/errors.md: the codes of errors and the codes that programs exit with, from the tables that the code reads.
-import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
+import { EXIT_CODES } from "../../src/cli/help/exit-codes.ts";
 import { MISUSE, SECRETS_FAILURES } from "../../src/errors.ts";
 import { DOCTOR_EXIT_CODES, SECRETS_EXIT_CODES } from "../../src/secrets/commands.ts";
-import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 const INTRODUCTION = `# Errors
 
-${GENERATED_NOTE("src/errors.ts, src/cli/exit-codes.ts and src/secrets/commands.ts")}
+${GENERATED_NOTE("src/errors.ts, src/cli/help/exit-codes.ts and src/secrets/commands.ts")}
 
 A missing credential and a token that does not verify are answers, not errors: \`null\` and \`false\`. Everything else that
 goes wrong has a \`code\`, so that a program need not read messages. No message contains a credential's value, a signing

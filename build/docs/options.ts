@@ -1,7 +1,7 @@
 // docs/options.md: every option, who acts on it, and the test that shows what it does.
 import { type Option, OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "../../test/options/proofs.ts";
-import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 /** Options of the engine that change nothing that a program or its user could see. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {

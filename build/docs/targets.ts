@@ -1,7 +1,7 @@
 // docs/targets.md: what is built, for whom, and what of it was seen to run; from build/targets.ts.
 import { RELEASE_FILES } from "../release-files.ts";
 import { type BuildTarget, PROOFS } from "../targets.ts";
-import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 const SYSTEMS: Readonly<Record<BuildTarget["os"], string>> = {
   linux: "Linux",

@@ -1,21 +1,21 @@
 // The way into this room: a script, and whether it is one of those that are not run again.
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
-import { OWNER_ADVICE } from "../../platform/own-path.ts";
-import { host } from "../../platform/process.ts";
-import { findTracing } from "../../platform/tracing.ts";
-import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.ts";
+import type { TracingOperations } from "../../platform/tracing/contract/tracing.ts";
+import { OWNER_ADVICE } from "../../platform/files/path-ownership.ts";
+import { host } from "../../platform/processes/process.ts";
+import { findTracing } from "../../platform/tracing/tracing.ts";
+import { type CacheRule, type CacheSettings, ruleFor } from "../config/settings/cache.ts";
 import { oneLine } from "../printable.ts";
-import { TRACED_VARIABLE } from "./environment.ts";
-import { EntrySnapshot } from "./known-entries.ts";
-import { writeHashes } from "./memory.ts";
-import { isBelow } from "./place.ts";
-import { CachedScriptRun } from "./run.ts";
-import type { CachedRun, CachedScript } from "./script.ts";
-import { StatCache } from "./seen.ts";
-import type { SharedCache } from "./shared.ts";
-import { CacheStore, storeDirectory } from "./store.ts";
+import { TRACED_VARIABLE } from "./key/environment.ts";
+import { EntrySnapshot } from "./entry/entry-snapshot.ts";
+import { writeHashes } from "./store/file-hash-persistence.ts";
+import { isBelow } from "./entry/relocation.ts";
+import { CachedScriptRun } from "./cached-run.ts";
+import type { CachedRun, CachedScript } from "./cached-script.ts";
+import { StatCache } from "./memo/stat-cache.ts";
+import type { SharedCache } from "./shared-cache.ts";
+import { CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const NOT_HERE =
   "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads; elsewhere its rule has to say " +

@@ -3,13 +3,13 @@
 // Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
 import { lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
-import { suggestNames } from "../nearest.ts";
-import { UserError } from "../failure.ts";
+import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/files/path-ownership.ts";
+import { suggestNames } from "../did-you-mean.ts";
+import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
-import { type CacheExplanation, parseFinding } from "./finding.ts";
-import { isBelow } from "./place.ts";
-import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store.ts";
+import { type CacheExplanation, parseFinding } from "./entry/explanation.ts";
+import { isBelow } from "./entry/relocation.ts";
+import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
 const NOTHING_LEFT = "Nothing is kept any more";

@@ -1,23 +1,23 @@
-// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/run/run.ts), which
+// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/runner/run.ts), which
 // has the engine's tools too, or a command of rt's own. What it leaves to main.ts is the outcome: an exit code, a signal to
 // die of, a program to go on with, or nothing to add.
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
-import { host } from "../../platform/process.ts";
-import { printError } from "../complaint.ts";
+import { host } from "../../platform/processes/process.ts";
+import { printError } from "../error-output.ts";
 import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
-import type { RunOutcome } from "../run/outcome.ts";
-import { run } from "../run/run.ts";
-import { selectsPackages } from "../settings/many.ts";
-import type { RunSettings } from "../settings/settings.ts";
-import { type Opened, openSettings } from "../settings/sources.ts";
+import type { RunOutcome } from "../runner/outcome.ts";
+import { run } from "../runner/run.ts";
+import { selectsPackages } from "../config/settings/many.ts";
+import type { RunSettings } from "../config/settings/settings.ts";
+import { type Opened, openSettings } from "../config/settings/settings-sources.ts";
 import { VERSION } from "../version.ts";
-import { printLine } from "../own-output.ts";
-import { readCalled } from "./called.ts";
-import { runOwn, showHelp } from "./own-commands.ts";
+import { printLine } from "../output.ts";
+import { readCalled } from "./multi-call.ts";
+import { runOwn, showHelp } from "./builtin-commands.ts";
 
 export async function carryOutCommandLine(given: readonly string[]): Promise<RunOutcome> {
   try {
@@ -37,7 +37,7 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
   try {
     return parseCommandLine(words, table);
   } catch (error) {
-    const { isOwnChild } = await import("./own-child.ts");
+    const { isOwnChild } = await import("./parent-process.ts");
     if (!isOwnChild()) throw error;
     return parseCommandLine(words, table, true);
   }
@@ -53,7 +53,7 @@ async function carryOut(written: Invocation): Promise<RunOutcome> {
   if (by !== "run" && selectsPackages(written))
     return await carryOutRun({ ...written, command: "run", target: command! });
   if (by !== "run" && written.options.length > 0) {
-    const { refuseOptionsOfRuns } = await import("./refusal.ts");
+    const { refuseOptionsOfRuns } = await import("./misplaced-options.ts");
     refuseOptionsOfRuns(command!, written);
   }
   if (command === "repl") return await carryOutRepl(written);
@@ -62,12 +62,12 @@ async function carryOut(written: Invocation): Promise<RunOutcome> {
 
 async function carryOutRepl(written: Invocation): Promise<RunOutcome> {
   const { OPTIONS } = await import("../options/options.ts");
-  const { readRepl } = await import("./repl-words.ts");
+  const { readRepl } = await import("./repl-arguments.ts");
   const invocation = readRepl(written, OPTIONS);
   if (invocation.asksFor) return await carryOut(invocation);
-  const { refuseOptionsOfRuns } = await import("./refusal.ts");
+  const { refuseOptionsOfRuns } = await import("./misplaced-options.ts");
   refuseOptionsOfRuns("repl", invocation);
-  const { hintAtShadowedScript } = await import("../run/target/shadowed.ts");
+  const { hintAtShadowedScript } = await import("../runner/resolve/shadowed-script.ts");
   hintAtShadowedScript("repl", process.cwd());
   return await carryOutRun({ ...invocation, command: undefined });
 }
@@ -76,7 +76,7 @@ async function carryOutRun(invocation: Invocation): Promise<RunOutcome> {
   const opened = await openSettings(invocation);
   const { target, evaluates, tool } = opened.settings;
   if (target === undefined && !evaluates && !tool && invocation.options.length > 0)
-    (await import("./refusal.ts")).refuseWithoutScript(invocation, opened.cwd);
+    (await import("./misplaced-options.ts")).refuseWithoutScript(invocation, opened.cwd);
   if (invocation.options.some(({ option }) => option.name === "pick"))
     return await carryOutPicked(invocation, opened.cwd);
   return namesSomething(opened.settings) ? await run(opened) : await offerScripts(invocation, opened);
@@ -90,21 +90,21 @@ async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): 
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
   await showScripts(cwd);
-  const { isPickWanted } = await import("./picked.ts");
+  const { isPickWanted } = await import("./pick-invocation.ts");
   const wanted = await isPickWanted();
   if (typeof wanted === "object") return wanted;
   if (wanted) return await carryOutPicked(invocation, cwd);
 }
 
 async function carryOutPicked(invocation: Invocation, cwd: string): Promise<RunOutcome> {
-  const { canPick, pickInvocation } = await import("./picked.ts");
+  const { canPick, pickInvocation } = await import("./pick-invocation.ts");
   if (!canPick()) return await showScripts(cwd);
   const picked = await pickInvocation(invocation, cwd);
   return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
 }
 
 async function showScripts(cwd: string): Promise<void> {
-  const { listScripts } = await import("./list.ts");
+  const { listScripts } = await import("./script-list.ts");
   printLine(listScripts(cwd));
 }
 
@@ -130,7 +130,7 @@ export async function explain(error: unknown): Promise<number> {
   if (lack) return printError(lack, "close what is not needed, or raise the limit: ulimit -a shows it");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return printError(message, hint, status);
-  const { suggestNames: findNearest } = await import("../nearest.ts");
+  const { suggestNames: findNearest } = await import("../did-you-mean.ts");
   const [nearest] = findNearest(unknown.word, unknown.known);
   return printError(message, nearest ? `did you mean ${nearest}?` : hint);
 }

@@ -4,7 +4,7 @@
 // A file that is there is the user's: it is not touched, and what could be added to it is printed.
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { DEFAULT_PORT } from "../debugger/address.ts";
+import { DEFAULT_PORT } from "../debugger/server/address.ts";
 import { UsageError } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 

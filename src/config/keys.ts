@@ -27,7 +27,7 @@ export interface ConfigKey {
   readonly isForCode?: boolean;
   /** Read by rt from the file itself; the engine has no such key. */
   readonly isOwn?: true;
-  /** Read by src/secrets/mapping: neither an option nor the engine's. */
+  /** Read by src/secrets/grants: neither an option nor the engine's. */
   readonly isOfSecrets?: boolean;
   /** Flags of `rt test` that say the same for one call. */
   readonly flags?: readonly string[];

@@ -1,6 +1,6 @@
 // `[project] id` of an rtfig.toml: the identifier that files of age are bound to.
-import { UserError } from "../failure.ts";
-import { lineOf } from "./location.ts";
+import { UserError } from "../user-error.ts";
+import { lineOf } from "./toml-line.ts";
 import type { Config } from "./rtfig.ts";
 
 const ID = /^[A-Za-z0-9][\w.@/-]{7,127}$/;

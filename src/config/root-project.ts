@@ -6,10 +6,10 @@
 //
 // Surprising: node:fs and node:path are asked for where they are needed. A package in the working directory, which is most of
 // them, needs neither, and loading them takes as long as all else here.
-import { realPath } from "../../platform/real-path.ts";
+import { realPath } from "../../platform/files/real-path.ts";
 import { findWorkspaceRoot } from "../workspace/members.ts";
 import { findPackageJson } from "../workspace/package-json.ts";
-import { FILE_NAME } from "./file.ts";
+import { FILE_NAME } from "./config-file-name.ts";
 
 /** Its folder, without symbolic links; undefined where none may speak for a package. Throws Failure, PackageJsonError. */
 export function findRoot(from: string): string | undefined {

@@ -6,18 +6,18 @@
 //
 // Surprising: the engine reads a file of its own form, and two things in ours it must not see. Preloads it would
 // run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
-// these reaches it as a copy without them (see handover.ts), every other one as it is.
-import { files } from "../../platform/files.ts";
+// these reaches it as a copy without them (see engine-config.ts), every other one as it is.
+import { files } from "../../platform/files/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { findFault } from "../options/values.ts";
-import { suggestNames } from "../nearest.ts";
-import { UserError } from "../failure.ts";
+import { suggestNames } from "../did-you-mean.ts";
+import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
-import { lineOfSyntaxError } from "../workspace/syntax-line.ts";
-import { FILE_NAME, LARGEST_CONFIG } from "./file.ts";
+import { lineOfSyntaxError } from "../workspace/syntax-error-line.ts";
+import { FILE_NAME, LARGEST_CONFIG } from "./config-file-name.ts";
 import { KEYS, type ConfigKey, type ConfigValueType, type OptionWords } from "./keys.ts";
-import { lineOf } from "./location.ts";
+import { lineOf } from "./toml-line.ts";
 
 /** Characters of a key or value in a message. */
 const LONGEST_SHOWN = 100;

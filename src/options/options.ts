@@ -42,7 +42,7 @@ export interface Option {
   readonly forward?: string;
   /** Done before the engine starts, which is not told again: it is in the directory already. */
   readonly isCarriedOut?: true;
-  /** The engine does not do all that the row says: src/runtime/option-effects.ts does it, or says that nothing does. */
+  /** The engine does not do all that the row says: src/runtime/preload/option-effects.ts does it, or says that nothing does. */
   readonly isHelped?: true;
   /** It stands for the target: code is given, or asked for. */
   readonly evaluates?: true;

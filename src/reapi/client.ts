@@ -1,12 +1,12 @@
-// A client of the Remote Execution API v2: capabilities, results of actions, execution; content.ts has the rest. Who runs
-// scripts elsewhere uses it, and who shares what they have made (src/cache/remote/reapi.ts).
+// A client of the Remote Execution API v2: capabilities, results of actions, execution; cas-client.ts has the rest. Who runs
+// scripts elsewhere uses it, and who shares what they have made (src/cache/remote/reapi-backend.ts).
 //
 // Contract: nothing lasts longer than its time limit, and all of it ends with `signal`. What a server may answer otherwise a
 // moment later (unreachable, out of resources) is asked again, a few times. Headers, which may be credentials, go to the server that was named and no other,
 // and are in no message.
 import { type Abilities, readCapabilities } from "./capabilities.ts";
-import { Channel, decode } from "./channel.ts";
-import { CasClient } from "./content.ts";
+import { Channel, decode } from "./grpc/channel.ts";
+import { CasClient } from "./cas-client.ts";
 import { type Digest, toMessage } from "./digest.ts";
 import type { Operation } from "./messages/operations.ts";
 import { type ActionResult, ExecuteResponse, RequestMetadata } from "./messages/remote_execution.ts";
@@ -17,9 +17,9 @@ import {
   getCapabilities,
   updateActionResult,
   waitExecution,
-} from "./methods.ts";
-import { Code } from "./status.ts";
-import { codeOf, isTransient, type Limits, backoff, RemoteError, retry, TRIES } from "./trouble.ts";
+} from "./grpc/methods.ts";
+import { Code } from "./grpc/grpc-status.ts";
+import { codeOf, isTransient, type Limits, backoff, RemoteError, retry, TRIES } from "./grpc/retry.ts";
 
 export interface ReapiEndpoint {
   /** `grpc://host:port`, or `grpcs://` over TLS. */

@@ -2,7 +2,7 @@
 //
 // Contract: what a server sends is checked before anything is made of it.
 import type { Digest as Message } from "./messages/remote_execution.ts";
-import type { Codec } from "./methods.ts";
+import type { Codec } from "./grpc/methods.ts";
 
 export interface Digest {
   /** Lower-case hex. */

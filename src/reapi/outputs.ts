@@ -7,12 +7,12 @@
 // Non-obvious: a tree has each distinct directory once, so a message of some kilobytes can describe billions of paths. They
 // are counted, once for each distinct directory, before the list is made.
 import { withoutSlash } from "./action.ts";
-import { decode } from "./channel.ts";
+import { decode } from "./grpc/channel.ts";
 import { type Digest, digestOf, fromMessage } from "./digest.ts";
 import { type ActionResult, Directory, Tree } from "./messages/remote_execution.ts";
-import type { Codec } from "./methods.ts";
+import type { Codec } from "./grpc/methods.ts";
 import { isRepositoryName } from "../repository-name.ts";
-import { RemoteError } from "./trouble.ts";
+import { RemoteError } from "./grpc/retry.ts";
 
 /** `path` begins with the output that it belongs to. */
 export type ActionOutput =

@@ -1,6 +1,6 @@
 // The search for values in the hex dumps of a text, and at its end for a dump that goes on.
 import { dumpBefore, readDump } from "./hex-dump.ts";
-import type { Match, VariantMatcher } from "./patterns.ts";
+import type { Match, VariantMatcher } from "./pattern-matcher.ts";
 
 /** Part of a text that belongs to a value. */
 export interface DumpRegion {

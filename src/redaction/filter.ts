@@ -11,8 +11,8 @@
 // Surprising: after `release` something of what is held has been shown. Should it turn out to be a value, the mark stands
 // behind that; should it have been shown as a mark, what belongs to the same piece gets no second one.
 import { type DumpText, findInDumps, findOpenDump } from "./dump-search.ts";
-import type { Match, VariantMatcher } from "./patterns.ts";
-import { AT_START, ESCAPE, type Reading, VisibleText } from "./visible-text.ts";
+import type { Match, VariantMatcher } from "./pattern-matcher.ts";
+import { AT_START, ESCAPE, type Reading, VisibleText } from "./escape-sequences.ts";
 
 /** Bytes. More than a colour for each letter takes. */
 const MOST_BETWEEN = 1 << 14;

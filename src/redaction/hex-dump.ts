@@ -5,13 +5,13 @@
 // - A dump is decoded. Its bytes are a text in which forms are found as in any other.
 // - The text at the end of a line with an offset belongs to the same bytes.
 // - The cut of a stream makes no difference, because the filter holds the last line while it may go on.
-import { gramOf } from "./gram.ts";
+import { gramOf } from "./trigram.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 /** Text between two bytes. */
 const SEPARATORS = [" ", ":", "  ", ", ", "\\x", "%", ", 0x", " 0x"];
 
-/** Lets the window stop at all sequences of three letters that a dump of one of the values may have; see patterns.ts. */
+/** Lets the window stop at all sequences of three letters that a dump of one of the values may have; see pattern-matcher.ts. */
 export function enterCells(secrets: readonly SecretValue[], skips: Uint8Array, cells: Uint8Array): void {
   const enter = (first: number, second: number, third: number) => {
     const gram = gramOf(first, second, third);

@@ -4,7 +4,7 @@
 // - The search takes linear time, also if value and text repeat themselves. The automaton of Knuth, Morris and Pratt follows
 //   a long form through the text.
 // - A form that programs wrap may have line breaks between its letters: "\n", "\r\n", and "\n" as two letters.
-import type { Wrapping } from "./forms.ts";
+import type { Wrapping } from "./value-variants.ts";
 
 export interface Pattern {
   readonly bytes: Uint8Array;

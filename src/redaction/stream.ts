@@ -9,8 +9,8 @@
 // - A user may wait for a prompt on a terminal. After PATIENCE without bytes the terminal gets the public part of it.
 // - After `zero` no part of a value is in memory.
 import { RedactionFilter } from "./filter.ts";
-import { refuseShort } from "./length.ts";
-import { VariantMatcher } from "./patterns.ts";
+import { refuseShort } from "./minimum-length.ts";
+import { VariantMatcher } from "./pattern-matcher.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 const PATIENCE = 18; // ms; with the way to the terminal it is 20 until a key is seen

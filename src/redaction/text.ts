@@ -1,6 +1,6 @@
 // A text of rt's own in which no value is to be seen, such as the line of a command.
 import { RedactionFilter } from "./filter.ts";
-import { VariantMatcher } from "./patterns.ts";
+import { VariantMatcher } from "./pattern-matcher.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 /** @param hasArguments the user has added something, which may have a value in any form */

@@ -2,8 +2,8 @@
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
 // is on the way of every start: nothing is made here that can wait until it is touched, the object itself neither.
-import type { DeferredModules } from "./late.ts";
-import type { LazyModules } from "./parts.ts";
+import type { DeferredModules } from "./modules/deferred-modules.ts";
+import type { LazyModules } from "./modules/lazy-modules.ts";
 import type { Rt } from "./rt.ts";
 import { hookWorkerThreads } from "./worker-threads.ts";
 

@@ -9,8 +9,8 @@
 // Surprising: making the object loads nothing. The methods of `secrets` and `CSRF` load their code when one is
 // first called.
 import type { CSRF } from "../csrf/csrf.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import type { LazyModules } from "./parts.ts";
+import type { Secrets } from "../secrets/api/secrets.ts";
+import type { LazyModules } from "./modules/lazy-modules.ts";
 
 /** A stack, taken down where the program called. */
 type Caller = { readonly stack?: unknown };

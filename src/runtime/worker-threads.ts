@@ -13,7 +13,7 @@
 // From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
 // option `preload` is inherited by every object. Anything that reads these properties in another situation
 // gets the ordinary value. test/runtime/rt.test.ts fails should the engine change its ways.
-import type { DeferredModules } from "./late.ts";
+import type { DeferredModules } from "./modules/deferred-modules.ts";
 
 /** The module puts a property of this name on MessagePort.prototype when it is loaded. */
 const TRACE = Symbol.for("nodejs.util.inspect.custom");

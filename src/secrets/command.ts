@@ -12,13 +12,13 @@
 //   stores an empty value.
 import type { FindServerUses } from "../config/server-use.ts";
 import { escapeJson, printable } from "../printable.ts";
-import { host } from "../../platform/process.ts";
-import { splitRemedy } from "../../platform/contract/secret-provider.ts";
-import { checkText, secrets, toSecretsError } from "./secrets.ts";
+import { host } from "../../platform/processes/process.ts";
+import { splitRemedy } from "../../platform/secrets/contract/secret-provider.ts";
+import { checkText, secrets, toSecretsError } from "./api/secrets.ts";
 import { ENTRY_FLAGS, SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { isTerminal, print, withoutLineBreak } from "./streams.ts";
-import { complain, readWords, ArgumentError } from "./words.ts";
-import { reportLine } from "../own-output.ts";
+import { complain, readWords, ArgumentError } from "./command-arguments.ts";
+import { reportLine } from "../output.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -32,10 +32,10 @@ type Run = (args: readonly string[], showHelp: () => Promise<void>) => Promise<n
 
 /** Commands with words and options of their own, each in a room of its own. */
 const ROOMS = {
-  helper: async () => (await import("./helper/command.ts")).runHelperCommand,
-  check: async () => (await import("./check/command.ts")).runCheckCommand,
+  helper: async () => (await import("./helpers/command.ts")).runHelperCommand,
+  check: async () => (await import("./scan/command.ts")).runCheckCommand,
   import: async () => (await import("./import/command.ts")).runImportCommand,
-  share: async () => (await import("./share/command.ts")).runShareCommand,
+  share: async () => (await import("./age/command.ts")).runShareCommand,
 } as const satisfies Partial<Readonly<Record<SecretsCommandName, () => Promise<Run>>>>;
 
 type Room = keyof typeof ROOMS;
@@ -85,7 +85,7 @@ async function carryOut(
   const file = values.get("file")?.at(-1);
   if (file !== undefined) {
     if (word === "env") throw new ArgumentError("rt secrets env takes no --file: rtfig.toml says which one");
-    const { runEntryCommand } = await import("./share/command.ts");
+    const { runEntryCommand } = await import("./age/command.ts");
     const readEntryValue = async (name: string) => await obtainValue(file, name);
     return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
   }
@@ -97,7 +97,7 @@ async function carryOut(
   if (options.has("json") && !command.hasJson)
     throw new ArgumentError(`rt secrets ${word} prints nothing, so no JSON`);
   if (word === "env") {
-    const { describeEnvironment } = await import("./mapping/env-command.ts");
+    const { describeEnvironment } = await import("./grants/env-command.ts");
     return await describeEnvironment(rest[0], options.has("json"), config, await loadServerUses());
   }
   const [service, name] = rest;
@@ -168,7 +168,7 @@ async function deleteCredential(service: string, name: string, isJson: boolean):
 }
 
 async function printNames(service: string, _name: string, isJson: boolean): Promise<number> {
-  const { openProvider } = await import("../../platform/secret-provider.ts");
+  const { openProvider } = await import("../../platform/secrets/secret-provider.ts");
   let found;
   try {
     const store = await openProvider();

@@ -6,8 +6,8 @@
 // the shell as a command.
 import { readSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
-import { host } from "../../platform/process.ts";
-import { report } from "../own-output.ts";
+import { host } from "../../platform/processes/process.ts";
+import { report } from "../output.ts";
 
 export interface Typed {
   readonly text: string;

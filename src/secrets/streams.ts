@@ -2,9 +2,9 @@
 //
 // Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
 import { readSync } from "node:fs";
-import { OWN_SYSTEM } from "../../platform/own-program.ts";
-import { writeOwn } from "../own-output.ts";
-import { ArgumentError } from "./words.ts";
+import { OWN_SYSTEM } from "../../platform/processes/running-executable.ts";
+import { writeOwn } from "../output.ts";
+import { ArgumentError } from "./command-arguments.ts";
 
 /** Bytes. No protocol of the helpers comes near it. */
 export const LARGEST_INPUT = 1024 * 1024;

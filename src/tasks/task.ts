@@ -1,12 +1,12 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/processes/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
-import type { ManySettings } from "../settings/many.ts";
-import type { RunCoordinator } from "../share/board.ts";
+import type { ManySettings } from "../config/settings/many.ts";
+import type { RunCoordinator } from "../distributed/coordinator.ts";
 import type { Workspace } from "../workspace/members.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
-import type { RemoteEligibility, RemoteRun, RemotePreview } from "./where.ts";
+import type { RemoteEligibility, RemoteRun, RemotePreview } from "./execution/placement.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
 export interface SpawnCommand {

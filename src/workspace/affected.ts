@@ -8,11 +8,11 @@
 //
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
 // what a repository's own configuration would start it starts no hooks and no file system monitor.
-import { host } from "../../platform/process.ts";
+import { host } from "../../platform/processes/process.ts";
 import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { explainUnreadable, parentDirectory } from "./package-json.ts";
-import { UserError } from "../failure.ts";
+import { UserError } from "../user-error.ts";
 
 /** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
 function join(...names: string[]): string {

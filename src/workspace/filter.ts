@@ -9,12 +9,12 @@
 //
 // Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
 // given exactly. Parsing and selecting are pure: members in, positions out.
-import { files } from "../../platform/files.ts";
+import { files } from "../../platform/files/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
 import type { MemberPackage, Workspace } from "./members.ts";
 import { type PackageJsonError, parentDirectory } from "./package-json.ts";
-import { UserError } from "../failure.ts";
+import { UserError } from "../user-error.ts";
 
 export interface Selector {
   readonly source: string;
@@ -264,7 +264,7 @@ function hintAt({ name }: Selector, members: readonly MemberPackage[], from: str
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
     return [`a path begins with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
-  const { nearest } = require("../nearest.ts") as typeof import("../nearest.ts");
+  const { nearest } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
   const suggestions = nearest(name, names).map((each) => `"${each}"`);
   if (suggestions.length > 0) return [`did you mean ${suggestions.join(" or ")}?`];
   if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];

@@ -6,10 +6,10 @@
 // each part of a pattern, so that links that lead back and repeated `**` end; the whole search has an allowance.
 //
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
-import { directories } from "../../platform/directories.ts";
-import { files } from "../../platform/files.ts";
-import type { Listing } from "../../platform/contract/directories.ts";
-import { UserError } from "../failure.ts";
+import { directories } from "../../platform/files/directories.ts";
+import { files } from "../../platform/files/files.ts";
+import type { Listing } from "../../platform/files/contract/directories.ts";
+import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
 import { isLost, parentDirectory } from "./package-json.ts";
@@ -67,7 +67,7 @@ function describe(pattern: string, where: string): string {
 function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
   let source = isNegated ? text.slice(1) : text;
-  if (source.startsWith("./")) source = source.slice(2);
+  if (source.startsWith(".//")) source = source.slice(2);
   while (source.endsWith("/")) source = source.slice(0, -1);
   source ||= ".";
   const alternatives = expandBraces(source);

@@ -12,8 +12,8 @@
 // if there are others below. A member that does not parse, and a folder that cannot be
 // listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
 // caller decides.
-import { directories } from "../../platform/directories.ts";
-import { files } from "../../platform/files.ts";
+import { directories } from "../../platform/files/directories.ts";
+import { files } from "../../platform/files/files.ts";
 import {
   explainUnreadable,
   findPackageJson,
@@ -28,7 +28,7 @@ import {
   type PackageJson,
 } from "./package-json.ts";
 import { compilePatterns, type MemberPattern, openSearch, startOf } from "./member-patterns.ts";
-import { UserError } from "../failure.ts";
+import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 
 export interface MemberPackage {
@@ -122,7 +122,7 @@ export function parsePnpmWorkspace(text: string, file: string): unknown {
   try {
     return (Bun.YAML.parse(text) as { packages?: unknown } | null)?.packages;
   } catch (error) {
-    const { lineOfSyntaxError } = require("./syntax-line.ts") as typeof import("./syntax-line.ts");
+    const { lineOfSyntaxError } = require("./syntax-error-line.ts") as typeof import("./syntax-error-line.ts");
     const { name, message } = error as Error;
     const reason = name === "RangeError" ? "nested too deeply" : message.replace(/^YAML Parse error: /, "");
     throw new UserError(

@@ -5,7 +5,7 @@
 // read is a PackageJsonError that says where it stops being JSON and what was expected there. A file that is
 // not there is null, never an error. Nothing in the content is trusted: every field is `unknown` until one
 // of the functions below has looked at it.
-import { files } from "../../platform/files.ts";
+import { files } from "../../platform/files/files.ts";
 
 export type PackageJson = Readonly<Record<string, unknown>>;
 
@@ -113,7 +113,7 @@ export function parsePackageJson(text: string, file: string): PackageJson {
 /** Loaded for those who write comments alone: every start of a script would wait for it. */
 function parseLeniently(text: string, file: string): unknown {
   const { JsonSyntaxError, parseLenientJson } =
-    require("./lenient-json.ts") as typeof import("./lenient-json.ts");
+    require("./jsonc.ts") as typeof import("./jsonc.ts");
   try {
     return parseLenientJson(text);
   } catch (error) {

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { type ArchiveFile, ar, gzip, tar, zip } from "../../build/archive.ts";
-import { compactElf } from "../../build/elf.ts";
+import { compactElf } from "../../build/elf-compaction.ts";
 import { drawPng } from "../../build/icon.ts";
-import { withoutBuiltinImports } from "../../build/late-builtins.ts";
+import { withoutBuiltinImports } from "../../build/lazy-builtins.ts";
 import { createProject } from "../support/project.ts";
 
 const FILES: readonly ArchiveFile[] = [

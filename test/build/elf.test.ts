@@ -1,7 +1,7 @@
 // Taking the engine's zeroed memory out of a file for Linux, on the smallest file that has what matters: a pointer to the
 // program, memory to be zeroed, written out, and the program behind it. What is not as expected is left to nobody's luck.
 import { expect, test } from "bun:test";
-import { compactElf } from "../../build/elf.ts";
+import { compactElf } from "../../build/elf-compaction.ts";
 
 const PAGE = 0x1000;
 const BASE = 0x400000;

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
-import { compiledOnce } from "../support/compiled.ts";
+import { compiledOnce } from "../support/programs/compiled.ts";
 import { outputOfProgram } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import type { Made } from "./make-elsewhere.ts";

@@ -1,6 +1,6 @@
 // Which texts of the engine are changed, and that a change moves nothing.
 import { expect, test } from "bun:test";
-import { renameTools } from "../../build/engine-words.ts";
+import { renameTools } from "../../build/engine-message-patch.ts";
 
 function renamed(engine: string, program = engine): string {
   const bytes = Buffer.from(program, "latin1");

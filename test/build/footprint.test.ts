@@ -1,7 +1,7 @@
-// Checks test/support/footprint.ts: a run of the tests fails if it leaves files outside of its directory.
+// Checks test/support/programs/footprint.ts: a run of the tests fails if it leaves files outside of its directory.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { listFootprint } from "../support/footprint.ts";
+import { listFootprint } from "../support/programs/footprint.ts";
 import { createProject } from "../support/project.ts";
 import { REPOSITORY } from "../support/rt.ts";
 

@@ -6,11 +6,11 @@ import { gzip, tar } from "../../build/archive.ts";
 import { createKeyPair, signContent, signForSsh } from "../../build/minisign.ts";
 import { renderInstaller } from "../../build/release.ts";
 import { hostTarget } from "../../build/targets.ts";
-import { createCertificates } from "../support/certificates.ts";
-import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+import { createCertificates } from "../support/servers/certificates.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { REPOSITORY, runRt, type RtResult } from "../support/rt.ts";
-import { compileProgram, compileVersion } from "../support/programs.ts";
+import { compileProgram, compileVersion } from "../support/programs/programs.ts";
 
 export const INSTALLER = join(REPOSITORY, "build", "packages", "install.sh");
 const HOST = hostTarget().name;

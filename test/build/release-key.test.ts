@@ -4,12 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createKeyPair, publicKeyOf, signContent } from "../../build/minisign.ts";
 import { signRelease } from "../../build/release-key.ts";
-import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
-import { checkSignature, readPublicKey } from "../../src/upgrade/minisign.ts";
-import { readRelease } from "../../src/upgrade/release.ts";
-import { startKeyring } from "../support/keyring.ts";
+import { RELEASE_KEYS } from "../../src/cli/upgrade/release-keys.ts";
+import { checkSignature, readPublicKey } from "../../src/cli/upgrade/minisign.ts";
+import { readRelease } from "../../src/cli/upgrade/release.ts";
+import { startKeyring } from "../support/keyring/keyring.ts";
 import { createProject } from "../support/project.ts";
-import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
 import { type Environment, REPOSITORY, runRt } from "../support/rt.ts";
 import manifest from "../../package.json";
 
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("signatures", () => {
       readRelease("rt", await readFile(sums), await readFile(signature), [NEXT_KEY.publicKey]);
     expect(await read()).toEqual({ version: manifest.version, sum: "0".repeat(64) });
     await expect(signRelease(project.path, createKeyPair().secretKey, [TEST_KEY.publicKey])).rejects.toThrow(
-      "is not in src/upgrade/keys.ts",
+      "is not in src/cli/upgrade/release-keys.ts",
     );
   });
 });
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === "win32")("npm run release-key", () => {
     // It is read, but not yet in the table.
     expect(await releaseKey(["sign", project.path], keyring.env)).toEqual({
       stdout: "",
-      stderr: `error: The key ${publicKey} is not in src/upgrade/keys.ts, so nobody would accept its signature\n`,
+      stderr: `error: The key ${publicKey} is not in src/cli/upgrade/release-keys.ts, so nobody would accept its signature\n`,
       status: 1,
     });
   });

@@ -8,8 +8,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
-import { findNeedless, findStale, type InputChange, recordRun } from "./recorded-run.ts";
-import { missingProgram, WORKLOADS } from "./workloads.ts";
+import { findNeedless, findStale, type InputChange, recordRun } from "./tracing/recorded-run.ts";
+import { missingProgram, WORKLOADS } from "./tracing/tool-projects.ts";
 
 const FILE = join(REPOSITORY, "dist/cache-pass.json");
 /** Changes between two writes of the file. */

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { COMMANDS } from "../../src/options/commands.ts";
-import { GUIDES } from "../../src/cli/guides.ts";
+import { GUIDES } from "../../src/cli/help/guides.ts";
 import { SECRETS_COMMANDS } from "../../src/secrets/commands.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, expectRt, RT, runRt } from "../support/rt.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
-import { startKeyring } from "../support/keyring.ts";
+import { startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { type Environment, runRt, type RtResult } from "../support/rt.ts";
 

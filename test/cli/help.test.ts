@@ -1,14 +1,14 @@
 // `rt help`: guides, helps of commands, the manual page, as they reach a pipe and a terminal.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { GUIDES } from "../../src/cli/guides.ts";
-import { renderPage } from "../../src/cli/guide.ts";
-import { renderManual } from "../../build/docs/manual.ts";
+import { GUIDES } from "../../src/cli/help/guides.ts";
+import { renderPage } from "../../src/cli/help/guide.ts";
+import { renderManual } from "../../build/docs/man-page.ts";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 const ESCAPE = /\x1b/;
 

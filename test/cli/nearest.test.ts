@@ -1,6 +1,6 @@
 // Which known names a mistyped one may have meant.
 import { expect, test } from "bun:test";
-import { suggestNames } from "../../src/nearest.ts";
+import { suggestNames } from "../../src/did-you-mean.ts";
 
 test.each<[string, string, string[], string[]]>([
   ["the closest comes first", "compile", ["complier", "compiler"], ["compiler", "complier"]],

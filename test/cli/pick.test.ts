@@ -4,11 +4,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { splitLine } from "../../src/picker/words.ts";
+import { splitLine } from "../../src/cli/picker/argument-splitter.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { cleanEnvironment, type Environment, expectRt, RT } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 import { workspace } from "../support/workspace.ts";
 
 const SOCKET = `rt-pick-${process.pid}`;

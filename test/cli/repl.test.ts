@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 import { testTranscripts } from "../support/transcripts.ts";
 
 /** What it answers to lines, without the lines that it begins with. */

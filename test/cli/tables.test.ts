@@ -1,7 +1,7 @@
 // The tables of options and commands hold what everything that reads them takes for granted.
 import { describe, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/options/commands.ts";
-import { renderHelp } from "../../src/cli/help.ts";
+import { renderHelp } from "../../src/cli/help/help.ts";
 import { OPTIONS } from "../../src/options/options.ts";
 
 /** Every row of the specification's tables. */

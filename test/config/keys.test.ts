@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
 import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
-import { UserError } from "../../src/failure.ts";
+import { UserError } from "../../src/user-error.ts";
 import { OPTIONS } from "../../src/options/options.ts";
 import { runIn } from "../options/prove.ts";
 import { REPOSITORY } from "../support/rt.ts";

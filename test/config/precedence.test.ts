@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { RT, runRt } from "../support/rt.ts";
 
 interface Rival {

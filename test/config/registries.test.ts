@@ -1,7 +1,7 @@
 // Keys of rtfig.toml that say where packages come from, and whether they are fetched while running.
 import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { createCertificates } from "../support/certificates.ts";
+import { createCertificates } from "../support/servers/certificates.ts";
 import { openRegistry } from "../options/registry.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";

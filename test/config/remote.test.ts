@@ -1,9 +1,9 @@
-// Keys of rtfig.toml that say where scripts run with --remote, and what they get and give there. test/run/remote.test.ts has
+// Keys of rtfig.toml that say where scripts run with --remote, and what they get and give there. test/remote-execution/single-script.test.ts has
 // the rest.
 import { expect } from "bun:test";
-import { createCertificates } from "../support/certificates.ts";
+import { createCertificates } from "../support/servers/certificates.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { openReapiServer, type ReapiServer } from "../support/reapi-server.ts";
+import { openReapiServer, type ReapiServer } from "../support/servers/reapi-server.ts";
 import { cleanEnvironment, type Environment, runRt } from "../support/rt.ts";
 import { allowAll } from "../support/trusted.ts";
 import { effect } from "./effects.ts";

@@ -1,4 +1,4 @@
-// Keys of rtfig.toml that say which secrets scripts get. What else holds of them is in test/secrets/mapping.
+// Keys of rtfig.toml that say which secrets scripts get. What else holds of them is in test/secrets/grants.
 import { expect } from "bun:test";
 import { runIn } from "../options/prove.ts";
 import { createProject } from "../support/project.ts";

@@ -1,10 +1,10 @@
-// Keys of rtfig.toml that [cache.remote] has for a server of the Remote Execution API. test/cache/remote-reapi.test.ts has the
+// Keys of rtfig.toml that [cache.remote] has for a server of the Remote Execution API. test/cache/remote/reapi.test.ts has the
 // rest.
 import { expect, test } from "bun:test";
 import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
-import { createCertificates } from "../support/certificates.ts";
+import { createCertificates } from "../support/servers/certificates.ts";
 import type { Files } from "../support/project.ts";
-import { openReapiServer, type ReapiServer } from "../support/reapi-server.ts";
+import { openReapiServer, type ReapiServer } from "../support/servers/reapi-server.ts";
 import { effect } from "./effects.ts";
 
 /** How rt ends when a script runs with these lines of [cache.remote], and what it says before that. */

@@ -1,7 +1,7 @@
 // Keys of rtfig.toml that say with whom what scripts make is shared.
 import { expect } from "bun:test";
 import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
-import { KEY } from "../cache/served.ts";
+import { KEY } from "../cache/server/served-cache.ts";
 import { effect } from "./effects.ts";
 
 interface Recorded {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
 const PACKAGES = workspace(

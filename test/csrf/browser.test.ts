@@ -4,7 +4,7 @@
 // must stand. Each test looks at the cookie header, so that it is known which of the two stood.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, BrowserContext, Page, Response } from "playwright-core";
-import { launchBrowser } from "../support/browser.ts";
+import { launchBrowser } from "../support/programs/browser.ts";
 import { FORGED_FIELDS, type FormApp, type Loot, startFormApp, visit } from "./form-app.ts";
 
 setDefaultTimeout(30_000);

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { findProgram } from "../../build/system-programs.ts";
 import { openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";

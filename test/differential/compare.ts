@@ -91,7 +91,7 @@ function normalize(text: string, program: string, project: Project): string {
     .replaceAll(program, "$RUNTIME")
     .replaceAll(project.path, "$PROJECT")
     .replaceAll(`"${basename(program)}"`, '"$RUNTIME"')
-    .replaceAll('"rt install "', '"bun install"') // see build/engine-words.ts
+    .replaceAll('"rt install "', '"bun install"') // see build/engine-message-patch.ts
     .replace(/(?<=Bundled page in )\d+/, "$MS")
     .replace(/(?<=Is port )\d+/, "$PORT");
 }

@@ -1,11 +1,11 @@
 // The terminal at the head of README.md shows what dist/rt does now.
 import { expect, test } from "bun:test";
-import { record } from "../../build/recording.ts";
-import { drawRecording } from "../../build/terminal-picture.ts";
+import { record } from "../../build/terminal-recording.ts";
+import { drawRecording } from "../../build/terminal-svg.ts";
 import { readPage } from "./samples.ts";
 
 test.skipIf(process.platform !== "linux")(
-  "docs/recording.svg is what `bun build/recording.ts` draws",
+  "docs/recording.svg is what `bun build/terminal-recording.ts` draws",
   async () => {
     expect(await record()).toBe(await readPage("docs/recording.svg"));
   },

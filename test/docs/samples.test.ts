@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { parseConfig } from "../../src/config/rtfig.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { findSamples, PAGES, readPage, type Sample } from "./samples.ts";

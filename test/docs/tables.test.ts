@@ -3,7 +3,7 @@ import { Glob } from "bun";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { GENERATED } from "../../build/docs.ts";
-import { HEADLINES } from "../../build/docs/figures.ts";
+import { HEADLINES } from "../../build/docs/benchmark-table.ts";
 import { MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
 import { SECRETS_FAILURES } from "../../src/errors.ts";
 import { REPOSITORY } from "../support/rt.ts";

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { chromium } from "playwright-core";
 import { compile, DIST } from "../../build/compile.ts";
 import { hostTarget } from "../../build/targets.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { SOURCES } from "./project.ts";
 

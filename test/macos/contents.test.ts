@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TARGETS } from "../../build/targets.ts";
-import { BEGIN, unpackScripts } from "../../src/runtime/embedded-parts.ts";
-import { compiledFor, PREPARATION } from "../support/compiled.ts";
+import { BEGIN, unpackScripts } from "../../src/runtime/modules/embedded-modules.ts";
+import { compiledFor, PREPARATION } from "../support/programs/compiled.ts";
 
 const MUST_HAVE = [
   "SecItemCopyMatching",
@@ -25,7 +25,7 @@ const MUST_NOT_HAVE = [
 ];
 /** What the program must have for those of its processes that were started as the engine. */
 const PARTS_MUST_HAVE = ["SecItemUpdate", "CFStringCreateWithCharacters"];
-/** How much of the program's end is read at first to find the parts: see embedded-parts.ts. */
+/** How much of the program's end is read at first to find the parts: see embedded-modules.ts. */
 const FIRST_LOOK = 4 << 20;
 
 describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $name", (target) => {

@@ -1,4 +1,4 @@
-/* A stand-in for CoreFoundation, the Objective-C runtime's pools and Security.framework, as far as platform/macos
+/* A stand-in for CoreFoundation, the Objective-C runtime's pools and Security.framework, as far as platform/secrets/macos
  * calls them, for systems that have none. Built at test time into one shared library.
  *
  * It is stricter than the real ones: every object is known by its address for ever, so that a double release, a use

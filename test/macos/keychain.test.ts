@@ -1,15 +1,15 @@
 // The keychain of macOS: the real one on a Mac, elsewhere a stand-in for Apple's frameworks that can also be told what
 // goes wrong.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { SecretProvider } from "../../platform/contract/secret-provider.ts";
-import type { Secrets } from "../../src/secrets/secrets.ts";
+import type { SecretProvider } from "../../platform/secrets/contract/secret-provider.ts";
+import type { Secrets } from "../../src/secrets/api/secrets.ts";
 import {
   importWithStandIn,
   type ItemFunction,
   type Keychain,
   type StandIn,
   startKeychain,
-} from "../support/keychain.ts";
+} from "../support/keyring/keychain.ts";
 import { testConformance } from "../secrets/conformance.ts";
 import * as real from "./secrets-module.ts";
 

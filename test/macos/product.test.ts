@@ -1,8 +1,8 @@
 // `rt` as it is on a Mac, its frameworks replaced by the stand-in: both ways of running code, how a process ends, what
 // is left in its memory, and what `rt secrets` and `rt doctor` say.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { compileWithStandIn, type Keychain, startKeychain } from "../support/keychain.ts";
-import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
+import { compileWithStandIn, type Keychain, startKeychain } from "../support/keyring/keychain.ts";
+import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt, startRt } from "../support/rt.ts";
 

@@ -1,2 +1,2 @@
-export { openProvider } from "../../platform/secret-provider.ts";
-export { createSecrets } from "../../src/secrets/secrets.ts";
+export { openProvider } from "../../platform/secrets/secret-provider.ts";
+export { createSecrets } from "../../src/secrets/api/secrets.ts";

@@ -1,6 +1,6 @@
 // The stand-in for Apple's frameworks must find what it is there to find: each program here makes one mistake.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { buildStandIn, startKeychain } from "../support/keychain.ts";
+import { buildStandIn, startKeychain } from "../support/keyring/keychain.ts";
 import { type Result, resultOf } from "../support/output.ts";
 
 const OPEN = `

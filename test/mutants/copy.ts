@@ -16,7 +16,7 @@ import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 const ENGINE = process.execPath;
 const TOOLCHAIN = ".toolchain";
 /** What is made of the programs in C. */
-const NATIVE = "platform/linux/native/programs.ts";
+const NATIVE = "platform/native/linux/programs.ts";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
@@ -72,7 +72,7 @@ export async function copyTree(): Promise<TreeCopy> {
         // What is only in the programs for other systems is compiled by the tests that start those.
         if (isCompiled && !isOfOthers(mutant.file)) {
           await unlink(program);
-          if (isNative) await makeAnew(path, "build/native.ts");
+          if (isNative) await makeAnew(path, "build/native-codegen.ts");
           await build(path);
         }
       } catch (error) {

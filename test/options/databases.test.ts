@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { outputOfProgram } from "../support/output.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, startRt } from "../support/rt.ts";
 import { waitUntil } from "../support/processes.ts";

@@ -1,12 +1,12 @@
 // Options that say what to run and how to report it.
 import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { createMachines, RECORD } from "../share/machines.ts";
+import { createMachines, RECORD } from "../distributed/machines.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
-import { openReapiServer } from "../support/reapi-server.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { openReapiServer } from "../support/servers/reapi-server.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 const hello = { "package.json": { scripts: { hello: "echo hi" } } };

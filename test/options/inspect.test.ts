@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { SourceMap } from "node:module";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { attach, type Debugger, openDebugger } from "./debugger.ts";

@@ -4,10 +4,10 @@ import { createSocket } from "node:dgram";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
-import { type Certificates, createCertificates } from "../support/certificates.ts";
+import { type Certificates, createCertificates } from "../support/servers/certificates.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 let certificates: Certificates;

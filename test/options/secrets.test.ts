@@ -1,7 +1,7 @@
 // --secret: a secret of the credential store for one target of the command line.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prove } from "./prove.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { type RtResult, runRt } from "../support/rt.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect } from "bun:test";
 import { rename, rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { freePort } from "../support/ports.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { RT } from "../support/rt.ts";
 import { startLive } from "./live.ts";

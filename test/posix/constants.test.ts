@@ -1,6 +1,6 @@
 // The numbers that rt passes to the C library, against the headers that the C library was compiled with.
 import { expect, test } from "bun:test";
-import { constants, LINUX, MACOS } from "../../platform/posix/constants.ts";
+import { constants, LINUX, MACOS } from "../../platform/native/posix/constants.ts";
 import { createProject } from "../support/project.ts";
 
 /** Those of this system, by the compiler. */

@@ -1,7 +1,7 @@
 // Directories and small files through libc, on the system that the tests run on.
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from "node:fs";
-import { operations as directories } from "../../platform/posix/directories.ts";
+import { operations as directories } from "../../platform/files/posix/directories.ts";
 import { createProject } from "../support/project.ts";
 
 const sorted = (names: readonly string[] | undefined) => [...(names ?? [])].sort();

@@ -2,11 +2,11 @@
 // is killed.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { operations } from "../../platform/posix/file-lock.ts";
+import { operations } from "../../platform/files/posix/file-lock.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 
-const MODULE = new URL("../../platform/posix/file-lock.ts", import.meta.url).pathname;
+const MODULE = new URL("../../platform/files/posix/file-lock.ts", import.meta.url).pathname;
 
 function startCode(code: string, cwd: string) {
   const words = [process.execPath, "-e", `import { operations } from ${JSON.stringify(MODULE)};\n${code}`];

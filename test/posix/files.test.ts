@@ -1,6 +1,6 @@
 // Small files, read at once; and how programs are told from other files, on both systems.
 import { describe, expect, test } from "bun:test";
-import { isElf, isMachO, readFile } from "../../platform/posix/files.ts";
+import { isElf, isMachO, readFile } from "../../platform/files/posix/files.ts";
 import { createProject } from "../support/project.ts";
 
 const bytes = (text: string) => Uint8Array.fromHex(text.replaceAll(" ", ""));

@@ -1,6 +1,6 @@
 // Foreign functions in threads of their own: what is not there is told, and nobody waits for it.
 import { expect, test } from "bun:test";
-import { ForeignThreads } from "../../platform/foreign-threads.ts";
+import { ForeignThreads } from "../../platform/secrets/foreign-threads.ts";
 
 const C = process.platform === "darwin" ? "/usr/lib/libSystem.B.dylib" : "libc.so.6";
 const getpid = { args: [], returns: "i32" };

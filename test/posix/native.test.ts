@@ -1,5 +1,5 @@
 // The programs in C that rt carries: that they are what their sources say, and what each does by itself. What rt does with
-// them is in test/cache and test/run.
+// them is in test/cache/entry and test/runner.
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { hasProgram } from "../../build/system-programs.ts";
@@ -10,14 +10,14 @@ import {
   hashSources,
   PROGRAMS,
   versionOf,
-} from "../../build/native.ts";
-import * as made from "../../platform/linux/native/programs.ts";
+} from "../../build/native-codegen.ts";
+import * as made from "../../platform/native/linux/programs.ts";
 import {
   openSocketPair,
   receiveDescriptor,
   writeBytes,
-} from "../../platform/linux/tracing/descriptor-message.ts";
-import { closeDescriptor, openPipe, readAvailable } from "../../platform/posix/pipe.ts";
+} from "../../platform/tracing/linux/fd-passing.ts";
+import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 const BYTES = { x64: made.X64, arm64: made.ARM64 };
@@ -25,7 +25,7 @@ const IS_LINUX = process.platform === "linux";
 const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
 const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
-test("they are made of the sources as they are: otherwise run build/native.ts", async () => {
+test("they are made of the sources as they are: otherwise run build/native-codegen.ts", async () => {
   const { sources, flags } = made.MADE;
   expect<unknown>({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS });
 });

@@ -1,6 +1,6 @@
 // Pipes of rt's own, as often as a run of many scripts opens them: the engine makes other code of what runs often.
 import { expect, test } from "bun:test";
-import { closeDescriptor, openPipe, readAvailable } from "../../platform/posix/pipe.ts";
+import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
 
 const TIMES = 3000;
 

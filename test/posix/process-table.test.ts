@@ -1,7 +1,7 @@
 // The two ways to read the process table must see the same: /proc, and what macOS has instead.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { askPs, readProc, selectTrees } from "../../platform/posix/process-table.ts";
+import { askPs, readProc, selectTrees } from "../../platform/processes/posix/process-table.ts";
 import { waitUntil } from "../support/processes.ts";
 
 // A child in our group, one with a group of its own, one with a session of its own; each has said its number.

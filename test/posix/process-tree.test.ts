@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
-import { readProc, selectTrees } from "../../platform/posix/process-table.ts";
-import { operations as trees } from "../../platform/posix/process-tree.ts";
+import { readProc, selectTrees } from "../../platform/processes/posix/process-table.ts";
+import { operations as trees } from "../../platform/processes/posix/process-tree.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 

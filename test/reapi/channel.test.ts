@@ -2,12 +2,12 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { Channel } from "../../src/reapi/channel.ts";
-import { Http2Connection, type ConnectionTimeouts } from "../../src/reapi/connection.ts";
-import { FrameReader, frame } from "../../src/reapi/frames.ts";
-import { findMissingBlobs, readBytes, writeBytes } from "../../src/reapi/methods.ts";
-import { Code, nameOf } from "../../src/reapi/status.ts";
-import { codeOf } from "../../src/reapi/trouble.ts";
+import { Channel } from "../../src/reapi/grpc/channel.ts";
+import { Http2Connection, type ConnectionTimeouts } from "../../src/reapi/grpc/connection.ts";
+import { FrameReader, frame } from "../../src/reapi/grpc/grpc-frames.ts";
+import { findMissingBlobs, readBytes, writeBytes } from "../../src/reapi/grpc/methods.ts";
+import { Code, nameOf } from "../../src/reapi/grpc/grpc-status.ts";
+import { codeOf } from "../../src/reapi/grpc/retry.ts";
 import { waitUntil } from "../support/processes.ts";
 
 const GRPC = { ":status": 200, "content-type": "application/grpc" };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describeAction } from "../../src/reapi/action.ts";
-import { compress, decompress, largestPacked } from "../../src/reapi/compression.ts";
+import { compress, decompress, largestPacked } from "../../src/reapi/grpc/compression.ts";
 import { digestOf, EMPTY, fromMessage } from "../../src/reapi/digest.ts";
 import { encodeDirectory } from "../../src/reapi/directory.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
@@ -13,11 +13,11 @@ import {
   DirectorySchema,
   DigestSchema,
   TreeSchema,
-} from "../support/reapi-messages/remote_execution_pb.ts";
+} from "../support/servers/reapi-messages/remote_execution_pb.ts";
 import { ActionResult, Digest as DigestMessage } from "../../src/reapi/messages/remote_execution.ts";
 import { readOutputs, treesOf } from "../../src/reapi/outputs.ts";
 import { createRandom } from "../support/random.ts";
-import { toMessage } from "../support/reapi-digests.ts";
+import { toMessage } from "../support/servers/reapi-digests.ts";
 
 const content = (text: string) => digestOf(new TextEncoder().encode(text));
 const file = (path: string, text = path, isExecutable = false): Input => ({

@@ -1,6 +1,6 @@
 // For how long, and of how much, it counts what a server was seen to have.
 import { expect, test } from "bun:test";
-import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
+import { BlobPresenceCache } from "../../src/reapi/blob-presence-cache.ts";
 
 const HOUR = 3600_000;
 

@@ -1,10 +1,10 @@
 // What a run sends, however many actions need it: each content once.
 import { expect, test } from "bun:test";
-import type { Blob } from "../../src/reapi/content.ts";
+import type { Blob } from "../../src/reapi/cas-client.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
-import { BlobPresenceCache } from "../../src/reapi/sightings.ts";
-import { BlobUploader } from "../../src/reapi/uploads.ts";
+import { BlobPresenceCache } from "../../src/reapi/blob-presence-cache.ts";
+import { BlobUploader } from "../../src/reapi/blob-uploader.ts";
 
 const blob = (text: string): Blob => {
   const bytes = Buffer.from(text);

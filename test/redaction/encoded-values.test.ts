@@ -2,7 +2,7 @@
 // values that arrive slowly, and values that repeat themselves.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
-import { VariantMatcher } from "../../src/redaction/patterns.ts";
+import { VariantMatcher } from "../../src/redaction/pattern-matcher.ts";
 import { openRedaction } from "../../src/redaction/stream.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";

@@ -2,8 +2,8 @@
 // source level, since no program writes in every way that there is.
 import { describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
-import { variantsOf } from "../../src/redaction/forms.ts";
-import { VariantMatcher } from "../../src/redaction/patterns.ts";
+import { variantsOf } from "../../src/redaction/value-variants.ts";
+import { VariantMatcher } from "../../src/redaction/pattern-matcher.ts";
 import { openRedaction } from "../../src/redaction/stream.ts";
 import type { SecretValue } from "../../src/redaction/secret-value.ts";
 import { createRandom } from "../support/random.ts";

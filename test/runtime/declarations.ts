@@ -9,7 +9,7 @@ import type {
   SecretsSetOptions,
 } from "rt";
 import type * as csrf from "../../src/csrf/csrf.ts";
-import type * as secrets from "../../src/secrets/secrets.ts";
+import type * as secrets from "../../src/secrets/api/secrets.ts";
 
 type Agrees<Declared, Implemented> = [Declared] extends [Implemented]
   ? [Implemented] extends [Declared]

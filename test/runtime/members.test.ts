@@ -1,5 +1,5 @@
 // `import { x } from "rt"` is `Bun.x`: the very value, or a stand-in that does what the value does (see
-// src/runtime/stand-in.ts). The table below says what programs do with the members that have stand-ins.
+// src/runtime/modules/lazy-proxy.ts). The table below says what programs do with the members that have stand-ins.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { expectRt, runRt } from "../support/rt.ts";

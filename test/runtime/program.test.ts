@@ -6,12 +6,12 @@ import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { enginePath } from "../../build/engine.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
-import { SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "../../src/runtime/preload-mark.ts";
-import { PREPARATION } from "../support/compiled.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "../../src/runtime/preload/preload-url.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { canRunWindows, isWine, openWindows } from "../support/windows.ts";
+import { canRunWindows, isWine, openWindows } from "../support/programs/windows.ts";
 
 setDefaultTimeout(PREPARATION);
 

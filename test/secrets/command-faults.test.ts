@@ -1,6 +1,6 @@
 // `rt secrets` with wrong words, and with a store that cannot: one line each, exit code 2, and no value repeated.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
 
 const VALUE = "pass phrase 7f3a";

@@ -2,12 +2,12 @@
 // what cannot be done in command-faults.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { FakeSecretService } from "../support/fake-secret-service.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { FakeSecretService } from "../support/keyring/fake-secret-service.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createMark } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 const VALUE = "pass phrase 7f3a";
 

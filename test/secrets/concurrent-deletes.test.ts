@@ -1,9 +1,9 @@
 // `delete` resolves true for the call that deleted the credential: of several at a time, in threads or processes, for one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PREPARATION } from "../support/compiled.ts";
-import { startKeePassXC } from "../support/keepassxc.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
-import { startKWallet } from "../support/kwallet.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
+import { startKeePassXC } from "../support/keyring/keepassxc.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
+import { startKWallet } from "../support/keyring/kwallet.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 

@@ -4,11 +4,11 @@
 // What is tested is an object with the API's three methods. It may be the API itself over a provider in this
 // process, or stand for one in a program that the test has started on another system (see test/windows).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type CredentialName } from "../../platform/contract/secret-provider.ts";
-import { openProvider } from "../../platform/secret-provider.ts";
-import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
-import { PREPARATION } from "../support/compiled.ts";
-import type { Keyring } from "../support/keyring.ts";
+import { type CredentialName } from "../../platform/secrets/contract/secret-provider.ts";
+import { openProvider } from "../../platform/secrets/secret-provider.ts";
+import { createSecrets, type Secrets } from "../../src/secrets/api/secrets.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
+import type { Keyring } from "../support/keyring/keyring.ts";
 
 export interface Store extends AsyncDisposable {
   readonly secrets: Secrets;

@@ -1,10 +1,10 @@
 // `rt doctor` against real stores, in every state in which it has something to say.
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { FakeSecretService } from "../support/fake-secret-service.ts";
-import { startKeePassXC } from "../support/keepassxc.ts";
-import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring.ts";
-import { startKWallet } from "../support/kwallet.ts";
+import { FakeSecretService } from "../support/keyring/fake-secret-service.ts";
+import { startKeePassXC } from "../support/keyring/keepassxc.ts";
+import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring/keyring.ts";
+import { startKWallet } from "../support/keyring/kwallet.ts";
 import { createProject } from "../support/project.ts";
 import { ABSENT, type Environment, runRt } from "../support/rt.ts";
 

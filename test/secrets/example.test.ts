@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { startKeyring } from "../support/keyring.ts";
+import { startKeyring } from "../support/keyring/keyring.ts";
 import { createProject } from "../support/project.ts";
 import { REPOSITORY, RT, runRt } from "../support/rt.ts";
 

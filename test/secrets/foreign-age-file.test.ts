@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cp, mkdir, rename, symlink } from "node:fs/promises";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 import { trustOf } from "../support/trusted.ts";
 
 const VALUE = "victim-93fd51c7";

@@ -1,7 +1,7 @@
 // Which values `rt secrets import` moves, and what it says of those that are too short, composed, or full of dollar signs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { allowAll } from "../support/trusted.ts";

@@ -3,10 +3,10 @@
 //
 //   RT_TEST_KILLS=200 npm test -- secrets/kill      (10 of each store by default)
 import { describe, expect, test } from "bun:test";
-import { openProvider } from "../../platform/secret-provider.ts";
-import { createSecrets } from "../../src/secrets/secrets.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
-import { startKWallet } from "../support/kwallet.ts";
+import { openProvider } from "../../platform/secrets/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/api/secrets.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
+import { startKWallet } from "../support/keyring/kwallet.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { startRt } from "../support/rt.ts";

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { NOTHING_TYPED, typeKeys } from "../../src/secrets/hidden-prompt.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { RT, runRt } from "../support/rt.ts";
-import { startOnTerminal, type TerminalProgram } from "../support/terminal.ts";
+import { startOnTerminal, type TerminalProgram } from "../support/programs/terminal.ts";
 
 const VALUE = "pass phrase 7f3a";
 

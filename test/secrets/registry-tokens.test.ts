@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
 import { openRegistry, type Registry } from "../options/registry.ts";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { allowAll } from "../support/trusted.ts";
 import { createProject } from "../support/project.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 const TOKEN = "npm-93fd51c7aa21";
 

@@ -1,6 +1,6 @@
 // Options belong to the program: it may change or reuse an object as soon as a call has returned its promise.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 

@@ -5,8 +5,8 @@ import {
   type FailureKind,
   ProviderFailure,
   type SecretProvider,
-} from "../../platform/contract/secret-provider.ts";
-import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
+} from "../../platform/secrets/contract/secret-provider.ts";
+import { createSecrets, type Secrets } from "../../src/secrets/api/secrets.ts";
 
 type Method = keyof SecretProvider;
 

@@ -1,6 +1,6 @@
 // What is around every operation of a store: the caller's patience.
 import { expect, spyOn, test } from "bun:test";
-import { orGiveUp } from "../../platform/store-operations.ts";
+import { orGiveUp } from "../../platform/secrets/credential-operations.ts";
 
 test("an operation that has ended leaves no listener on its caller's signal", async () => {
   const { signal } = new AbortController();

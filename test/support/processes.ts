@@ -94,7 +94,7 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
 }
 
 /**
- * The process that ends the scripts of an rt which is killed outright (platform/posix/guardian.ts), as soon as it has so many
+ * The process that ends the scripts of an rt which is killed outright (platform/processes/posix/kill-watchdog.ts), as soon as it has so many
  * of them on its list. Before that, at the very moment that a script starts, a killed rt leaves it behind. Linux.
  */
 export async function guardianOf(rt: number, scripts: number): Promise<number> {

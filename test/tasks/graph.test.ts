@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { DependencyGraph } from "../../src/workspace/dependencies.ts";
-import { collapse, orderPackages } from "../../src/tasks/graph.ts";
+import { collapse, orderPackages } from "../../src/tasks/planning/graph.ts";
 import { createRandom } from "../support/random.ts";
 
 const graphOf = (edges: number[][]): DependencyGraph => ({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 /** Clears the screen, names the window, overwrites the line, speaks to the service, turns the writing round. */
 const EVIL = "x\x1b[2J\x1b]0;owned\x07\rover\n::stop-commands::x\n##[group]x\u202ey\x9b2Jz";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 const TOKEN = "ghp_A1b2C3d4E5f6G7h8";
 const OTHER = "another-value-of-b";

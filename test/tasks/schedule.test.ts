@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ConcurrencyLimiter } from "../../src/tasks/lane.ts";
-import { type FailurePolicy, ResourceExhausted, startSchedule } from "../../src/tasks/schedule.ts";
+import { ConcurrencyLimiter } from "../../src/tasks/execution/concurrency-limiter.ts";
+import { type FailurePolicy, ResourceExhausted, startSchedule } from "../../src/tasks/execution/schedule.ts";
 import type { TaskStep, ScriptTask, TaskOutcome } from "../../src/tasks/task.ts";
 
 const step: TaskStep = { scriptName: "t", command: "", isMain: true };

@@ -1,6 +1,6 @@
 // `--shard`: what several machines run of one plan. Each machine is a folder of its own with the same files.
 import { describe, expect, test } from "bun:test";
-import { type ShardContents, splitTasks } from "../../src/tasks/shard.ts";
+import { type ShardContents, splitTasks } from "../../src/tasks/planning/shard.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { expectRt, runRt } from "../support/rt.ts";

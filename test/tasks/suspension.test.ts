@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 
 /** It cannot stand still unnoticed: a file grows. (bash without a trap may take a Ctrl-C for its sleep's affair.) */
 const ticking = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.05; done`;

@@ -1,7 +1,7 @@
 // The table of tools of a page of docs/: the first one there whose head begins with "Tool". What a run has tried gets a new
 // row, the others stay as they are, and all have the order of the table of projects.
 import { join } from "node:path";
-import { format, renderTable } from "../../build/docs/page.ts";
+import { format, renderTable } from "../../build/docs/markdown.ts";
 import { REPOSITORY } from "../support/rt.ts";
 
 type Row = readonly string[];

@@ -2,8 +2,8 @@
 // the `.env` of the working directory, and no variable that turns the verification off.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { type Certificates, createCertificates } from "../support/certificates.ts";
-import { compileProgram } from "../support/programs.ts";
+import { type Certificates, createCertificates } from "../support/servers/certificates.ts";
+import { compileProgram } from "../support/programs/programs.ts";
 import type { Project } from "../support/project.ts";
 import { createProject } from "../support/project.ts";
 import { type Environment, runRt } from "../support/rt.ts";

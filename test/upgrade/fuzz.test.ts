@@ -4,11 +4,11 @@ import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { gzip, tar, zip } from "../../build/archive.ts";
 import { signContent } from "../../build/minisign.ts";
-import { extractProgram } from "../../src/upgrade/archive.ts";
-import { checkSignature } from "../../src/upgrade/minisign.ts";
-import { describeFormat, readFormat } from "../../src/upgrade/program-format.ts";
+import { extractProgram } from "../../src/cli/upgrade/archive.ts";
+import { checkSignature } from "../../src/cli/upgrade/minisign.ts";
+import { describeFormat, readFormat } from "../../src/cli/upgrade/executable-format.ts";
 import { fuzz, mutate } from "../support/fuzz.ts";
-import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
 import { beginMacho, beginPe } from "./release.ts";
 
 /** A fuzz run of any length is one test. */

@@ -5,11 +5,11 @@ import { constants, deflateRawSync } from "node:zlib";
 import { hasProgram } from "../../build/system-programs.ts";
 import { gzip, tar, zip } from "../../build/archive.ts";
 import { createKeyPair } from "../../build/minisign.ts";
-import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
-import { readVersion } from "../../src/upgrade/replace.ts";
-import { compileProgram, compileVersion, placeRt, PYTHON } from "../support/programs.ts";
+import { RELEASE_KEYS } from "../../src/cli/upgrade/release-keys.ts";
+import { readVersion } from "../../src/cli/upgrade/executable-swap.ts";
+import { compileProgram, compileVersion, placeRt, PYTHON } from "../support/programs/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { compileTrusting } from "../support/release-key.ts";
+import { compileTrusting } from "../support/programs/release-key.ts";
 import { runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot } from "../support/users.ts";
 import {

@@ -7,8 +7,8 @@ import { gzip, tar, zip } from "../../build/archive.ts";
 import { signContent } from "../../build/minisign.ts";
 import manifest from "../../package.json";
 import { createProject, type Project } from "../support/project.ts";
-import { compileVersion, placeRt } from "../support/programs.ts";
-import { compileTrusting, TEST_KEY } from "../support/release-key.ts";
+import { compileVersion, placeRt } from "../support/programs/programs.ts";
+import { compileTrusting, TEST_KEY } from "../support/programs/release-key.ts";
 import { type Environment, runRt, type RtResult } from "../support/rt.ts";
 
 export const OLD = manifest.version;

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { gzip, tar } from "../../build/archive.ts";
-import { startBrokenServer } from "../support/broken-server.ts";
-import { type Certificates, createCertificates } from "../support/certificates.ts";
-import { compileVersion, PYTHON } from "../support/programs.ts";
+import { startBrokenServer } from "../support/servers/broken-server.ts";
+import { type Certificates, createCertificates } from "../support/servers/certificates.ts";
+import { compileVersion, PYTHON } from "../support/programs/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
 import { expectRt, runRt, startRt } from "../support/rt.ts";
 import {
   ARCHIVE,

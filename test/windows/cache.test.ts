@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hashBytes } from "../../src/cache/hashes.ts";
-import { PREPARATION } from "../support/compiled.ts";
+import { hashBytes } from "../../src/cache/store/file-hash-cache.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
-import { canRunWindows, openWindows } from "../support/windows.ts";
+import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
 test.skipIf(!canRunWindows)(
   "a script whose outputs are declared is not run again when nothing has changed",

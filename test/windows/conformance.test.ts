@@ -1,6 +1,6 @@
-import type { CredentialName } from "../../platform/contract/secret-provider.ts";
+import type { CredentialName } from "../../platform/secrets/contract/secret-provider.ts";
 import { testConformance } from "../secrets/conformance.ts";
-import { canRunWindows, isWine, openWindows } from "../support/windows.ts";
+import { canRunWindows, isWine, openWindows } from "../support/programs/windows.ts";
 import { openStore } from "./store.ts";
 
 if (canRunWindows)

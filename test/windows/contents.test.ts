@@ -1,10 +1,10 @@
 // The program for Windows, looked into: what rt adds to the engine is there, and nothing of another system.
 import { beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
-import { PREPARATION } from "../support/compiled.ts";
+import { unpackScripts } from "../../src/runtime/modules/embedded-modules.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
 import { RT } from "../support/rt.ts";
-import { canRunWindows, windowsRt } from "../support/windows.ts";
+import { canRunWindows, windowsRt } from "../support/programs/windows.ts";
 
 let program: Buffer;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
-// What is pure in platform/windows: the structure CREDENTIALW and the meaning of an entry's bytes, the table of errors, and
+// What is pure in platform/secrets/windows: the structure CREDENTIALW and the meaning of an entry's bytes, the table of errors, and
 // the quoting of command lines.
 import { expect, test } from "bun:test";
 import { ptr, read, toArrayBuffer, type Pointer } from "bun:ffi";
-import { splitRemedy } from "../../platform/contract/secret-provider.ts";
-import { toProviderFailure } from "../../platform/windows/failures.ts";
-import { encodeCredential, takeCredential, toUtf8 } from "../../platform/windows/credential.ts";
-import { quoteForBatch, quoteForProgram } from "../../platform/windows/command-line.ts";
+import { splitRemedy } from "../../platform/secrets/contract/secret-provider.ts";
+import { toProviderFailure } from "../../platform/secrets/windows/failures.ts";
+import { encodeCredential, takeCredential, toUtf8 } from "../../platform/secrets/windows/credential.ts";
+import { quoteForBatch, quoteForProgram } from "../../platform/processes/windows/command-line.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -1,7 +1,7 @@
 // How a value lies in the Credential Manager's entries, with entries in memory: each step of each operation is made to be
 // the last one that a program lives to do.
 import { describe, expect, test } from "bun:test";
-import { type WindowsCredential, MAX_BLOB } from "../../platform/windows/credential.ts";
+import { type WindowsCredential, MAX_BLOB } from "../../platform/secrets/windows/credential.ts";
 import {
   ChangingValue,
   listPairs,
@@ -9,9 +9,9 @@ import {
   removeValue,
   type Vault,
   writeValue,
-} from "../../platform/windows/entries.ts";
-import { credentialOf } from "../../platform/windows/targets.ts";
-import { recordBuffers } from "../support/recorded-buffers.ts";
+} from "../../platform/secrets/windows/chunked-credentials.ts";
+import { credentialOf } from "../../platform/secrets/windows/credential-targets.ts";
+import { recordBuffers } from "../support/keyring/recorded-buffers.ts";
 
 class Died extends Error {}
 

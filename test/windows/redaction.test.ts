@@ -1,8 +1,8 @@
 // Values of secrets in what a script shows, on Windows: kept out of pipes, with the exit code of the script.
 import { expect, test } from "bun:test";
-import { PREPARATION } from "../support/compiled.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
-import { canRunWindows, openWindows } from "../support/windows.ts";
+import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
 test.skipIf(!canRunWindows)(
   "a value is shown by its name, of a script and of code",

@@ -3,11 +3,11 @@
 // Surprising: under Wine the engine neither installs nor publishes, for reasons of Wine's, but it asks a registry.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { PREPARATION } from "../support/compiled.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
 import { readLines, resultOf } from "../support/output.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { canRunWindows, isWine, openWindows, type Windows, WITHOUT_PIPE_SIZES } from "../support/windows.ts";
+import { canRunWindows, isWine, openWindows, type Windows, WITHOUT_PIPE_SIZES } from "../support/programs/windows.ts";
 
 // Wine on a busy machine takes its time.
 setDefaultTimeout(60_000);

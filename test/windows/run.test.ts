@@ -2,11 +2,11 @@
 // Several things are looked at per start, since a start costs a fifth of a second under Wine.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { PREPARATION } from "../support/compiled.ts";
+import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
-import { startOnTerminal } from "../support/terminal.ts";
-import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { canRunWindows, isWine, openWindows, type Windows } from "../support/programs/windows.ts";
 
 // Wine on a busy machine takes its time.
 setDefaultTimeout(60_000);

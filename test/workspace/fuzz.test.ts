@@ -2,8 +2,8 @@
 // else. RT_FUZZ and RT_FUZZ_SEED say how many and which (test/support/fuzz.ts).
 import { test } from "bun:test";
 import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
-import { isIgnored, parseIgnoreLines } from "../../src/run/watch/gitignore.ts";
-import { parseLenientJson } from "../../src/workspace/lenient-json.ts";
+import { isIgnored, parseIgnoreLines } from "../../src/watch/gitignore.ts";
+import { parseLenientJson } from "../../src/workspace/jsonc.ts";
 import { parsePnpmWorkspace } from "../../src/workspace/members.ts";
 import { compilePatterns } from "../../src/workspace/member-patterns.ts";
 import { parsePackageJson } from "../../src/workspace/package-json.ts";

@@ -2,7 +2,7 @@
 // end. Each is told in a line, whatever it is called.
 import { describe, expect, test } from "bun:test";
 import { symlinkSync, truncateSync } from "node:fs";
-import { runMeasured } from "../support/measured.ts";
+import { runMeasured } from "../support/programs/measured.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 

@@ -1,7 +1,7 @@
 // Patterns that stand for more than anybody can look at, and links that lead back: told by name, or simply bounded.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
-import { runMeasured } from "../support/measured.ts";
+import { runMeasured } from "../support/programs/measured.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 
 const MOST_MEMORY = 400 * 1024 * 1024;

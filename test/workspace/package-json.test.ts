@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { parseLenientJson } from "../../src/workspace/lenient-json.ts";
+import { parseLenientJson } from "../../src/workspace/jsonc.ts";
 import {
   findPackageJson,
   isMisdeclaredScript,

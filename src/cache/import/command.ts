@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { files } from "../../../platform/files.ts";
-import { UserError } from "../../failure.ts";
+import { files } from "../../../platform/files/files.ts";
+import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { findWorkspaceRoot, openWorkspace } from "../../workspace/members.ts";
 import { explainUnreadable } from "../../workspace/package-json.ts";

@@ -11,10 +11,10 @@
 // them. What is too long, not as it has to be, or more than was asked for is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
-import { contentsOf, type CacheEntry, type StoredEntry } from "../entry.ts";
-import { hashBytes } from "../hashes.ts";
-import { entryIdentity } from "../kept-entry.ts";
-import { readEntry } from "../shape.ts";
+import { contentsOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
+import { hashBytes } from "../store/file-hash-cache.ts";
+import { entryIdentity } from "../entry/stored-entry.ts";
+import { readEntry } from "../entry/entry-schema.ts";
 
 /** Of what is exchanged; another one finds nothing of this. */
 const FORMAT = 1;

@@ -5,7 +5,7 @@
 // not behind a redirect to another origin, and none leads from https to http. An answer that is longer than it may
 // be, or not as long as it says, is none.
 import { oneLine } from "../../printable.ts";
-import type { TurboSettings } from "../../settings/remote-cache.ts";
+import type { TurboSettings } from "../../config/settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
 import {
   MAX_FAILED_REQUESTS,
@@ -14,8 +14,8 @@ import {
   type ResponseAction,
   reactToRead,
   reactToWrite,
-} from "./answers.ts";
-import type { Warn } from "./server.ts";
+} from "./response-actions.ts";
+import type { Warn } from "./backend.ts";
 
 export interface Artifact {
   readonly bytes: Uint8Array;

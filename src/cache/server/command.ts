@@ -1,13 +1,13 @@
 // `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { UserError } from "../../failure.ts";
+import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
-import { cacheDirectory } from "../store.ts";
+import { cacheDirectory } from "../store/cache-store.ts";
 import { startServer } from "./server.ts";
-import { Shelves } from "./shelves.ts";
+import { Shelves } from "./artifact-stores.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
-import { printLine, reportLine } from "../../own-output.ts";
+import { printLine, reportLine } from "../../output.ts";
 
 const MEGABYTE = 1_000_000;
 /** Milliseconds for what is on its way when it is to end: less than those who end it wait before they kill it. */

@@ -3,8 +3,8 @@
 // Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
 // another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
 // whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
-import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./shelf.ts";
-import { MAIN, type Shelves } from "./shelves.ts";
+import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./artifact-store.ts";
+import { MAIN, type Shelves } from "./artifact-stores.ts";
 import type { Token, Tokens } from "./tokens.ts";
 
 export interface ServerOptions {

@@ -9,9 +9,9 @@
 // gets in.
 import { timingSafeEqual } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { UserError } from "../../failure.ts";
+import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
-import { hashBytes } from "../hashes.ts";
+import { hashBytes } from "../store/file-hash-cache.ts";
 
 export const ACCESSES = ["read", "write", "write-own"] as const;
 export type TokenAccess = (typeof ACCESSES)[number];

@@ -8,28 +8,28 @@
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
 import { basename, dirname, resolve } from "node:path";
-import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
-import { host } from "../../../platform/process.ts";
-import { FILE_NAME } from "../../config/file.ts";
+import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { FILE_NAME } from "../../config/config-file-name.ts";
 import { printable } from "../../printable.ts";
-import { askGit } from "../check/git.ts";
-import { confirm } from "../confirmation.ts";
+import { askGit } from "../scan/git.ts";
+import { confirm } from "../confirm-prompt.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
-import { faultOfName } from "../mapping/variable-name.ts";
-import { checkText } from "../secrets.ts";
+import { faultOfName } from "../grants/variable-name.ts";
+import { checkText } from "../api/secrets.ts";
 import { print } from "../streams.ts";
-import { complain, readWords, type ParsedArguments, ArgumentError } from "../words.ts";
+import { complain, readWords, type ParsedArguments, ArgumentError } from "../command-arguments.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
 import { describeAddress, mappingPath, pathOf, storeAll } from "./destination.ts";
-import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
-import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
-import { movedLine } from "./moved-line.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../atomic-file-edit.ts";
+import { addToMapping, parseMappingText, tableAt } from "./mapping-editor.ts";
+import { movedLine } from "./moved-comment.ts";
 import { type CredentialAddress, type Move, type ImportPlan, planImport, type StoreAddress } from "./plan.ts";
 import { defaultService } from "./project-service.ts";
 import { undoImport } from "./undo.ts";
-import { openOrCreate } from "../share/age-file.ts";
-import { ensureProjectId } from "../share/project-id.ts";
+import { openOrCreate } from "../age/age-file.ts";
+import { ensureProjectId } from "../age/project-id.ts";
 
 const DONE = 0;
 const DECLINED = 1;
@@ -139,7 +139,7 @@ async function planFile(
 
 /** The lines in which `rt secrets check` finds a credential by its form. */
 async function linesOfFindings({ path, text }: ProjectFile): Promise<Set<number>> {
-  const { findByList } = await import("../check/listed-rules.ts");
+  const { findByList } = await import("../scan/secretlint-rules.ts");
   return new Set((await findByList({ file: basename(path), text })).map(({ line }) => line));
 }
 

@@ -4,13 +4,13 @@
 // counts on it. A file is exchanged for the new one in one step.
 import { realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { FILE_NAME } from "../../config/file.ts";
+import { FILE_NAME } from "../../config/config-file-name.ts";
 import { printable } from "../../printable.ts";
 import { findRoot } from "../../config/root-project.ts";
-import { secrets } from "../secrets.ts";
-import { openOrCreate, openShared, writeShared } from "../share/age-file.ts";
-import { ArgumentError } from "../words.ts";
-import { shellWord } from "./moved-line.ts";
+import { secrets } from "../api/secrets.ts";
+import { openOrCreate, openShared, writeShared } from "../age/age-file.ts";
+import { ArgumentError } from "../command-arguments.ts";
+import { shellWord } from "./moved-comment.ts";
 import type { CredentialAddress, FileAddress, Move } from "./plan.ts";
 
 /** The rtfig.toml of the root project, as a person here would write it. Throws WordsError. */

@@ -4,9 +4,9 @@
 // Contract: values come through a pipe and stand in no argument. The engine reads this one file: no settings, no code and
 // no other file of the project.
 import { basename, dirname } from "node:path";
-import { host } from "../../../platform/process.ts";
+import { host } from "../../../platform/processes/process.ts";
 import { printable } from "../../printable.ts";
-import { ArgumentError } from "../words.ts";
+import { ArgumentError } from "../command-arguments.ts";
 
 /**
  * The variables of the file at an absolute path, as they are where the environment has none of `own`, the names that the

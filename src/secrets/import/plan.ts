@@ -4,7 +4,7 @@
 // value that is put together from other variables, and one that others are put together from stay, unless they are
 // named, and then with all that belongs to them. A value in which the engine puts nothing for a variable that does not exist
 // stays in any case: what it drops, a password's "$" and more, would be lost.
-import { looksLikeCredential } from "../check/likeness.ts";
+import { looksLikeCredential } from "../scan/credential-heuristics.ts";
 import type { Assignment } from "./env-file.ts";
 
 /** Of an entry of the credential store, or of a file that is encrypted with age. */

@@ -7,19 +7,19 @@
 // name, and a person has allowed, comes back by --yes; of all else a person at a terminal is shown the address, and asked.
 import { readOwnConfig } from "../../config/rtfig.ts";
 import { oneLine, printable } from "../../printable.ts";
-import { complain } from "../words.ts";
-import { confirm } from "../confirmation.ts";
-import { findMapping } from "../mapping/mapping-file.ts";
-import type { SecretSource } from "../mapping/mapping.ts";
-import { canAsk } from "../mapping/question.ts";
-import { isTrusted } from "../mapping/trust.ts";
+import { complain } from "../command-arguments.ts";
+import { confirm } from "../confirm-prompt.ts";
+import { findMapping } from "../grants/mapping-file.ts";
+import type { SecretSource } from "../grants/mapping.ts";
+import { canAsk } from "../trust/yes-no-prompt.ts";
+import { isTrusted } from "../trust/trust.ts";
 import { print } from "../streams.ts";
-import { type ParsedArguments, ArgumentError } from "../words.ts";
+import { type ParsedArguments, ArgumentError } from "../command-arguments.ts";
 import { describeAddress, readValue } from "./destination.ts";
-import { type ProjectFile, readProjectFile } from "../exchanged-file.ts";
-import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
+import { type ProjectFile, readProjectFile } from "../atomic-file-edit.ts";
+import { findMovedLines, type MovedLine, shellWord } from "./moved-comment.ts";
 import type { CredentialAddress } from "./plan.ts";
-import { draftWith, unwritable } from "./written-values.ts";
+import { draftWith, unwritable } from "./restored-values.ts";
 
 const DONE = 0;
 const DECLINED = 1;

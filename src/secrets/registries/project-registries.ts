@@ -3,10 +3,10 @@
 // Contract: what is found does not depend on what the environment has, so that it is the same wherever it is asked for: what
 // `rt trust` shows is what `rt install` needs.
 import { join } from "node:path";
-import { files } from "../../../platform/files.ts";
-import { host } from "../../../platform/process.ts";
-import { realPath } from "../../../platform/real-path.ts";
-import type { MappedSecret, RegistryGrant } from "../mapping/mapping.ts";
+import { files } from "../../../platform/files/files.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { realPath } from "../../../platform/files/real-path.ts";
+import type { MappedSecret, RegistryGrant } from "../grants/mapping.ts";
 import { findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
 
 type Table = Readonly<Record<string, unknown>>;

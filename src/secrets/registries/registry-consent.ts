@@ -7,11 +7,11 @@
 // - A mention counts wherever it is, also where the engine does not fill it in.
 import type { Config } from "../../config/rtfig.ts";
 import type { ServerUse } from "../../config/server-use.ts";
-import { host } from "../../../platform/process.ts";
+import { host } from "../../../platform/processes/process.ts";
 import { quoted } from "../../printable.ts";
-import type { Mapping } from "../mapping/mapping.ts";
-import { consentFor, type Project, sendsSomething } from "../mapping/server-consent.ts";
-import { requireTrust, withoutLogin } from "../mapping/trust.ts";
+import type { Mapping } from "../grants/mapping.ts";
+import { consentFor, type Project, sendsSomething } from "../trust/server-consent.ts";
+import { requireTrust, withoutLogin } from "../trust/trust.ts";
 import { readProjectNpmrc } from "./project-registries.ts";
 import { DEFAULT_URL } from "./registry-tokens.ts";
 

@@ -6,25 +6,25 @@
 // - A person has allowed all that the project asks for, and with it which registry gets which variable, by its address. This
 //   includes variables of the environment: registry-consent.ts.
 // - The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them. They are in
-//   memory that only the engine reads: platform/handed-text.ts.
+//   memory that only the engine reads: platform/files/ephemeral-file.ts.
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
-import type { EphemeralFile } from "../../../platform/contract/handed-text.ts";
-import { handing } from "../../../platform/handed-text.ts";
-import { host } from "../../../platform/process.ts";
+import type { EphemeralFile } from "../../../platform/files/contract/ephemeral-file.ts";
+import { handing } from "../../../platform/files/ephemeral-file.ts";
+import { host } from "../../../platform/processes/process.ts";
 import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
-import { fetchSecrets } from "../mapping/fetch.ts";
-import { findMapping } from "../mapping/mapping-file.ts";
-import type { MappedSecret, Mapping } from "../mapping/mapping.ts";
-import { missingFailure } from "../mapping/missing.ts";
-import { requireTrust } from "../mapping/trust.ts";
+import { fetchSecrets } from "../grants/secret-fetch.ts";
+import { findMapping } from "../grants/mapping-file.ts";
+import type { MappedSecret, Mapping } from "../grants/mapping.ts";
+import { missingFailure } from "../grants/missing-secrets.ts";
+import { requireTrust } from "../trust/trust.ts";
 import { takesCredentials } from "./asking-tools.ts";
 import { readNpmrcs, toGrants } from "./project-registries.ts";
 import { requireRegistryConsent } from "./registry-consent.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
-import { reportLine } from "../../own-output.ts";
+import { reportLine } from "../../output.ts";
 
 /**
  * A configuration for the engine alone; undefined where the engine finds all that it needs by itself. Throws

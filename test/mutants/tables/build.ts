@@ -40,18 +40,18 @@ export default {
       tests: ["build/archive"],
     },
   ],
-  "build/elf.ts": [
+  "build/elf-compaction.ts": [
     {
       fault: "a pointer that stands twice is changed",
       text: "if (places.length !== 1)",
       becomes: "if (places.length === 0)",
-      tests: ["build/elf"],
+      tests: ["build/elf-compaction"],
     },
     {
       fault: "bytes between the engine and the program are lost",
       text: "if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))",
       becomes: "if (zerosAt < 0)",
-      tests: ["build/elf"],
+      tests: ["build/elf-compaction"],
     },
   ],
 } satisfies MutantTable;

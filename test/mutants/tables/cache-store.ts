@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/cache/store.ts": [
+  "src/cache/store/cache-store.ts": [
     {
       fault:
         "what another rt has kept in the same moment, and somebody reads on Windows, fails the run's keeping",
@@ -114,7 +114,7 @@ export default {
       tests: ["cache/store"],
     },
   ],
-  "src/cache/restore.ts": [
+  "src/cache/restore/restore.ts": [
     {
       fault: "nobody is told that something is put back",
       text: "  const presence = announce();\n",
@@ -183,7 +183,7 @@ export default {
       why: "each is compared again when it has been copied",
     },
   ],
-  "src/cache/check.ts": [
+  "src/cache/entry/entry-validation.ts": [
     {
       fault: "a link of the run's that leads elsewhere is left",
       text: 'state.kind === "link" && state.target === output.target;\n  if',
@@ -191,7 +191,7 @@ export default {
       tests: ["cache/restore"],
     },
   ],
-  "src/cache/key.ts": [
+  "src/cache/key/cache-key.ts": [
     {
       fault: "the umask does not count",
       text: '  add("the umask", (umask ??= process.umask()));\n',
@@ -218,7 +218,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/cache/log.ts": [
+  "src/cache/entry/output-log.ts": [
     {
       fault: "standard error comes again as output",
       text: "view.setUint8(at + 1, isError ? 1 : 0);",
@@ -232,7 +232,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/cache/hashes.ts": [
+  "src/cache/store/file-hash-cache.ts": [
     {
       fault: "a file that changes while it is read is remembered",
       text: `if (now.kind !== "file" || now.stamp !== stamp) return false;`,
@@ -254,7 +254,7 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
-  "src/cache/link-ends.ts": [
+  "src/cache/key/symlink-targets.ts": [
     {
       fault: "what a link leads to does not count",
       text: "if (links.length === 0) return [...paths];",
@@ -280,7 +280,7 @@ export default {
       tests: ["cache/link-ends"],
     },
   ],
-  "src/cache/patterns.ts": [
+  "src/cache/key/rule-globs.ts": [
     {
       fault: "the name of a project's folder is a glob",
       text: "directory.map(literally)",
@@ -358,7 +358,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/cache/presence.ts": [
+  "src/cache/restore/concurrent-run-detector.ts": [
     {
       fault: "who comes later does not see who is there",
       text: "        this.#hasMet = true;\n",
@@ -420,7 +420,7 @@ export default {
       tests: ["cache/presence"],
     },
   ],
-  "platform/posix/file-lock.ts": [
+  "platform/files/posix/file-lock.ts": [
     {
       fault: "it is seen before it is held",
       text: 'openSync(draft, "wx", 0o600)',
@@ -446,7 +446,7 @@ export default {
       tests: ["posix/file-lock"],
     },
   ],
-  "src/cache/run.ts": [
+  "src/cache/cached-run.ts": [
     {
       fault: "what overlapped is kept",
       text: "      this.#followed.requireAlone();\n",
@@ -478,7 +478,7 @@ export default {
       tests: ["options/caching", "cache/remote"],
     },
   ],
-  "src/cache/finding.ts": [
+  "src/cache/entry/explanation.ts": [
     {
       fault: "why it runs again does not say why it was not kept",
       text: "const [, reason] = this.last.text.split(UNKEPT);",
@@ -486,7 +486,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "src/cache/environment.ts": [
+  "src/cache/key/environment.ts": [
     {
       fault: "what a build goes without is not told",
       text: "const built = makes ?",
@@ -506,7 +506,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/cache/kept-files.ts": [
+  "src/cache/store/lru-files.ts": [
     {
       fault: "a hit is no use",
       text: "    utimesSync(path, new Date(), new Date());\n",
@@ -514,7 +514,7 @@ export default {
       tests: ["cache/store"],
     },
   ],
-  "src/cache/server/shelf.ts": [
+  "src/cache/server/artifact-store.ts": [
     {
       fault: "names of nothing take no room",
       text: "      if (!existsSync(place)) this.#size += NAME_SIZE;\n",
@@ -534,7 +534,7 @@ export default {
       tests: ["cache/kept-files"],
     },
   ],
-  "src/cache/candidates.ts": [
+  "src/cache/entry/candidates.ts": [
     {
       fault: "what cannot be kept here ends a hit",
       text: "  } catch {\n    // It comes from the others again.\n  }",
@@ -542,7 +542,7 @@ export default {
       tests: ["cache/kept-files"],
     },
   ],
-  "src/cache/followed-script.ts": [
+  "src/cache/tracing/traced-script.ts": [
     {
       fault: "a script whose start has failed meets itself when it is tried again",
       text: "      this.#presence.leave();\n",

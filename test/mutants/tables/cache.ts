@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "platform/linux/tracing/calls.ts": [
+  "platform/tracing/linux/syscalls.ts": [
     {
       fault: "openat is not followed",
       text: `{ ...call("openat", 257, 56, at("probe")), open: { flags: 2 } },`,
@@ -40,7 +40,7 @@ export default {
       tests: ["cache/census"],
     },
   ],
-  "platform/linux/tracing/filter.ts": [
+  "platform/tracing/linux/seccomp-filter.ts": [
     {
       fault: "from the gate a file is opened to be written, unseen",
       text: `{ code: JUMP_EQUAL, value: 0, yes: "allow" },`,
@@ -60,7 +60,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "platform/linux/native/launcher.c": [
+  "platform/native/linux/tracee-launcher.c": [
     {
       fault: "a program in C is changed and not compiled anew",
       text: "leave(error == ENOENT ? NOT_FOUND : NOT_STARTED);",
@@ -68,7 +68,7 @@ export default {
       tests: ["posix/native"],
     },
   ],
-  "platform/linux/native/memory-program.ts": [
+  "platform/native/linux/memory-program.ts": [
     {
       fault: "that nothing is started from memory is taken for another refusal",
       text: `{ code: "EACCES" }`,
@@ -76,7 +76,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "platform/linux/native/recorder/caller.h": [
+  "platform/native/linux/recorder/tracee-memory.h": [
     {
       fault: "of a long path only the end is read",
       text: "return end - to;",
@@ -90,7 +90,7 @@ export default {
       tests: ["cache/recorder"],
     },
   ],
-  "platform/linux/native/recorder/sight.h": [
+  "platform/native/linux/recorder/path-table.h": [
     {
       fault: "a file that was written a moment ago keeps a script out",
       text: "wait < MOST_WAITS;",
@@ -111,7 +111,7 @@ export default {
       why: "each number of a path means the same to whoever reads them",
     },
   ],
-  "platform/linux/native/recorder/way.h": [
+  "platform/native/linux/recorder/path-resolution.h": [
     {
       fault: "slashes and dots in a path of /proc hide it",
       text: "      tidy(path);\n",
@@ -173,7 +173,7 @@ export default {
       tests: ["cache/stale"],
     },
   ],
-  "platform/linux/native/recorder/contents.h": [
+  "platform/native/linux/recorder/file-contents.h": [
     {
       fault: "what the kernel opens for a program is not recorded",
       text: "    if (named.length == 0) break;",
@@ -187,7 +187,7 @@ export default {
       tests: ["cache/restore", "cache/doubts", "cache/recorder"],
     },
   ],
-  "platform/linux/native/recorder/calls.h": [
+  "platform/native/linux/recorder/syscall-handlers.h": [
     {
       fault: "whether a folder can be removed depends on nothing",
       text: "access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)",
@@ -237,7 +237,7 @@ export default {
       tests: ["cache/recorder"],
     },
   ],
-  "platform/linux/native/recorder/testimony.h": [
+  "platform/native/linux/recorder/interposer-log.h": [
     {
       fault: "who has called and who has looked need not agree",
       text: "  if (!agrees(told, found) && found->entry)",
@@ -312,7 +312,7 @@ export default {
       tests: ["cache/witness/witness"],
     },
   ],
-  "platform/linux/native/recorder/usher.h": [
+  "platform/native/linux/recorder/preload-injection.h": [
     {
       fault: "where nothing could be given the call is not answered",
       text: "  if (descriptor < 0) return 0;\n  struct seccomp_notif_addfd",
@@ -345,7 +345,7 @@ export default {
       tests: ["cache/witness/witness"],
     },
   ],
-  "platform/linux/native/witness/witness.c": [
+  "platform/native/linux/interposer/interposer.c": [
     {
       fault: "a path that ends behind the log's room is told without its end",
       text: "while (length < LONGEST_TOLD && path[length]) length++;\n  if (length == LONGEST_TOLD ||",
@@ -397,7 +397,7 @@ export default {
       tests: ["cache/witness/witness"],
     },
   ],
-  "platform/linux/native/recorder/recorder.c": [
+  "platform/native/linux/recorder/recorder.c": [
     {
       fault: "a change goes on before what was told is looked at",
       text: "    hear_all(recorder, &work->testimony);\n    recorder->notice = *notice;\n",
@@ -435,7 +435,7 @@ export default {
       tests: ["cache/recorder"],
     },
   ],
-  "platform/linux/tracing/observation.ts": [
+  "platform/tracing/linux/trace-builder.ts": [
     {
       fault: "what has become of a path while the script ran is not told",
       text: "paths.push(isKept ? entry : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted });",
@@ -474,7 +474,7 @@ export default {
       tests: ["cache/recorder", "cache/stale"],
     },
   ],
-  "platform/linux/tracing/recorder.ts": [
+  "platform/tracing/linux/recorder-thread.ts": [
     {
       fault: "what was opened for a script that has ended stays open",
       text: "    closeDescriptor(journal);\n",
@@ -482,7 +482,7 @@ export default {
       tests: ["cache/recorder"],
     },
   ],
-  "platform/linux/tracing/journal.ts": [
+  "platform/tracing/linux/journal-reader.ts": [
     {
       fault: "a record that comes in two pieces is lost",
       text: "if (end > bytes.length) return at;",
@@ -496,7 +496,7 @@ export default {
       tests: ["cache/recorder"],
     },
   ],
-  "platform/linux/tracing/tracer.ts": [
+  "platform/tracing/linux/tracer.ts": [
     {
       fault: "what one step has seen is taken for what the last one has",
       text: "observation.finish(steps === 1 ? observation.lookBack : look)",
@@ -517,7 +517,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "src/cache/rewritten.ts": [
+  "src/cache/entry/modified-input-hint.ts": [
     {
       fault: "what is advised means other files than the script's",
       text: "literally(withSlashes(relative(packageDirectory, path)))",
@@ -555,7 +555,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "src/cache/record.ts": [
+  "src/cache/entry/entry-builder.ts": [
     {
       fault: "what lies in a folder of outputs before it is made anew counts for nothing",
       text: "if (!world.isIgnored(traced.path)) recordNames(",
@@ -654,7 +654,7 @@ export default {
       tests: ["cache/restore"],
     },
   ],
-  "src/cache/leftovers.ts": [
+  "src/cache/restore/stale-outputs.ts": [
     {
       fault: "what is left counts with whatever else lies in it",
       text: "        if (!(await this.#collect(`${path}/${name.slice(1)}`, found, files))) return false;\n",
@@ -680,7 +680,7 @@ export default {
       tests: ["cache/left-behind"],
     },
   ],
-  "src/cache/check.ts": [
+  "src/cache/entry/entry-validation.ts": [
     {
       fault: "what others have left of a file that is replaced counts",
       text: "if (!isReplaced || !(await left.has(path))) return",
@@ -743,7 +743,7 @@ export default {
       tests: ["cache/hits"],
     },
   ],
-  "src/cache/restore.ts": [
+  "src/cache/restore/restore.ts": [
     {
       fault: "the length of a name is counted in characters",
       text: "return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });",
@@ -770,7 +770,7 @@ export default {
       tests: ["cache/hits"],
     },
   ],
-  "src/cache/kept-entry.ts": [
+  "src/cache/entry/stored-entry.ts": [
     {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
@@ -778,7 +778,7 @@ export default {
       tests: ["cache/store"],
     },
   ],
-  "src/cache/store.ts": [
+  "src/cache/store/cache-store.ts": [
     {
       fault: "what was used last goes first",
       text: "sort((a, b) => a.used - b.used)",
@@ -798,7 +798,7 @@ export default {
       tests: ["cache/store"],
     },
   ],
-  "src/cache/verification.ts": [
+  "src/cache/restore/input-verification.ts": [
     {
       fault: "undeclared files are not named",
       text: "if (!isOfOthers) read.push(shown);",
@@ -806,7 +806,7 @@ export default {
       tests: ["options/caching"],
     },
   ],
-  "src/cache/key.ts": [
+  "src/cache/key/cache-key.ts": [
     {
       fault: "a hard link that is made at that moment gives it another key",
       text: "const MOST_READINGS = 3;",
@@ -832,7 +832,7 @@ export default {
       tests: ["config/caching"],
     },
   ],
-  "src/cache/declaration.ts": [
+  "src/cache/key/declared-inputs.ts": [
     {
       fault: "a folder of the project does not count where a link leads to it",
       text: 'if (kind === "link") addLinked(',
@@ -858,7 +858,7 @@ export default {
       tests: ["cache/declared"],
     },
   ],
-  "src/cache/mention.ts": [
+  "src/cache/entry/root-path-detector.ts": [
     {
       fault: "a word in the middle of another one counts",
       text: "if (!isOfWord(text[at + word.length]) && (",
@@ -890,7 +890,7 @@ export default {
       tests: ["cache/sharing"],
     },
   ],
-  "src/cache/place.ts": [
+  "src/cache/entry/relocation.ts": [
     {
       fault: "a script that shows its path shares what it made",
       text: "if (!isSamePlace(mentioned, first, root)) return null;",
@@ -910,7 +910,7 @@ export default {
       tests: ["cache/sharing"],
     },
   ],
-  "src/cache/environment.ts": [
+  "src/cache/key/environment.ts": [
     {
       fault: "a script gets every variable",
       text: "else withheld.push(name);",
@@ -918,7 +918,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "src/cache/run.ts": [
+  "src/cache/cached-run.ts": [
     {
       fault: "of what lies beside the package git is not asked",
       text: "await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))])",
@@ -981,7 +981,7 @@ export default {
       tests: ["cache/remote-lies"],
     },
   ],
-  "src/cache/remote/reapi.ts": [
+  "src/cache/remote/reapi-backend.ts": [
     {
       fault: "an index is used without its signature",
       text: `return this.#seal.open(id, sealed.subarray(end + 1), tag);`,
@@ -1007,7 +1007,7 @@ export default {
       tests: ["cache/remote-reapi-lies"],
     },
   ],
-  "src/cache/remote/bounds.ts": [
+  "src/cache/remote/shareable-outputs.ts": [
     {
       fault: "a repository's own folder may be written",
       text: "some((name) => REPOSITORY.test(name))",
@@ -1055,7 +1055,7 @@ export default {
       tests: ["cache/server"],
     },
   ],
-  "src/cache/server/shelf.ts": [
+  "src/cache/server/artifact-store.ts": [
     {
       fault: "a damaged artifact is sent",
       text: `(found) => found === hash,`,
@@ -1063,7 +1063,7 @@ export default {
       tests: ["cache/server"],
     },
   ],
-  "src/settings/remote-cache.ts": [
+  "src/config/settings/remote-cache.ts": [
     {
       fault: "the file wins over variables",
       text: `slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),`,
@@ -1113,7 +1113,7 @@ export default {
       tests: ["cache/import"],
     },
   ],
-  "src/cache/doubts.ts": [
+  "src/cache/entry/uncacheable-reasons.ts": [
     {
       fault: "of too much output it is said that it is no file",
       text: 'flood: ["it wrote more than $ to the terminal", "let it say less, or write that into a file"],',
@@ -1122,7 +1122,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/tasks/report/wording.ts": [
+  "src/tasks/labels.ts": [
     {
       fault: "what need not run is counted",
       text: "  if (needless === all) return `${count} would not run again`;\n",

@@ -1,4 +1,4 @@
-// Mutants of src/cli, src/doctor and src/picker.
+// Mutants of src/cli, src/cli/doctor and src/cli/picker.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
@@ -10,7 +10,7 @@ export default {
       tests: ["cli/answers"],
     },
   ],
-  "src/doctor/installation.ts": [
+  "src/cli/doctor/installation-checks.ts": [
     {
       fault: "any program called rt counts as this one",
       text: "return realpathSync(a) === realpathSync(b);",
@@ -18,7 +18,7 @@ export default {
       tests: ["cli/doctor"],
     },
   ],
-  "src/doctor/command.ts": [
+  "src/cli/doctor/command.ts": [
     {
       fault: "a broken configuration does not show in the exit code",
       text: "return ready && hasNoProblem(installation) ? 0 : 1;",
@@ -26,7 +26,7 @@ export default {
       tests: ["cli/doctor", "secrets/doctor"],
     },
   ],
-  "src/doctor/project.ts": [
+  "src/cli/doctor/project-checks.ts": [
     {
       fault: "what a configuration sets is shown with its values",
       text: '.settings.map(({ path }) => path.join("."))',
@@ -34,7 +34,7 @@ export default {
       tests: ["cli/doctor"],
     },
   ],
-  "src/picker/prompt.ts": [
+  "src/cli/picker/prompt.ts": [
     {
       fault: "Enter runs what is not there",
       text: "if (answer !== undefined && splitLine(answer.args) !== undefined) return true;",
@@ -54,7 +54,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/picker/pick.ts": [
+  "src/cli/picker/pick.ts": [
     {
       fault: "what was picked is forgotten",
       text: "remember(found.root, {",
@@ -62,7 +62,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/picker/plain.ts": [
+  "src/cli/picker/line-prompt.ts": [
     {
       fault: "an answer after the first is lost",
       text: "found = search(choices, told);",
@@ -70,7 +70,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/cli/refusal.ts": [
+  "src/cli/misplaced-options.ts": [
     {
       fault: "options of runs are lost on commands",
       text: "  if (!lost) return;\n",
@@ -84,7 +84,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/cli/completions.ts": [
+  "src/cli/completions/completions.ts": [
     {
       fault: "candidates are not narrowed to what is typed",
       text: "const startsWithTyped = ({ value }: Candidate) => value.startsWith(typed);",
@@ -116,7 +116,7 @@ export default {
       tests: ["cli/completions"],
     },
   ],
-  "src/complaint.ts": [
+  "src/error-output.ts": [
     {
       fault: "a hint is not printed",
       text: "for (const line of hint ? [hint].flat() : []) console.error(`hint: ${oneLine(line)}`);",
@@ -124,7 +124,7 @@ export default {
       tests: ["cli/mistaken-targets"],
     },
   ],
-  "src/cli/picked.ts": [
+  "src/cli/pick-invocation.ts": [
     {
       fault: "a hang-up leaves the terminal without echo",
       text: "  for (const signal of SIGNALS) process.on(signal, hear);\n",

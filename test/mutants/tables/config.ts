@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/config/stray-rules.ts": [
+  "src/config/unmatched-rules.ts": [
     {
       fault: "rules are told as for none where a package cannot be read",
       text: "if (broken.length > 0) return [];",
@@ -22,7 +22,7 @@ export default {
       tests: ["config/stray-rules"],
     },
   ],
-  "src/config/handover.ts": [
+  "src/config/engine-config.ts": [
     {
       fault: "a password is no credential",
       text: "/(?:token|password)$/",
@@ -116,7 +116,7 @@ export default {
       tests: ["config/running", "config/testing"],
     },
   ],
-  "src/config/location.ts": [
+  "src/config/toml-line.ts": [
     {
       fault: "lines count from 0",
       text: "[best, line] = [covered, index + 1]",

@@ -1,8 +1,8 @@
-// Mutants of src/debugger: what clients are answered.
+// Mutants of src/debugger/domains: what clients are answered.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/debugger/admission.ts": [
+  "src/debugger/server/access-control.ts": [
     {
       fault: "a page of any origin may speak to the debugger",
       text: "return origin === null || (isWebKit ? WEBKIT : CHROME).test(origin);",
@@ -16,7 +16,7 @@ export default {
       tests: ["debugger/admission"],
     },
   ],
-  "src/debugger/announcement.ts": [
+  "src/debugger/server/announcement.ts": [
     {
       fault: "nothing is said of a debugger that others can reach",
       text: "lines.push(`warning: whoever reaches ${hostnames[0]} can run code as you`);",
@@ -24,7 +24,7 @@ export default {
       tests: ["debugger/admission"],
     },
   ],
-  "src/debugger/attachment.ts": [
+  "src/debugger/bootstrap.ts": [
     {
       fault: "a program runs that was to be debugged where something else listens",
       text: "if (address && !isWaiting) requireFree(address);",
@@ -38,7 +38,7 @@ export default {
       tests: ["debugger/admission"],
     },
   ],
-  "src/debugger/thread.ts": [
+  "src/debugger/debugger-thread.ts": [
     {
       fault: "a program that ends at once does not say where it could have been debugged",
       text: "    await beginning;\n",
@@ -47,7 +47,7 @@ export default {
       why: "only where a program ends before its thread has looked at one file, which nothing can hold back",
     },
   ],
-  "src/debugger/runtime.ts": [
+  "src/debugger/domains/runtime-domain.ts": [
     {
       fault: "what a map or set of the program's own class holds is read by that class",
       text: "return Array.from(Set.prototype.values.call(this));",
@@ -61,7 +61,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/beginning.ts": [
+  "src/debugger/entry-pauses.ts": [
     {
       fault: "breakpoints come too late where a package is loaded before the main file",
       text: '"Debugger.setPauseOnMicrotasks", { enabled: isAwaited }',
@@ -69,7 +69,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/server.ts": [
+  "src/debugger/server/server.ts": [
     {
       fault: "a program ends because a client of Web Inspector has gone",
       text: 'await openRaw(path, { "Ref-Event-Loop": "0" });',
@@ -77,7 +77,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/scripts.ts": [
+  "src/debugger/domains/scripts.ts": [
     {
       fault: "a map is seen in the last line alone",
       text: "if (start < 0 || !/",
@@ -85,7 +85,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/evaluation.ts": [
+  "src/debugger/domains/evaluation.ts": [
     {
       fault: "a getter of the program's runs where one hovers over it",
       text: "if (keys.length === 0) return true;",
@@ -99,7 +99,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/pause.ts": [
+  "src/debugger/domains/call-frames.ts": [
     {
       fault: "of what a module declares at once only the first is shown",
       text: ".split(/,\\s*|\\n/)",
@@ -107,7 +107,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/events.ts": [
+  "src/debugger/domains/events.ts": [
     {
       fault: "who has turned the console off hears of it because others listen",
       text: "if (session.isReporting) report(message, session);",
@@ -115,7 +115,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/company.ts": [
+  "src/debugger/server/multi-client.ts": [
     {
       fault: "who goes takes along what all others have asked for",
       text: "if (sessions.size === 0) for (const each",
@@ -147,7 +147,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/client.ts": [
+  "src/debugger/server/client.ts": [
     {
       fault: "a program stops for a client that has gone",
       text: "void leave(session).catch(() => {});",
@@ -161,7 +161,7 @@ export default {
       tests: ["debugger/methods"],
     },
   ],
-  "src/debugger/debugger.ts": [
+  "src/debugger/domains/debugger-domain.ts": [
     {
       fault: "a debugger statement at the very beginning is passed",
       text: "return /^debugger\\b/.test(",
@@ -175,7 +175,7 @@ export default {
       tests: ["debugger/methods"],
     },
   ],
-  "src/debugger/async-stack.ts": [
+  "src/debugger/domains/async-stack.ts": [
     {
       fault: "who waits is shown a line too far",
       text: "lineNumber: Number(lineNumber) - 1",
@@ -183,7 +183,7 @@ export default {
       tests: ["debugger/methods"],
     },
   ],
-  "src/debugger/coverage.ts": [
+  "src/debugger/domains/coverage.ts": [
     {
       fault: "what was counted is counted again",
       text: "taken.set(key, total);",

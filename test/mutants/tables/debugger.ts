@@ -1,8 +1,8 @@
-// Mutants of src/debugger: who may speak with it, and what is left when they go.
+// Mutants of src/debugger/domains: who may speak with it, and what is left when they go.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/debugger/admission.ts": [
+  "src/debugger/server/access-control.ts": [
     {
       fault: "a name that points here may ask",
       text: `return name === "localhost" || name === "localhost6" || own.includes(name);`,
@@ -28,7 +28,7 @@ export default {
       tests: ["debugger/admission", "options/inspect"],
     },
   ],
-  "src/debugger/address.ts": [
+  "src/debugger/server/address.ts": [
     {
       fault: "an address with its protocol is none",
       text: "/^(?:ws:\\/\\/)?",
@@ -42,7 +42,7 @@ export default {
       tests: ["options/inspect", "debugger/admission", "debugger/ways"],
     },
   ],
-  "src/debugger/server.ts": [
+  "src/debugger/server/server.ts": [
     {
       fault: "whoever knows no path may connect",
       text: "    if (!isWebKit && pathname !== paths.chrome) return new Response(null, { status: 404 });\n",
@@ -56,7 +56,7 @@ export default {
       tests: ["debugger/admission"],
     },
   ],
-  "src/debugger/editor.ts": [
+  "src/debugger/editor/editor.ts": [
     {
       fault: "a lease that has expired holds",
       text: "readDoubleBE() > Date.now()",
@@ -70,7 +70,7 @@ export default {
       tests: ["debugger/editor"],
     },
   ],
-  "src/run/engine/debugger.ts": [
+  "src/runner/engine/debugger.ts": [
     {
       fault: "what a program starts with its own options ends because that listens there",
       text: "isChild ? { ...asked, port: 0 } : asked",
@@ -97,7 +97,7 @@ export default {
       why: "what files of variables say is not in the engine's environment yet when this is asked",
     },
   ],
-  "src/debugger/attachment.ts": [
+  "src/debugger/bootstrap.ts": [
     {
       fault: "the order stays in the environment of the program",
       text: "  delete env[ORDER];\n",
@@ -117,7 +117,7 @@ export default {
       tests: ["options/inspect"],
     },
   ],
-  "src/debugger/announcement.ts": [
+  "src/debugger/server/announcement.ts": [
     {
       fault: "an address that everybody reaches is none to warn of",
       text: "    lines.push(`warning: whoever",
@@ -125,7 +125,7 @@ export default {
       tests: ["options/inspect", "debugger/admission"],
     },
   ],
-  "src/debugger/runtime.ts": [
+  "src/debugger/domains/runtime-domain.ts": [
     {
       fault: "a program that was waited for is past its first lines when their breakpoints are set",
       text: `      await backend.send("Debugger.pause");\n`,
@@ -133,7 +133,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/backend.ts": [
+  "src/debugger/engine-connection.ts": [
     {
       fault: "two clients ask under the same numbers",
       text: "  const waiting = new Map<number, PromiseWithResolvers<Json>>();",
@@ -141,7 +141,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/company.ts": [
+  "src/debugger/server/multi-client.ts": [
     {
       fault: "a program stands still for a client that has gone, while another one is there",
       text: `  await backend.send("Debugger.resume").catch(() => {});`,

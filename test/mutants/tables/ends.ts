@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/tasks/run-tasks.ts": [
+  "src/runner/task-run/run-tasks.ts": [
     {
       fault: "the signal of one of many scripts is told by a number",
       text: 'if (outcome.kind === "signal") return { signal: outcome.signal };',
@@ -10,7 +10,7 @@ export default {
       tests: ["run/ending"],
     },
   ],
-  "platform/posix/process.ts": [
+  "platform/processes/posix/process.ts": [
     {
       fault: "rt that dies of a signal catches it itself",
       text: "  processLibc().signal(number, null);\n  processLibc().raise(number);",
@@ -30,7 +30,7 @@ export default {
       tests: ["run/environment"],
     },
   ],
-  "platform/posix/program.ts": [
+  "platform/processes/posix/spawn.ts": [
     {
       fault: "a value of a secret stays in memory behind the start of its program",
       text: "  for (const copy of copies) copy.fill(0);\n",
@@ -57,7 +57,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/posix/terminal-session.ts": [
+  "platform/terminal/posix/terminal-session.ts": [
     {
       fault: "SIGWINCH is not passed on",
       text: `this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());`,
@@ -83,7 +83,7 @@ export default {
       tests: ["run/attended", "run/attended-jobs"],
     },
   ],
-  "platform/posix/outer-terminal.ts": [
+  "platform/terminal/posix/terminal-sync.ts": [
     {
       fault: "the terminal stays raw at the end",
       text: "  close(): void {\n    this.leave();",
@@ -91,7 +91,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/posix/outlet.ts": [
+  "platform/processes/posix/output-reader.ts": [
     {
       fault: "what a slow reader has not taken is lost at the end",
       text: "setInterval(() => this.#isDelivering || this.#stopListening(), LINGER)",
@@ -106,7 +106,7 @@ export default {
       tests: ["tasks/concurrency", "tasks/workspace-run", "posix/process-tree"],
     },
   ],
-  "platform/posix/guardian.ts": [
+  "platform/processes/posix/kill-watchdog.ts": [
     {
       fault: "the guardian's own number is a child's",
       text: "return places.has(pid) || guardian?.shell.pid === pid;",
@@ -121,7 +121,7 @@ export default {
       why: "the list grows by twelve bytes a script; what it says is the same",
     },
   ],
-  "src/cache/presence.ts": [
+  "src/cache/restore/concurrent-run-detector.ts": [
     {
       fault: "who was there first does not hear of who came",
       text: `        writeFileSync(join(directory, other + MARK), "", { mode: 0o600 });\n`,
@@ -159,7 +159,7 @@ export default {
       tests: ["cache/presence"],
     },
   ],
-  "src/cache/check.ts": [
+  "src/cache/entry/entry-validation.ts": [
     {
       fault: "a file that went out of a folder is no difference",
       text: "difference: removed === undefined ? null : `",
@@ -179,7 +179,7 @@ export default {
       tests: ["cache/hits", "cache/stale"],
     },
   ],
-  "src/process-number.ts": [
+  "src/process-id.ts": [
     {
       fault: "what has a number that no process can have stays",
       text: "if (!Number.isInteger(pid) || pid < 1 || pid > MOST) return false;",
@@ -187,7 +187,7 @@ export default {
       tests: ["upgrade/upgrade", "secrets/import"],
     },
   ],
-  "src/debugger/socket.ts": [
+  "src/debugger/server/socket.ts": [
     {
       fault: "the engine's socket stays when the program has ended",
       text: "    .unlink()\n",
@@ -201,7 +201,7 @@ export default {
       tests: ["debugger/ways", "debugger/admission", "options/inspect", "debugger/session"],
     },
   ],
-  "src/debugger/server.ts": [
+  "src/debugger/server/server.ts": [
     {
       fault: "anything may be posted to the debugger",
       text: 'if (method !== "GET") return new Response(null, { status: 405 });',
@@ -222,7 +222,7 @@ export default {
       why: "what is left of it is a connection within the process, which ends with it",
     },
   ],
-  "src/debugger/client.ts": [
+  "src/debugger/server/client.ts": [
     {
       fault: "a client that sends no JSON ends the connection",
       text: 'return send(JSON.stringify({ error: { code: -32_700, message: "Message must be a valid JSON" } }));',
@@ -242,7 +242,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/evaluation.ts": [
+  "src/debugger/domains/evaluation.ts": [
     {
       fault: "code that may change nothing calls functions",
       text: "if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();\n  const options",
@@ -262,7 +262,7 @@ export default {
       tests: ["debugger/methods", "debugger/session", "debugger/remote-interface"],
     },
   ],
-  "src/debugger/values.ts": [
+  "src/debugger/domains/remote-object.ts": [
     {
       fault: "minus zero is zero",
       text: `["NaN", "Infinity", "-Infinity", "-0"]`,
@@ -283,7 +283,7 @@ export default {
       tests: ["debugger/methods", "debugger/session", "debugger/remote-interface"],
     },
   ],
-  "src/secrets/share/command.ts": [
+  "src/secrets/age/command.ts": [
     {
       fault: "giving up at the question writes the file",
       text: "if (value === null) return 130;",
@@ -315,7 +315,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/share/identity.ts": [
+  "src/secrets/age/identity.ts": [
     {
       fault: "the store's key counts beside the variable's",
       text: "if (text) return { keys: readKeys(text), isFromVariable: true };",
@@ -330,7 +330,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/check/hook.ts": [
+  "src/secrets/scan/hook.ts": [
     {
       fault: "a hook in another language is changed",
       text: 'if (shebang !== "" && !/^#!',
@@ -368,7 +368,7 @@ export default {
       tests: ["secrets/check"],
     },
   ],
-  "platform/state-directory.ts": [
+  "platform/files/state-directory.ts": [
     {
       fault: "another user's file is believed",
       text: "if (uid !== process.getuid!() || (Number(mode) & (WRITABLE_BY_GROUP",
@@ -413,7 +413,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "platform/private-file.ts": [
+  "platform/files/private-file.ts": [
     {
       fault: "a directory for the user alone can be looked into",
       text: "mkdirSync(directory, { mode: 0o700 });",

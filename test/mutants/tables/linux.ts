@@ -1,8 +1,8 @@
-// Mutants of platform/linux: the session bus and the Secret Service.
+// Mutants of platform/native: the session bus and the Secret Service.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "platform/linux/session.ts": [
+  "platform/secrets/linux/session.ts": [
     {
       fault: "a service's public key of 1 is accepted",
       text: "key <= 1n || ",
@@ -58,7 +58,7 @@ export default {
       tests: ["secrets/linux-answers"],
     },
   ],
-  "platform/linux/bus-socket.ts": [
+  "platform/secrets/linux/dbus/bus-socket.ts": [
     {
       fault: "what was sent stays in memory",
       text: "    bytes.fill(0, 0, written);\n",
@@ -114,7 +114,7 @@ export default {
       tests: ["secrets/linux-answers"],
     },
   ],
-  "platform/linux/cipher.ts": [
+  "platform/secrets/linux/aes-cbc.ts": [
     {
       fault: "the decrypted value stays in memory",
       text: "  padded.fill(0);\n",
@@ -152,7 +152,7 @@ export default {
       tests: ["secrets/cipher"],
     },
   ],
-  "platform/linux/secret-requests.ts": [
+  "platform/secrets/linux/secret-requests.ts": [
     {
       fault: "what many calls share stays in memory",
       text: "for (const [, , content] of secrets.values()) content.fill(0);",
@@ -178,7 +178,7 @@ export default {
       tests: ["secrets/linux-service", "secrets/gnome-keyring"],
     },
   ],
-  "platform/linux/items.ts": [
+  "platform/secrets/linux/items.ts": [
     {
       fault: "a value that was guessed wrong stays in memory",
       text: "void guessed.then(({ struct }) => struct[2].fill(0)).catch(() => {});",
@@ -217,7 +217,7 @@ export default {
       tests: ["secrets/linux-service", "secrets/gnome-keyring", "secrets/interop"],
     },
   ],
-  "platform/linux/secret-service.ts": [
+  "platform/secrets/linux/secret-service.ts": [
     {
       fault: "a delete that was interrupted answers false",
       text: "return (await deleteItems(operation)) || wasInterrupted;",
@@ -261,7 +261,7 @@ export default {
       tests: ["secrets/linux-bus"],
     },
   ],
-  "platform/linux/bus.ts": [
+  "platform/secrets/linux/dbus/bus.ts": [
     {
       fault: "more calls are under way than a bus allows",
       text: "const MAX_PENDING = 64;",
@@ -311,7 +311,7 @@ export default {
       tests: ["secrets/linux-answers"],
     },
   ],
-  "platform/linux/prompts.ts": [
+  "platform/secrets/linux/prompts.ts": [
     {
       fault: "the command that is named starts a second daemon beside the locked one",
       text: "gnome-keyring-daemon --replace --unlock",
@@ -361,7 +361,7 @@ export default {
       tests: ["secrets/linux-prompts"],
     },
   ],
-  "platform/linux/address.ts": [
+  "platform/secrets/linux/dbus/address.ts": [
     {
       fault: "an empty DBUS_SESSION_BUS_ADDRESS is an address",
       text: "env.DBUS_SESSION_BUS_ADDRESS || ",
@@ -393,7 +393,7 @@ export default {
       tests: ["secrets/address"],
     },
   ],
-  "platform/linux/operation.ts": [
+  "platform/secrets/linux/dbus/operation.ts": [
     {
       fault: "an answer that came too late for who asked is one for all who waited with it",
       text: "    rejectIfOver(operation); // its time",
@@ -401,7 +401,7 @@ export default {
       tests: ["secrets/linux-prompts"],
     },
   ],
-  "platform/linux/unlocking.ts": [
+  "platform/secrets/linux/unlocking.ts": [
     {
       fault: "the command that is named starts a second daemon beside the one without a keyring",
       text: "gnome-keyring-daemon --replace --unlock",
@@ -451,7 +451,7 @@ export default {
       tests: ["secrets/linux-prompts"],
     },
   ],
-  "platform/linux/item-search.ts": [
+  "platform/secrets/linux/item-search.ts": [
     {
       fault: "the oldest item counts",
       text: "Number(b.modified - a.modified)",
@@ -477,7 +477,7 @@ export default {
       tests: ["secrets/linux-service"],
     },
   ],
-  "platform/linux/reader.ts": [
+  "platform/secrets/linux/dbus/dbus-decoder.ts": [
     {
       fault: "a message of any length is waited for",
       text: "if (header + body > MAX_SENT) throw new MalformedMessage(`a message of ${header + body} bytes`);",

@@ -1,10 +1,10 @@
-// Mutants of platform/macos.
+// Mutants of platform/secrets/macos.
 import type { MutantTable } from "../mutant.ts";
 
 const KEYCHAIN = ["macos/keychain"];
 
 export default {
-  "platform/macos/keychain.ts": [
+  "platform/secrets/macos/keychain.ts": [
     {
       fault: "a value that was read is not erased from the system's memory",
       text: "  scope.ownData(data);\n",
@@ -61,7 +61,7 @@ export default {
       tests: KEYCHAIN,
     },
   ],
-  "platform/macos/core-foundation.ts": [
+  "platform/secrets/macos/core-foundation.ts": [
     {
       fault: "values are not erased",
       text: "for (const data of this.#data.splice(0)) contentOf(data)?.fill(0);",

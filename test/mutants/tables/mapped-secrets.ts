@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/mapping/trust.ts": [
+  "src/secrets/trust/trust.ts": [
     {
       fault: "whether a value may be shown needs no other answer",
       text: "[name, asList(source), isRedacted] as const",
@@ -34,7 +34,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/secrets/mapping/trust-command.ts": [
+  "src/secrets/trust/trust-command.ts": [
     {
       fault: "every folder is forgotten",
       text: "hash === what || folder === resolveFolder(what)",
@@ -48,7 +48,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/secrets/mapping/env-command.ts": [
+  "src/secrets/grants/env-command.ts": [
     {
       fault: "what is missing ends with 0",
       text: `!isOptional && states.get(name) === "missing"`,
@@ -62,7 +62,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/secrets/mapping/mapping.ts": [
+  "src/secrets/grants/mapping.ts": [
     {
       fault: "a script may name a secret that is not there",
       text: "if (missing !== undefined) {",
@@ -82,7 +82,7 @@ export default {
       tests: ["config/secrets"],
     },
   ],
-  "src/secrets/mapping/fetch.ts": [
+  "src/secrets/grants/secret-fetch.ts": [
     {
       fault: "values stay in memory where one cannot be a variable",
       text: "    for (const value of values.values()) value.fill(0);\n    throw error;",
@@ -108,7 +108,7 @@ export default {
       tests: ["secrets/mapping/missing"],
     },
   ],
-  "src/secrets/mapping/provision.ts": [
+  "src/secrets/grants/secret-provisioning.ts": [
     {
       fault: "a watched script gets what its secrets were at first",
       text: "        values.delete(name);\n",
@@ -130,7 +130,7 @@ export default {
       why: "rt ends, or becomes what it has started, right behind it; till then nobody else can look into it",
     },
   ],
-  "src/secrets/mapping/missing.ts": [
+  "src/secrets/grants/missing-secrets.ts": [
     {
       fault: "what was entered is not stored",
       text: "    if (!byAddress.has(address))\n",
@@ -144,7 +144,7 @@ export default {
       tests: ["secrets/mapping/missing"],
     },
   ],
-  "src/secrets/mapping/question.ts": [
+  "src/secrets/trust/yes-no-prompt.ts": [
     {
       fault: "yes in the middle of a line is one",
       text: "/^\\s*y(?:es)?\\s*$/i",

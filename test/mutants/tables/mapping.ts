@@ -1,8 +1,8 @@
-// Mutants of src/secrets/mapping, and of where what it decides is carried out.
+// Mutants of src/secrets/grants, and of where what it decides is carried out.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/mapping/grants.ts": [
+  "src/secrets/grants/grants.ts": [
     {
       fault: "a glob means hooks",
       text: "return isHook ? row.script === script : matches(row.script, script);",
@@ -16,7 +16,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/secrets/mapping/provision.ts": [
+  "src/secrets/grants/secret-provisioning.ts": [
     {
       fault: "a project that nobody has allowed lets a value be shown",
       text: `mapped.isRedacted || !isTrusted(mapping, "scripts");`,
@@ -100,7 +100,7 @@ export default {
       tests: ["secrets/mapping/places"],
     },
   ],
-  "src/secrets/mapping/question.ts": [
+  "src/secrets/trust/yes-no-prompt.ts": [
     {
       fault: "a terminal that does not wait says no",
       text: 'if ((error as { code?: string }).code !== "EAGAIN") throw error;',
@@ -108,7 +108,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/secrets/mapping/env-command.ts": [
+  "src/secrets/grants/env-command.ts": [
     {
       fault: "a script that is not there is told to get nothing, and no more",
       text: "names.length === 0) warnOfUnknown(script);",
@@ -116,7 +116,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/secrets/mapping/trust.ts": [
+  "src/secrets/trust/trust.ts": [
     {
       fault: "another registry needs no other answer",
       text: "...(registries.length > 0 && {",
@@ -196,7 +196,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "platform/state-directory.ts": [
+  "platform/files/state-directory.ts": [
     {
       fault: "a directory is made where a link leads to, before it is refused",
       text: "      requireOwnPlace(place, directory, true);\n",
@@ -216,7 +216,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/secrets/mapping/missing.ts": [
+  "src/secrets/grants/missing-secrets.ts": [
     {
       fault: "somebody is asked where there is no terminal",
       text: "if (!canAsk() || lacking",
@@ -230,7 +230,7 @@ export default {
       tests: ["secrets/mapping/missing"],
     },
   ],
-  "src/secrets/mapping/command-source.ts": [
+  "src/secrets/grants/command-source.ts": [
     {
       fault: "what a program leaves behind is waited for",
       text: "if (size() === before) end();",
@@ -263,7 +263,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/secrets/mapping/fetch.ts": [
+  "src/secrets/grants/secret-fetch.ts": [
     {
       fault: "an address is read for each name that has it",
       text: "const read = reads.get(key) ?? readSource(secret, folder, files);",
@@ -283,7 +283,7 @@ export default {
       tests: ["secrets/mapping/values"],
     },
   ],
-  "src/secrets/mapping/variable-name.ts": [
+  "src/secrets/grants/variable-name.ts": [
     {
       fault: "a secret may be a variable that steers programs",
       text: "    STEERING.has(capital) ||\n",
@@ -291,7 +291,7 @@ export default {
       tests: ["options/secrets"],
     },
   ],
-  "src/run/script/launch.ts": [
+  "src/runner/script/launch.ts": [
     {
       fault: "a script that is wrong does not wait for its secrets",
       text: "  } catch {\n    return undefined;\n  }",
@@ -299,7 +299,7 @@ export default {
       tests: ["secrets/mapping/values"],
     },
   ],
-  "src/run/secrets.ts": [
+  "src/runner/task-run/secrets.ts": [
     {
       fault: "a program gets the connection to the store",
       text: "    descriptors,\n    secretsFor(event) {",
@@ -307,7 +307,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/run/many.ts": [
+  "src/runner/task-run/multi-script.ts": [
     {
       fault: "every script of a run gets what one of them gets",
       text: "provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];",

@@ -203,7 +203,7 @@ export default {
       tests: ["secrets/import"],
     },
   ],
-  "src/secrets/import/written-values.ts": [
+  "src/secrets/import/restored-values.ts": [
     {
       fault: "a $ that is no variable's comes back with a backslash",
       text: '["$", "\\\\$"].map',
@@ -247,7 +247,7 @@ export default {
       tests: ["secrets/import"],
     },
   ],
-  "src/secrets/import/mapping-text.ts": [
+  "src/secrets/import/mapping-editor.ts": [
     {
       fault: "what the new rtfig.toml means is not looked at",
       text: "if (Bun.deepEquals(parse(result), wanted, true)) ",
@@ -273,7 +273,7 @@ export default {
       tests: ["secrets/import-text", "secrets/import"],
     },
   ],
-  "src/secrets/import/moved-line.ts": [
+  "src/secrets/import/moved-comment.ts": [
     {
       fault: "what moved from the first line of a file with a byte order mark has no way back",
       text: "`^(\\ufeff?[ \\t]*)(# (",
@@ -293,7 +293,7 @@ export default {
       tests: ["secrets/import-text", "secrets/import"],
     },
   ],
-  "platform/ending.ts": [
+  "platform/processes/termination-hook.ts": [
     {
       fault: "an interrupt is nothing while a draft is there",
       text: "process.kill(process.pid, signal);",
@@ -301,7 +301,7 @@ export default {
       tests: ["secrets/import", "upgrade/upgrade"],
     },
   ],
-  "src/secrets/exchanged-file.ts": [
+  "src/secrets/atomic-file-edit.ts": [
     {
       fault: "age's binary form is a text in another encoding",
       text: "if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))",
@@ -382,7 +382,7 @@ export default {
       why: "the same is asked of what was opened; this opens no device",
     },
   ],
-  "src/secrets/share/command.ts": [
+  "src/secrets/age/command.ts": [
     {
       fault: "letting somebody read a file that is not there makes one",
       text: "const { file: opened, content } = await openShared(file);\n  const others",
@@ -439,7 +439,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/mapping/fetch.ts": [
+  "src/secrets/grants/secret-fetch.ts": [
     {
       fault: "what was decrypted first is given as long as a watched run lasts",
       text: "const files: OpenFiles = new Map();",
@@ -447,7 +447,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/share/age-file.ts": [
+  "src/secrets/age/age-file.ts": [
     {
       fault: "two versions in one file are damage",
       text: "if (CONFLICT.test(file.text))",
@@ -497,7 +497,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/share/identity.ts": [
+  "src/secrets/age/identity.ts": [
     {
       fault: "a file of variables sets the private key",
       text: "host.originalVariable(KEY_VARIABLE)",
@@ -517,7 +517,7 @@ export default {
       tests: ["secrets/share"],
     },
   ],
-  "src/secrets/check/command.ts": [
+  "src/secrets/scan/command.ts": [
     {
       fault: "a finding ends with 0",
       text: "findings.length > 0 ? FOUND : CLEAN",
@@ -543,7 +543,7 @@ export default {
       tests: ["secrets/check"],
     },
   ],
-  "src/secrets/check/ignore-comment.ts": [
+  "src/secrets/scan/ignore-comment.ts": [
     {
       fault: "a comment in the line above says nothing",
       text: ' || OWN_LINE.test(lines[line - 2] ?? "")',
@@ -569,7 +569,7 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
-  "src/secrets/check/listed-rules.ts": [
+  "src/secrets/scan/secretlint-rules.ts": [
     {
       fault: "a comment of secretlint's own takes findings back",
       text: "rule.meta.id === COMMENTS ? [] : [",
@@ -589,7 +589,7 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
-  "src/secrets/check/mention.ts": [
+  "src/secrets/scan/variable-references.ts": [
     {
       fault: "a command has no brackets within",
       text: "if (text[position] === opening) depth++;",
@@ -621,7 +621,7 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
-  "src/secrets/check/shell-word.ts": [
+  "src/secrets/scan/shell-word.ts": [
     {
       fault: "a value ends at the blank within a command",
       text: '(quote === "\'" ? undefined : endOfMention(line, position)) ?? position + 1',
@@ -635,7 +635,7 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
-  "src/secrets/check/likeness.ts": [
+  "src/secrets/scan/credential-heuristics.ts": [
     {
       fault: "a key that begins with a slash is a path",
       text: "if (!BASE64.test(value) || !/[A-Z]/.test(value)) return true;",
@@ -661,7 +661,7 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
-  "src/secrets/check/sources.ts": [
+  "src/secrets/scan/sources.ts": [
     {
       fault: "a folder that may not be read is passed over without a word",
       text: "if (isClosed(error)) closed.push(withSlashes(folder));",
@@ -729,7 +729,7 @@ export default {
       tests: ["secrets/check"],
     },
   ],
-  "src/secrets/check/git.ts": [
+  "src/secrets/scan/git.ts": [
     {
       fault: "a repository's own settings start a program",
       text: `"-c", "core.fsmonitor=false", `,
@@ -743,7 +743,7 @@ export default {
       tests: ["secrets/check"],
     },
   ],
-  "src/secrets/check/context-rules.ts": [
+  "src/secrets/scan/context-rules.ts": [
     {
       fault: "a mention of a variable is a credential",
       text: "withoutMentions(value).trim()",
@@ -787,7 +787,7 @@ export default {
       tests: ["secrets/check"],
     },
   ],
-  "src/secrets/check/hook.ts": [
+  "src/secrets/scan/hook.ts": [
     {
       fault: "a hook that is installed again stands twice",
       text: `before?.replace(BLOCK, "") ?? (hook`,
@@ -919,7 +919,7 @@ export default {
       tests: ["secrets/registry-tokens", "config/registries"],
     },
   ],
-  "src/run/engine/engine.ts": [
+  "src/runner/engine/engine.ts": [
     {
       fault: "a project's .env says through which proxy a token goes",
       text: "...(sendsTokens ? waysToRegistries() : {}),",
@@ -941,7 +941,7 @@ export default {
       tests: ["secrets/registry-tokens", "secrets/mapping/trust"],
     },
   ],
-  "src/secrets/mapping/mapping-file.ts": [
+  "src/secrets/grants/mapping-file.ts": [
     {
       fault: "rt trust and rt secrets env know of no registry",
       text: "return mapping && { ...mapping, registries: registriesOf(mapping, [read, config], root) };",
@@ -963,7 +963,7 @@ export default {
       tests: ["secrets/import"],
     },
   ],
-  "src/secrets/check/key-rules.ts": [
+  "src/secrets/scan/key-rules.ts": [
     {
       fault: "a key with a passphrase is one in plain text",
       text: "kind !== ENCRYPTED",

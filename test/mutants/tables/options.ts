@@ -1,4 +1,4 @@
-// Mutants of src/options and src/settings: what the user wrote, and what it means.
+// Mutants of src/options and src/config/settings: what the user wrote, and what it means.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
@@ -58,7 +58,7 @@ export default {
       tests: ["cli/parse"],
     },
   ],
-  "src/settings/watch.ts": [
+  "src/config/settings/watch.ts": [
     {
       fault: "the screen is cleared although it must not",
       text: `clearsScreen: !given.has("no-clear-screen")`,
@@ -66,7 +66,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/named-files.ts": [
+  "src/runner/option-files.ts": [
     {
       fault: "a file of --env-file that is not there is not told",
       text: `code === "ENOENT" ? "missing" : "other"`,
@@ -86,7 +86,7 @@ export default {
       tests: ["options/env-pipes"],
     },
   ],
-  "src/settings/code.ts": [
+  "src/config/settings/code.ts": [
     {
       fault: "a list of conditions is one name",
       text: 'const values = given.value.split(",")',

@@ -1,8 +1,8 @@
-// Mutants of platform and of platform/posix.
+// Mutants of platform and of platform/processes/posix.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "platform/posix/pipe.ts": [
+  "platform/native/posix/pipe.ts": [
     {
       fault: "where the ends of a pipe are told moves when many were opened",
       text: "new Int32Array(new ArrayBuffer(8))",
@@ -10,7 +10,7 @@ export default {
       tests: ["posix/pipe"],
     },
   ],
-  "platform/posix/orphans.ts": [
+  "platform/processes/posix/subreaper.ts": [
     {
       fault: "whose child a process was is asked of its first thread alone",
       text: "for (const thread of threads())",
@@ -44,7 +44,7 @@ export default {
       why: "what ends later tells of itself; this is for what ends while the second look is taken",
     },
   ],
-  "platform/private-file.ts": [
+  "platform/files/private-file.ts": [
     {
       fault: "a socket is to be made where nothing can be written",
       text: "accessSync(directory, constants.W_OK | constants.X_OK);",
@@ -94,7 +94,7 @@ export default {
       tests: ["run/unwritable"],
     },
   ],
-  "platform/links.ts": [
+  "platform/files/shim-links.ts": [
     {
       fault: "a link to another program is taken for ours",
       text: "return readlinkSync(path) === program;",
@@ -108,7 +108,7 @@ export default {
       tests: ["run/own-places"],
     },
   ],
-  "platform/posix/guardian.ts": [
+  "platform/processes/posix/kill-watchdog.ts": [
     {
       fault: "the number of a child that has ended is killed",
       text: `  note(place, "");\n`,
@@ -153,7 +153,7 @@ export default {
       tests: ["run/hooks", "run/inheritance", "tasks/signals"],
     },
   ],
-  "platform/posix/process-table.ts": [
+  "platform/processes/posix/process-table.ts": [
     {
       fault: "zombies are counted",
       text: "(hasEnded(state, threads) ? [] : [entry])",
@@ -191,7 +191,7 @@ export default {
       tests: ["posix/process-tree"],
     },
   ],
-  "platform/posix/outlet.ts": [
+  "platform/processes/posix/output-reader.ts": [
     {
       fault: "a background process holds the run up for ever",
       text: "const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);",
@@ -205,7 +205,7 @@ export default {
       tests: ["tasks/output", "tasks/several-scripts"],
     },
   ],
-  "platform/posix/process-tree.ts": [
+  "platform/processes/posix/process-tree.ts": [
     {
       fault: "descriptors stay open after a start that failed",
       text: "    for (const { reader } of pipes) closeDescriptor(reader);\n    throw error;",
@@ -255,7 +255,7 @@ export default {
       tests: ["tasks/suspension"],
     },
   ],
-  "platform/posix/process.ts": [
+  "platform/processes/posix/process.ts": [
     {
       fault: "a script ignores SIGPIPE",
       text: "  for (const number of IGNORED_BY_ENGINE) signal(number, null);\n",
@@ -293,7 +293,7 @@ export default {
       tests: ["run/script"],
     },
   ],
-  "platform/posix/signals.ts": [
+  "platform/processes/posix/signals.ts": [
     {
       fault: "a signal that rt was started to ignore ends the run",
       text: "return read.ptr(ptr(action), 0) !== SIG_IGN;",
@@ -307,7 +307,7 @@ export default {
       tests: ["tasks/suspension"],
     },
   ],
-  "platform/posix/output.ts": [
+  "platform/terminal/posix/output.ts": [
     {
       fault: "a full pipe holds rt up",
       text: "O_WRONLY | O_NONBLOCK | O_CLOEXEC",
@@ -321,7 +321,7 @@ export default {
       tests: ["tasks/unread"],
     },
   ],
-  "platform/posix/exact-child.ts": [
+  "platform/processes/posix/byte-exact-spawn.ts": [
     {
       fault: "a value's bytes are not looked at",
       text: "value === undefined ? [] : [name, value]",
@@ -359,7 +359,7 @@ export default {
       tests: ["run/bytes"],
     },
   ],
-  "platform/posix/undecodable.ts": [
+  "platform/native/posix/surrogate-escape.ts": [
     {
       fault: "a character behind plain text is taken for bytes",
       text: "bytes[start + length]! < 0x80",
@@ -379,7 +379,7 @@ export default {
       tests: ["run/arguments"],
     },
   ],
-  "platform/posix/files.ts": [
+  "platform/files/posix/files.ts": [
     {
       fault: "a pipe in the place of a file stops rt",
       text: " | constants.O_NONBLOCK",
@@ -405,7 +405,7 @@ export default {
       tests: ["posix/files"],
     },
   ],
-  "platform/posix/directories.ts": [
+  "platform/files/posix/directories.ts": [
     {
       fault: "links to directories are not told",
       text: "type === DT_LNK) links.push(name);",
@@ -432,7 +432,7 @@ export default {
       why: "the system refuses a path of that length itself; without this it is read beyond the end of the buffer",
     },
   ],
-  "platform/engine-file.ts": [
+  "platform/processes/engine-file.ts": [
     {
       fault: "the engine's file is left behind",
       text: "  unlinkSync(path);\n",
@@ -446,7 +446,7 @@ export default {
       tests: ["run/build"],
     },
   ],
-  "platform/foreign-threads.ts": [
+  "platform/secrets/foreign-threads.ts": [
     {
       fault: "one call that waits for a person holds up all",
       text: "if (this.#ended === ended) this.#waiting.shift()!(this.#start());",
@@ -460,7 +460,7 @@ export default {
       tests: ["posix/foreign-threads"],
     },
   ],
-  "platform/posix/environment.ts": [
+  "platform/processes/posix/environment.ts": [
     {
       fault: "bytes of variables become other characters on the way to what rt starts",
       text: "  if (!text.includes(REPLACEMENT)) return text;\n",

@@ -109,7 +109,7 @@ export default {
       tests: ["workspace/filter"],
     },
   ],
-  "src/run/watch/gitignore.ts": [
+  "src/watch/gitignore.ts": [
     {
       fault: "the first pattern that matches decides",
       text: "if (ignored === !isNegated || (isForDirectories && !isDirectory)) continue;",
@@ -153,7 +153,7 @@ export default {
       tests: ["run/gitignore"],
     },
   ],
-  "src/run/watch/patterns.ts": [
+  "src/watch/watch-patterns.ts": [
     {
       fault: "an empty pattern is one",
       text: `if (/^!?$/.test(pattern)) return`,
@@ -191,7 +191,7 @@ export default {
       tests: ["run/watch", "options/watch", "config/watching"],
     },
   ],
-  "src/run/watch/scope.ts": [
+  "src/watch/watch-scope.ts": [
     {
       fault: "a folder's own name is a part of what is watched below it",
       text: 'glob.match(relative(directory, file).replaceAll(sep, "/"))',
@@ -223,7 +223,7 @@ export default {
       tests: ["options/watch", "config/watching", "run/watch"],
     },
   ],
-  "src/run/watch/own-writes.ts": [
+  "src/watch/self-writes.ts": [
     {
       fault: "what is written when nothing of the script is left is the script's",
       text: `if (end !== undefined && at > end) return "restart";`,
@@ -261,7 +261,7 @@ export default {
       tests: ["run/own-writes"],
     },
   ],
-  "src/run/watch/contents.ts": [
+  "src/watch/content-snapshot.ts": [
     {
       fault: "a file that came and went has changed",
       text: "(this.#isComplete || this.#known.has(path) ? null : undefined)",
@@ -275,7 +275,7 @@ export default {
       tests: ["run/own-writes"],
     },
   ],
-  "src/picker/words.ts": [
+  "src/cli/picker/argument-splitter.ts": [
     {
       fault: "an empty word in quotes is none",
       text: `      word ??= "";\n      if (character === "'"`,
@@ -301,7 +301,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/picker/history.ts": [
+  "src/cli/picker/history.ts": [
     {
       fault: "what is picked again is kept twice",
       text: "(each) => each.directory !== picked.directory || each.scriptName !== picked.scriptName,",
@@ -327,7 +327,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/picker/prompt.ts": [
+  "src/cli/picker/prompt.ts": [
     {
       fault: "going up from the first leads out of the list",
       text: "this.#at = Math.max(0, Math.min(this.#at + by, this.#found.length - 1));",
@@ -365,7 +365,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/picker/plain.ts": [
+  "src/cli/picker/line-prompt.ts": [
     {
       fault: "the number 0 is the first script",
       text: "shown[Number(told) - 1]",
@@ -385,7 +385,7 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/secrets/words.ts": [
+  "src/secrets/command-arguments.ts": [
     {
       fault: "a value in a wrong place is repeated in the message",
       text: `word.startsWith("--") ? word.split("=", 1)[0]! : word.slice(0, 2)`,
@@ -456,7 +456,7 @@ export default {
       tests: ["secrets/command", "secrets/command-faults"],
     },
   ],
-  "src/secrets/mapping/variable-name.ts": [
+  "src/secrets/grants/variable-name.ts": [
     {
       fault: "BUN_AUTH_TOKEN steers programs",
       text: " && !CREDENTIAL.test(capital));",
@@ -482,7 +482,7 @@ export default {
       tests: ["secrets/import"],
     },
   ],
-  "src/secrets/mapping/command-source.ts": [
+  "src/secrets/grants/command-source.ts": [
     {
       fault: "a program that a signal has ended has given a value",
       text: "  if (signalCode) return `was ended by ${signalCode}`;\n",
@@ -532,7 +532,7 @@ export default {
       tests: ["secrets/mapping/values"],
     },
   ],
-  "src/secrets/mapping/trust-command.ts": [
+  "src/secrets/trust/trust-command.ts": [
     {
       fault: "taking back what nobody has allowed is a success",
       text: "return found.length > 0\n    ? 0",
@@ -552,7 +552,7 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
-  "src/doctor/command.ts": [
+  "src/cli/doctor/command.ts": [
     {
       fault: "a store that is not ready does not show in the exit code",
       text: "return ready && hasNoProblem(installation) ? 0 : 1;",
@@ -578,7 +578,7 @@ export default {
       tests: ["cli/doctor", "secrets/doctor"],
     },
   ],
-  "src/doctor/installation.ts": [
+  "src/cli/doctor/installation-checks.ts": [
     {
       fault: "another rt behind this one in PATH is not told",
       text: `const rest = different.length > 0 ? `,
@@ -604,7 +604,7 @@ export default {
       tests: ["cli/doctor"],
     },
   ],
-  "src/doctor/project.ts": [
+  "src/cli/doctor/project-checks.ts": [
     {
       fault: "variables are shown with their values",
       text: `const set = Object.keys(host.originalEnvironment())`,

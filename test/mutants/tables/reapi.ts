@@ -30,7 +30,7 @@ export default {
       tests: ["reapi/messages"],
     },
   ],
-  "src/reapi/uploads.ts": [
+  "src/reapi/blob-uploader.ts": [
     {
       fault: "what another sends is not waited for",
       text: "await Promise.all(new Set(blobs.map(({ digest }) => this.#known.get(digest.hash))));",
@@ -80,7 +80,7 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
-  "src/reapi/sightings.ts": [
+  "src/reapi/blob-presence-cache.ts": [
     {
       fault: "what was seen counts for ever",
       text: "time > today - LIFE",
@@ -112,7 +112,7 @@ export default {
       tests: ["reapi/sightings"],
     },
   ],
-  "src/run/remote/memory.ts": [
+  "src/remote-execution/persisted-state.ts": [
     {
       fault: "what one instance has, another has",
       text: "JSON.stringify([url, instance, headers, tls])",
@@ -138,7 +138,7 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
-  "src/run/remote/files.ts": [
+  "src/remote-execution/workspace-files.ts": [
     {
       fault: "what cannot be looked at counts as gone",
       text: `    if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);\n`,
@@ -158,7 +158,7 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
-  "src/run/remote/execution.ts": [
+  "src/remote-execution/action-execution.ts": [
     {
       fault: "a failure that a server has kept is told again for ever",
       text: "const known = found?.exitCode === 0 ? found : undefined;",
@@ -172,7 +172,7 @@ export default {
       tests: ["run/remote"],
     },
   ],
-  "src/run/remote/inputs.ts": [
+  "src/remote-execution/inputs.ts": [
     {
       fault: "an input that means everything takes credentials along",
       text: "if (isMeant(glob, names)) found.push",
@@ -204,7 +204,7 @@ export default {
       tests: ["run/remote"],
     },
   ],
-  "src/run/remote/remote.ts": [
+  "src/remote-execution/remote-run.ts": [
     {
       fault: "the run ends before what was made is in place",
       text: "await this.#placed(this.#ended.keys());",
@@ -230,7 +230,7 @@ export default {
       tests: ["run/remote-many"],
     },
   ],
-  "src/tasks/where.ts": [
+  "src/tasks/execution/placement.ts": [
     {
       fault: "what has secrets leaves",
       text: `if (obstacle !== undefined) return { place: "here", why: obstacle };`,
@@ -244,7 +244,7 @@ export default {
       tests: ["run/remote-many"],
     },
   ],
-  "src/reapi/exchange.ts": [
+  "src/reapi/grpc/grpc-call.ts": [
     {
       fault: "a connection that is lost counts more than what the server has said",
       text: "this.#end(this.#status ?? this.#describeLoss())",
@@ -300,7 +300,7 @@ export default {
       tests: ["reapi/channel"],
     },
   ],
-  "src/reapi/connection.ts": [
+  "src/reapi/grpc/connection.ts": [
     {
       fault: "the environment decides whether a server is verified",
       text: "rejectUnauthorized: true",
@@ -326,7 +326,7 @@ export default {
       tests: ["reapi/channel"],
     },
   ],
-  "src/reapi/frames.ts": [
+  "src/reapi/grpc/grpc-frames.ts": [
     {
       fault: "a message may be of any length",
       text: "if (length > this.#most) throw",
@@ -334,7 +334,7 @@ export default {
       tests: ["reapi/channel"],
     },
   ],
-  "src/reapi/status.ts": [
+  "src/reapi/grpc/grpc-status.ts": [
     {
       fault: "what says nothing is a success",
       text: "if (text === undefined) return undefined;",
@@ -342,7 +342,7 @@ export default {
       tests: ["reapi/channel"],
     },
   ],
-  "src/reapi/content.ts": [
+  "src/reapi/cas-client.ts": [
     {
       fault: "content is believed",
       text: "if (!isOf(digest, bytes)) throw",

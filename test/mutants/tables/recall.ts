@@ -4,7 +4,7 @@ import type { MutantTable } from "../mutant.ts";
 const tests = ["cache/recall"];
 
 export default {
-  "src/cache/recollection.ts": [
+  "src/cache/memo/run-memo.ts": [
     {
       fault: "a plan counts whatever has happened to what it was made from",
       text: `if (!this.#isSame(row)) return false;
@@ -57,7 +57,7 @@ export default {
       tests,
     },
   ],
-  "src/cache/sights.ts": [
+  "src/cache/memo/path-observations.ts": [
     {
       fault: "what has just changed is remembered",
       text: "return stamps!.changeOf(stamp) < this.#before;",
@@ -83,7 +83,7 @@ export default {
       tests,
     },
   ],
-  "src/cache/check.ts": [
+  "src/cache/entry/entry-validation.ts": [
     {
       fault: "what another script has looked at is not noted of this one",
       text: "else world.look(path); //",
@@ -91,7 +91,7 @@ export default {
       tests,
     },
   ],
-  "src/cache/world.ts": [
+  "src/cache/memo/file-system-view.ts": [
     {
       fault: "what is looked at is not noted",
       text: `if (sights.get(path)?.how !== "names") sights.set(path, sightOf("state", state.kind));`,
@@ -105,7 +105,7 @@ export default {
       tests,
     },
   ],
-  "src/run/recalled.ts": [
+  "src/runner/task-run/memoized-run.ts": [
     {
       fault: "the environment is no part of the question",
       text: "environment: host.originalEnvironment(),",
@@ -149,7 +149,7 @@ export default {
       tests,
     },
   ],
-  "platform/files.ts": [
+  "platform/files/files.ts": [
     {
       fault: "what was read is not noted",
       text: "if (seen) note(seen, path, content);",
@@ -157,7 +157,7 @@ export default {
       tests,
     },
   ],
-  "platform/directories.ts": [
+  "platform/files/directories.ts": [
     {
       fault: "listings are not noted",
       text: `glances()?.note(path, "names", listing !== null);`,
@@ -171,7 +171,7 @@ export default {
       tests,
     },
   ],
-  "platform/program-search.ts": [
+  "platform/processes/program-search.ts": [
     {
       fault: "where a program might have been is not noted",
       text: "if (glances()) note(name, where, found);",

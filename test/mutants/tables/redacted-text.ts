@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/redaction/visible-text.ts": [
+  "src/redaction/escape-sequences.ts": [
     {
       fault: "CAN ends no sequence",
       text: "let isOver = byte === CANCEL || byte === SUBSTITUTE;",
@@ -90,7 +90,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/patterns.ts": [
+  "src/redaction/pattern-matcher.ts": [
     {
       fault: "of two values with one form the last has its name",
       text: "          bytes.fill(0);\n          continue;\n",
@@ -140,7 +140,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/length.ts": [
+  "src/redaction/minimum-length.ts": [
     {
       fault: "bytes of one letter count as letters",
       text: "if ((value[at]! & 0xc0) !== 0x80) count += 1;",
@@ -242,7 +242,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/forms.ts": [
+  "src/redaction/value-variants.ts": [
     {
       fault: "letters of JSON are not looked for",
       text: "made.push(...inJson(value, places), ...inUrl(value, places), ",

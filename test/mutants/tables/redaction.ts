@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/redaction/forms.ts": [
+  "src/redaction/value-variants.ts": [
     {
       fault: "base64 is found at its beginning alone",
       text: "for (const lead of [0, 1, 2]) {",
@@ -34,7 +34,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/run/attending.ts": [
+  "src/runner/task-run/run-redaction.ts": [
     {
       fault: "what runs on shows a value that another one was given since",
       text: "if (isMore) for (const output of open) output.learn(secrets);",
@@ -86,7 +86,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/patterns.ts": [
+  "src/redaction/pattern-matcher.ts": [
     {
       fault: "values stay in memory",
       text: "for (const { bytes } of this.#all) bytes.fill(0);",
@@ -100,7 +100,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/common-value.ts": [
+  "src/redaction/common-values.ts": [
     {
       fault: "a word that stands everywhere is taken without a word",
       text: "return WORDS.has(text) || PATTERN.test(text);",
@@ -122,7 +122,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/run/script/launch.ts": [
+  "src/runner/script/launch.ts": [
     {
       fault: "a hook runs before a value is found to be too short",
       text: "    refuseShort(shown);\n",
@@ -136,7 +136,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "src/run/many.ts": [
+  "src/runner/task-run/multi-script.ts": [
     {
       fault: "a value that was replaced is shown by what starts again",
       text: "if (!known.some((other) => isSameValue(other, value))) known.push(value);",
@@ -153,7 +153,7 @@ export default {
       tests: ["tasks/redaction"],
     },
   ],
-  "src/run/script/places.ts": [
+  "src/runner/script/stdio-strategy.ts": [
     {
       fault: "standard output and error in one file lose their order",
       text: 'isJoined ? "joined" : "pipe"',
@@ -161,7 +161,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "src/run/script/attended.ts": [
+  "src/runner/script/redacted-process.ts": [
     {
       fault: "a program goes on writing to a reader that has gone",
       text: "attended.hangUp(descriptor);",
@@ -169,7 +169,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/posix/outer-terminal.ts": [
+  "platform/terminal/posix/terminal-sync.ts": [
     {
       fault: "the terminal stays raw",
       text: "if (this.#modes && !isInBackground(outer)) setModes(outer, this.#modes);",
@@ -189,7 +189,7 @@ export default {
       tests: ["run/attended", "run/attended-jobs"],
     },
   ],
-  "platform/posix/terminal-session.ts": [
+  "platform/terminal/posix/terminal-session.ts": [
     {
       fault: "Ctrl-Z stops nothing",
       text: "const at = isOurs && key !== undefined ? rest.indexOf(key) : -1;",

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/upgrade/minisign.ts": [
+  "src/cli/upgrade/minisign.ts": [
     {
       fault: "another's comment is believed",
       text: "isSigned(prehash(content), key, signature) &&\n    isSigned(Buffer.concat([signature, signedComment]), key, overAll)",
@@ -28,7 +28,7 @@ export default {
       tests: ["upgrade/upgrade", "upgrade/refusals", "upgrade/fuzz"],
     },
   ],
-  "src/upgrade/origin.ts": [
+  "src/cli/upgrade/release-source.ts": [
     {
       fault: "https leads to http",
       text: `(url.protocol === "https:" && next.protocol !== "https:")`,
@@ -60,7 +60,7 @@ export default {
       tests: ["upgrade/refusals", "upgrade/upgrade"],
     },
   ],
-  "src/upgrade/workspace.ts": [
+  "src/cli/upgrade/staging-directory.ts": [
     {
       fault: "what an upgrade that goes on has made is removed",
       text: "owner !== undefined && !isTaken(Number(owner))",
@@ -80,7 +80,7 @@ export default {
       tests: ["upgrade/upgrade", "upgrade/refusals"],
     },
   ],
-  "src/upgrade/command.ts": [
+  "src/cli/upgrade/command.ts": [
     {
       fault: "an older release is put in the place of a newer one",
       text: "    if (signed) refuseOlder(signed.version);\n",
@@ -106,7 +106,7 @@ export default {
       tests: ["upgrade/refusals", "upgrade/upgrade"],
     },
   ],
-  "src/upgrade/archive.ts": [
+  "src/cli/upgrade/archive.ts": [
     {
       fault: "a link in the place of the program is one",
       text: "if (isWanted && !entry.isFile) throw",

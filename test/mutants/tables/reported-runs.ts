@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/tasks/report/junit.ts": [
+  "src/reporters/report-files/junit-reporter.ts": [
     {
       fault: "what could not be started is a failure",
       text: `return kind === "skipped" || kind === "stopped" ? "skipped" : "error";`,
@@ -52,7 +52,7 @@ export default {
       tests: ["tasks/report-formats"],
     },
   ],
-  "src/tasks/report/json.ts": [
+  "src/reporters/report-files/json-reporter.ts": [
     {
       fault: "a task's start is its end",
       text: "start: round(at - duration),",
@@ -90,7 +90,7 @@ export default {
       tests: ["tasks/report-formats"],
     },
   ],
-  "src/tasks/report/trace.ts": [
+  "src/reporters/report-files/trace-reporter.ts": [
     {
       fault: "scripts that ran at one time are in one lane",
       text: "let lane = free.findIndex((end) => end <= begin);",
@@ -128,7 +128,7 @@ export default {
       tests: ["tasks/report-formats", "cache/hits"],
     },
   ],
-  "src/tasks/report/run-page.ts": [
+  "src/reporters/page/run-page-reporter.ts": [
     {
       fault: "what failed is shown as executed",
       text: `  failure: "failed",`,
@@ -166,7 +166,7 @@ export default {
       tests: ["tasks/run-page", "tasks/report-formats"],
     },
   ],
-  "src/tasks/report/kept-output.ts": [
+  "src/reporters/report-files/truncated-output.ts": [
     {
       fault: "a line that is cut is shown as one",
       text: "const to = end.indexOf(NEWLINE) + 1;",
@@ -199,7 +199,7 @@ export default {
       tests: ["tasks/record", "tasks/report-formats"],
     },
   ],
-  "src/tasks/report/file.ts": [
+  "src/reporters/report-files/report-file.ts": [
     {
       fault: "a report is written where it lies",
       text: `    writeFileSync(draft, text, { flag: "wx" });\n    renameSync(draft, file);`,
@@ -231,7 +231,7 @@ export default {
       tests: ["tasks/report"],
     },
   ],
-  "src/tasks/report/github.ts": [
+  "src/reporters/terminal/github-reporter.ts": [
     {
       fault: "a script's name may be a command for the service",
       text: "`::group::${commandText(labelOf(entry.task))}\\n`",
@@ -251,7 +251,7 @@ export default {
       tests: ["tasks/output"],
     },
   ],
-  "src/tasks/report/workflow-command.ts": [
+  "src/reporters/terminal/workflow-command.ts": [
     {
       fault: "a comma in a name ends a property",
       text: `.replaceAll(",", "%2C")`,
@@ -265,7 +265,7 @@ export default {
       tests: ["tasks/names"],
     },
   ],
-  "src/tasks/report/plain.ts": [
+  "src/reporters/terminal/plain-reporter.ts": [
     {
       fault: "a script that could not start ends without a word",
       text: `if (event.outcome.kind === "unstartable") say(`,
@@ -285,7 +285,7 @@ export default {
       tests: ["cache/hits", "cache/followed-script", "cache/declared"],
     },
   ],
-  "src/tasks/report/summary.ts": [
+  "src/reporters/terminal/summary-reporter.ts": [
     {
       fault: "what a signal has ended is no failure",
       text: `return kind === "failure" || kind === "signal" || kind === "unstartable";`,
@@ -299,7 +299,7 @@ export default {
       tests: ["tasks/several-scripts", "tasks/workspace-run", "tasks/wording"],
     },
   ],
-  "src/tasks/start-failure.ts": [
+  "src/tasks/execution/spawn-error.ts": [
     {
       fault: "an environment that is too long is no 126",
       text: "  E2BIG: 126,\n",
@@ -319,7 +319,7 @@ export default {
       tests: ["tasks/wording"],
     },
   ],
-  "src/tasks/lane.ts": [
+  "src/tasks/execution/concurrency-limiter.ts": [
     {
       fault: "what matters least goes first",
       text: "if (rank > this.#waiting[best]!.rank) best = at;",
@@ -333,7 +333,7 @@ export default {
       tests: ["tasks/schedule"],
     },
   ],
-  "src/tasks/shard.ts": [
+  "src/tasks/planning/shard.ts": [
     {
       fault: "a script that nothing waits for runs on two machines",
       text: "    owns[at]!.push(index);\n",
@@ -359,7 +359,7 @@ export default {
       tests: ["tasks/shard"],
     },
   ],
-  "src/tasks/shutdown.ts": [
+  "src/tasks/execution/shutdown.ts": [
     {
       fault: "SIGHUP ends no script",
       text: `const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;`,
@@ -379,7 +379,7 @@ export default {
       tests: ["run/terminal"],
     },
   ],
-  "src/tasks/run-tasks.ts": [
+  "src/runner/task-run/run-tasks.ts": [
     {
       fault: "what could not be started ends with 1",
       text: `outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1`,
@@ -399,7 +399,7 @@ export default {
       tests: ["tasks/unread", "tasks/no-room", "tasks/signals", "run/unwritable"],
     },
   ],
-  "src/run/script/signals.ts": [
+  "src/runner/script/signal-forwarding.ts": [
     {
       fault: "a signal to rt alone is not passed on",
       text: "else if (!isFromTerminal) trees.signalTrees(children, signal);",
@@ -425,7 +425,7 @@ export default {
       tests: ["run/ending", "run/inheritance", "run/hooks"],
     },
   ],
-  "src/run/script/environment.ts": [
+  "src/runner/script/environment.ts": [
     {
       fault: "a script is told that rt started it one level too few",
       text: "entries.filter((other) => other === entry).length < MOST_RECURSIONS",
@@ -457,7 +457,7 @@ export default {
       tests: ["run/hooks", "run/environment"],
     },
   ],
-  "src/tasks/steps.ts": [
+  "src/tasks/execution/step-runner.ts": [
     {
       fault: "the post-hook runs though its script failed",
       text: 'if (outcome.kind !== "success") return outcome;',

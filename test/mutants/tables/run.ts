@@ -1,8 +1,8 @@
-// Mutants of src/run and of src/main.ts.
+// Mutants of src/runner and of src/main.ts.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/run/target/shadowed.ts": [
+  "src/runner/resolve/shadowed-script.ts": [
     {
       fault: "a script that means the command gets a hint",
       text: "if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) return;",
@@ -16,7 +16,7 @@ export default {
       tests: ["cli/command-line"],
     },
   ],
-  "src/run/watch/script-watch.ts": [
+  "src/runner/watch/script-watch.ts": [
     {
       fault: "a watched script of a first process has died of the signal",
       text: "if (stop && process.pid === 1) return await ending;",
@@ -61,7 +61,7 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
-  "src/run/watch/changes.ts": [
+  "src/watch/change-debouncer.ts": [
     {
       fault: "a file that was only emptied starts the script again",
       text: "this.#contents.isEmptied(path)",
@@ -69,7 +69,7 @@ export default {
       tests: ["run/watch"],
     },
   ],
-  "src/run/watch/packages-session.ts": [
+  "src/runner/watch/watch-session.ts": [
     {
       fault: "a change starts every script again",
       text: "this.#run!.again([...tasks])",
@@ -83,7 +83,7 @@ export default {
       tests: ["run/watch-packages"],
     },
   ],
-  "src/run/watch/affected-tasks.ts": [
+  "src/runner/watch/affected-tasks.ts": [
     {
       fault: "a package.json is a file like others",
       text: "package\\.json|rtfig",
@@ -91,7 +91,7 @@ export default {
       tests: ["run/watch-packages"],
     },
   ],
-  "src/run/script/signals.ts": [
+  "src/runner/script/signal-forwarding.ts": [
     {
       fault: "process 1 keeps signals that are meant for the program",
       text: "process.pid === 1 ? [...FORWARDED, ...PASSED_ON] : FORWARDED",
@@ -118,7 +118,7 @@ export default {
       why: "the engine takes turns itself to tell of the end, and nothing can be made to send a signal after those",
     },
   ],
-  "src/run/script/waiting.ts": [
+  "src/runner/script/step-wait.ts": [
     {
       fault: "what a hook inherits moves to other places",
       text: "descriptors.includes(index + 3) ? index + 3 : undefined",
@@ -150,7 +150,7 @@ export default {
       tests: ["run/hooks", "run/inheritance"],
     },
   ],
-  "src/run/watch/engine-watch.ts": [
+  "src/runner/watch/engine-watch.ts": [
     {
       fault: "the entry point's return is not noticed",
       text: `const signal = isThere ? "returned" : await event.promise;`,
@@ -171,7 +171,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/watch/source-watcher.ts": [
+  "src/watch/source-watcher.ts": [
     {
       fault: "node_modules are watched",
       text: "isIgnored(path, true, [...stack, ignore])",
@@ -203,7 +203,7 @@ export default {
       tests: ["run/watch"],
     },
   ],
-  "src/run/watch/gitignore.ts": [
+  "src/watch/gitignore.ts": [
     {
       fault: "nothing is taken back in",
       text: "if (isNegated) pattern = pattern.slice(1);",
@@ -223,7 +223,7 @@ export default {
       tests: ["run/gitignore"],
     },
   ],
-  "src/run/script/launch.ts": [
+  "src/runner/script/launch.ts": [
     {
       fault: "a program whose interpreter is not there is 126",
       text: `outcome === "ENOENT" ? 127 : 126`,
@@ -279,7 +279,7 @@ export default {
       tests: ["run/terminal", "run/hooks", "run/ending"],
     },
   ],
-  "src/run/script/stand-ins.ts": [
+  "src/runner/script/path-shims.ts": [
     {
       fault: "rt stands in for a bun that is installed",
       text: "findOnPath(name, { PATH: path }) ? undefined : tryLink(name)",
@@ -325,7 +325,7 @@ export default {
       why: "a link too many on PATH, which no script looks for",
     },
   ],
-  "src/run/engine/engine.ts": [
+  "src/runner/engine/engine.ts": [
     {
       fault: "RT_BECAME is not told from another process's",
       text: "host.originalVariable(BECAME) === `${pid}`",
@@ -345,7 +345,7 @@ export default {
       tests: ["run/stand-in"],
     },
   ],
-  "src/run/script/environment.ts": [
+  "src/runner/script/environment.ts": [
     {
       fault: "a script may start itself for ever",
       text: "< MOST_RECURSIONS) return undefined;",
@@ -377,7 +377,7 @@ export default {
       tests: ["run/environment"],
     },
   ],
-  "src/run/target/binaries.ts": [
+  "src/runner/resolve/bin-directories.ts": [
     {
       fault: "node_modules/node_modules/.bin is on PATH",
       text: `if (!base.endsWith("/node_modules")) directories`,
@@ -385,7 +385,7 @@ export default {
       tests: ["run/environment", "run/programs"],
     },
   ],
-  "src/run/target/resolution.ts": [
+  "src/runner/resolve/resolution.ts": [
     {
       fault: "a command of the system runs without run",
       text: "(explicitRun && findProgram(name, { cwd }))",
@@ -441,7 +441,7 @@ export default {
       tests: ["cli/mistaken-targets", "run/programs"],
     },
   ],
-  "src/run/script/bash-builtins.ts": [
+  "src/runner/script/bash-builtins.ts": [
     {
       fault: "exit 256 is answered",
       text: "code <= 255",
@@ -461,7 +461,7 @@ export default {
       tests: ["run/answer", "run/direct-execution"],
     },
   ],
-  "src/run/script/quoting.ts": [
+  "src/shell-quoting.ts": [
     {
       fault: "a quote ends the argument",
       text: "argument.replaceAll(\"'\", `'\\\\''`)",
@@ -481,7 +481,7 @@ export default {
       tests: ["run/arguments"],
     },
   ],
-  "src/run/script/shell.ts": [
+  "src/runner/script/shell.ts": [
     {
       fault: "BASH_ENV is not read",
       text: `name[0] === "B" && name.startsWith("BASH")`,
@@ -519,7 +519,7 @@ export default {
       tests: ["run/direct-execution"],
     },
   ],
-  "src/run/plan.ts": [
+  "src/runner/plan.ts": [
     {
       fault: "an argument that looks like an option is one for the engine",
       text: `...(args[0]?.startsWith("-") ? ["--"] : []), `,
@@ -551,7 +551,7 @@ export default {
       tests: ["cli/mistaken-targets", "cli/command-line", "run/resolution"],
     },
   ],
-  "src/run/file-shortcut.ts": [
+  "src/runner/fast-path/file-shortcut.ts": [
     {
       fault: "the short cut does not look at rtfig.toml",
       text: ` || hasConfig("."))`,
@@ -565,7 +565,7 @@ export default {
       tests: ["cli/shortcut"],
     },
   ],
-  "src/run/script-shortcut.ts": [
+  "src/runner/fast-path/script-shortcut.ts": [
     {
       fault: "the short cut for scripts does not look at rtfig.toml",
       text: `if (files.readFile(\`\${cwd}/rtfig.toml\`, 1) !== "ENOENT") return undefined;`,
@@ -579,7 +579,7 @@ export default {
       tests: ["cli/shortcut"],
     },
   ],
-  "src/run/file/takeover.ts": [
+  "src/runner/file/engine-fallback.ts": [
     {
       fault: "a program runs twice where a module of it has run",
       text: "  if (hasRun()) return false;\n",
@@ -617,7 +617,7 @@ export default {
       tests: ["options/resolution"],
     },
   ],
-  "src/run/file/in-process.ts": [
+  "src/runner/file/in-process.ts": [
     {
       fault: "what has been started is served again",
       text: ` && typeof stop !== "function";`,
@@ -639,7 +639,7 @@ export default {
       tests: ["run/ending", "run/hooks"],
     },
   ],
-  "src/run/execution.ts": [
+  "src/runner/execution.ts": [
     {
       fault: "a watched program watches itself",
       text: ` && host.originalVariable(SUPERVISED) !== "1"`,
@@ -659,7 +659,7 @@ export default {
       tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
     },
   ],
-  "src/run/script/env-files.ts": [
+  "src/runner/script/env-files.ts": [
     {
       fault: "a descriptor that --env-file names does not reach who reads it",
       text: `stderr, ...descriptors]`,
@@ -685,7 +685,7 @@ export default {
       tests: ["options/context"],
     },
   ],
-  "src/run/script/preparation.ts": [
+  "src/runner/script/step-preparation.ts": [
     {
       fault: "a variable that a file names is lost where the environment says the same",
       text: "return (named ??= namesInEnvFiles(settings.envFiles));",
@@ -705,7 +705,7 @@ export default {
       tests: ["options/network", "options/general", "options/context"],
     },
   ],
-  "src/run/target/suggestion.ts": [
+  "src/runner/resolve/suggestion.ts": [
     {
       fault: "with run, commands of rt's are suggested",
       text: "explicitRun ? [] : Object",
@@ -719,7 +719,7 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
-  "src/settings/command-line.ts": [
+  "src/config/settings/command-line.ts": [
     {
       fault: "a watched script gets other bytes than were written",
       text: "...host.exactArguments(args)",
@@ -727,7 +727,7 @@ export default {
       tests: ["run/bytes"],
     },
   ],
-  "src/run/remote/job.ts": [
+  "src/remote-execution/remote-action.ts": [
     {
       fault: "another machine is given other characters in the place of bytes",
       text: "if (!value.isWellFormed())",

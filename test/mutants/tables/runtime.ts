@@ -1,8 +1,8 @@
-// Mutants of src/runtime.
+// Mutants of src/runtime/preload.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/runtime/typed-repl.ts": [
+  "src/runtime/typescript-repl.ts": [
     {
       fault: "lines of a pipe do not wait for the one before them",
       text: "this.terminal ?",
@@ -34,7 +34,7 @@ export default {
       tests: ["options/general"],
     },
   ],
-  "src/runtime/builtin-name.ts": [
+  "src/runtime/modules/builtin-module.ts": [
     {
       fault: "node:module's resolver looks for rt in node_modules",
       text: "current === original ? answering : current",
@@ -42,7 +42,7 @@ export default {
       tests: ["runtime/builtin-name"],
     },
   ],
-  "src/runtime/engine-switch.ts": [
+  "src/runtime/preload/internal-env-filter.ts": [
     {
       fault: "RT_BECAME is left behind for the user's programs",
       text: "  delete env.RT_BECAME;\n",
@@ -74,7 +74,7 @@ export default {
       tests: ["runtime/own-variables"],
     },
   ],
-  "src/runtime/preload.ts": [
+  "src/runtime/preload/preload.ts": [
     {
       fault: "the options of rt's own are shown to the program",
       text: "process.execArgv = isFirst ? execArgv.slice(count) : late().withoutOurs(execArgv);\n",
@@ -94,7 +94,7 @@ export default {
       tests: ["runtime/rt"],
     },
   ],
-  "src/runtime/build.ts": [
+  "src/runtime/compiled/build-hook.ts": [
     {
       fault: "the engine's file is left open",
       text: "    engine?.close();\n",
@@ -134,7 +134,7 @@ export default {
       tests: ["runtime/rt", "runtime/members"],
     },
   ],
-  "src/runtime/own-options.ts": [
+  "src/runtime/preload/internal-options.ts": [
     {
       fault: "a configuration of the user's is taken for rt's own",
       text: "[\\\\/]rt-files-\\d+[\\\\/](?:config|preload)",
@@ -142,7 +142,7 @@ export default {
       tests: ["differential/arguments"],
     },
   ],
-  "src/runtime/program.ts": [
+  "src/runtime/compiled/compiled-program.ts": [
     {
       fault: "another program that was named is not taken",
       text: "const engine = isOthers ? undefined : ",
@@ -156,7 +156,7 @@ export default {
       tests: ["runtime/program"],
     },
   ],
-  "src/runtime/program-preload.ts": [
+  "src/runtime/compiled/compiled-program-preload.ts": [
     {
       fault: "the parts in a program are looked for in the wrong place",
       text: "word.slice(SCRIPTS_OPTION.length)",

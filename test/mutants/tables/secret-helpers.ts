@@ -1,8 +1,8 @@
-// Mutants of src/secrets/helper, and of what carries values in and out of rt's commands.
+// Mutants of src/secrets/helpers, and of what carries values in and out of rt's commands.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/helper/git.ts": [
+  "src/secrets/helpers/git.ts": [
     {
       fault: "an action that nobody knows is a failure",
       text: "if (!perform) return 0;",
@@ -71,7 +71,7 @@ export default {
       tests: ["secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/docker.ts": [
+  "src/secrets/helpers/docker.ts": [
     {
       fault: "a failure that docker is told ends with 0",
       text: "    return 1;\n  }\n}\n\nconst ACTIONS",
@@ -109,7 +109,7 @@ export default {
       tests: ["secrets/helper-docker"],
     },
   ],
-  "src/secrets/helper/docker-config.ts": [
+  "src/secrets/helpers/docker-config.ts": [
     {
       fault: "uninstalling takes another program's store away",
       text: "parseConfig(text, config)[STORE] === OWN",
@@ -147,7 +147,7 @@ export default {
       tests: ["secrets/helper-docker"],
     },
   ],
-  "src/secrets/helper/json-members.ts": [
+  "src/secrets/helpers/json-members.ts": [
     {
       fault: "a bracket in a text counts",
       text: `/"(?:[^"\\\\]|\\\\.)*"|[{}[\\],:]/g`,
@@ -161,7 +161,7 @@ export default {
       tests: ["secrets/helper-docker"],
     },
   ],
-  "src/secrets/helper/git-config.ts": [
+  "src/secrets/helpers/git-config.ts": [
     {
       fault: "a rt that has moved is asked twice",
       text: "    removeOwn(scope, before);\n    runGit",
@@ -199,7 +199,7 @@ export default {
       tests: ["secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/aws.ts": [
+  "src/secrets/helpers/aws.ts": [
     {
       fault: "erasing what is not there is a success",
       text: `if (action === "erase") return (await secrets.delete(SERVICE, profile)) ? 0 : reportAbsent(profile);`,
@@ -237,7 +237,7 @@ export default {
       tests: ["secrets/helper-tools"],
     },
   ],
-  "src/secrets/helper/npm.ts": [
+  "src/secrets/helpers/npm.ts": [
     {
       fault: "the port that a protocol has anyway makes it another registry",
       text: "host.endsWith(port) ? host.slice(0, -port.length) : host",
@@ -275,7 +275,7 @@ export default {
       tests: ["secrets/helper-tools"],
     },
   ],
-  "src/secrets/helper/command.ts": [
+  "src/secrets/helpers/command.ts": [
     {
       fault: "a word too many is passed over",
       text: "(operand === undefined) !== (wanted === undefined) || more.length > 0",
@@ -295,7 +295,7 @@ export default {
       tests: ["secrets/helper-docker", "secrets/helper-tools", "secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/program.ts": [
+  "src/secrets/helpers/helper-io.ts": [
     {
       fault: "a store's question is read from a terminal",
       text: "if (await isTerminal(0))",
@@ -347,7 +347,7 @@ export default {
       tests: ["secrets/command-faults", "secrets/command"],
     },
   ],
-  "src/secrets/confirmation.ts": [
+  "src/secrets/confirm-prompt.ts": [
     {
       fault: "an empty answer is a yes",
       text: "/^\\s*y(?:es)?\\s*$/i",

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/secrets.ts": [
+  "src/secrets/api/secrets.ts": [
     {
       fault: "the bytes of a stored value stay in memory",
       text: "await perform(options, (store) => store.set(service, name, bytes, options));\n      } finally {\n        bytes.fill(0);",
@@ -165,7 +165,7 @@ export default {
       tests: ["secrets/prompt"],
     },
   ],
-  "platform/store-operations.ts": [
+  "platform/secrets/credential-operations.ts": [
     {
       fault: "operations on one pair overtake each other",
       text: `const isFree = !before || (kind === "read" && before.write === NOTHING);`,
@@ -207,7 +207,7 @@ export default {
       tests: ["secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/git.ts": [
+  "src/secrets/helpers/git.ts": [
     {
       fault: "git is given a line break that somebody else has stored",
       text: "if (/[\\0\\r\\n]/.test(value))",
@@ -257,7 +257,7 @@ export default {
       tests: ["secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/git-config.ts": [
+  "src/secrets/helpers/git-config.ts": [
     {
       fault: "other programs' helpers are taken for rt's",
       text: "/^!.*\\brt(?:\\.exe)?['\"]? secrets helper git$/s",
@@ -271,7 +271,7 @@ export default {
       tests: ["secrets/helper-git"],
     },
   ],
-  "src/secrets/helper/docker.ts": [
+  "src/secrets/helpers/docker.ts": [
     {
       fault: "a new login leaves the old one",
       text: "if (name !== user) await secrets.delete(service, name);",
@@ -291,7 +291,7 @@ export default {
       tests: ["secrets/helper-docker"],
     },
   ],
-  "src/secrets/helper/docker-config.ts": [
+  "src/secrets/helpers/docker-config.ts": [
     {
       fault: "another program's store is replaced",
       text: 'if (store !== undefined && store !== "" && store !== OWN)',
@@ -317,7 +317,7 @@ export default {
       tests: ["secrets/helper-docker"],
     },
   ],
-  "src/secrets/helper/aws.ts": [
+  "src/secrets/helpers/aws.ts": [
     {
       fault: "expired keys are handed out",
       text: "<= Date.now()",
@@ -337,7 +337,7 @@ export default {
       tests: ["secrets/helper-tools"],
     },
   ],
-  "src/secrets/helper/npm.ts": [
+  "src/secrets/helpers/npm.ts": [
     {
       fault: "a token with a line break is handed out",
       text: 'const token = checkToken(stored, "What is stored");',

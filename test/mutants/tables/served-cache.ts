@@ -100,7 +100,7 @@ export default {
       tests: ["cache/server"],
     },
   ],
-  "src/cache/server/shelf.ts": [
+  "src/cache/server/artifact-store.ts": [
     {
       fault: "on a full disk there is not room enough for what did not fit",
       text: "this.#shrinkTo(this.#size * LEFT);",
@@ -355,7 +355,7 @@ export default {
       tests: ["cache/remote-artifact", "cache/remote-lies"],
     },
   ],
-  "src/cache/remote/bounds.ts": [
+  "src/cache/remote/shareable-outputs.ts": [
     {
       fault: "a file may be put back with the bit that makes its owner of who starts it",
       text: "return (output.mode & ~PERMISSIONS) === 0;",
@@ -375,7 +375,7 @@ export default {
       tests: ["cache/remote-artifact"],
     },
   ],
-  "src/cache/shape.ts": [
+  "src/cache/entry/entry-schema.ts": [
     {
       fault: "a path of an entry may lead anywhere",
       text: "if (!isKeptPath(path, true)) return false;",
@@ -413,7 +413,7 @@ export default {
       tests: ["cache/remote-artifact", "cache/remote-lies"],
     },
   ],
-  "src/cache/remote/answers.ts": [
+  "src/cache/remote/response-actions.ts": [
     {
       fault: "a server that is busy makes a run slow without a word",
       text: "return { again: Math.min(pauseOf(retryAfter), patience), say: describeRefusal(status) };",
@@ -483,7 +483,7 @@ export default {
       tests: ["cache/remote-lies"],
     },
   ],
-  "src/cache/remote/uploads.ts": [
+  "src/cache/remote/upload-queue.ts": [
     {
       fault: "all uploads at once",
       text: "while (this.#running < MOST) {",

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/tasks/replay.ts": [
+  "src/tasks/execution/replay.ts": [
     {
       fault: "what ran before the step that failed elsewhere has failed too",
       text: "index === failure?.last ? failure.code : 0",
@@ -10,7 +10,7 @@ export default {
       tests: ["share/share"],
     },
   ],
-  "src/share/redis-scripts.ts": [
+  "src/distributed/redis-scripts.ts": [
     {
       fault: "who has lost a script publishes over its successor",
       text: "if not holds(script, claim) then return 0 end",
@@ -36,7 +36,7 @@ export default {
       tests: ["share/board"],
     },
   ],
-  "src/share/redis-board.ts": [
+  "src/distributed/redis-coordinator.ts": [
     {
       fault: "a machine with another plan takes part",
       text: "if (answer[0] !== plan)",
@@ -56,7 +56,7 @@ export default {
       tests: ["share/board"],
     },
   ],
-  "src/share/redis-link.ts": [
+  "src/distributed/redis-connection.ts": [
     {
       fault: "a lost connection is the end of it",
       text: "if (!isOfConnection(error)) throw",
@@ -70,7 +70,7 @@ export default {
       tests: ["share/refusals"],
     },
   ],
-  "src/tasks/share/turns.ts": [
+  "src/tasks/leases/lease-scheduler.ts": [
     {
       fault: "nobody takes over from a machine that has died",
       text: "this.#timer = setTimeout(() => this.#look(), answer.left + MARGIN);",
@@ -96,7 +96,7 @@ export default {
       tests: ["share/share"],
     },
   ],
-  "src/tasks/share/priority.ts": [
+  "src/tasks/leases/critical-path-priority.ts": [
     {
       fault: "what waits for a script does not count",
       text: "durations[position]! + behind[position]!",
@@ -104,7 +104,7 @@ export default {
       tests: ["share/priority"],
     },
   ],
-  "src/cache/claims.ts": [
+  "src/cache/leased-results.ts": [
     {
       fault: "what a script wrote when it failed is its machine's alone",
       text: "isThere = await cache.offer(",

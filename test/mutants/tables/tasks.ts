@@ -1,8 +1,8 @@
-// Mutants of src/tasks.
+// Mutants of src/reporters.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/tasks/shard.ts": [
+  "src/tasks/planning/shard.ts": [
     {
       fault: "what a script waits for does not run on its machine",
       text: "for (const each of reached) running[at]!.add(each);",
@@ -28,7 +28,7 @@ export default {
       tests: ["tasks/shard"],
     },
   ],
-  "src/tasks/shard-times.ts": [
+  "src/tasks/planning/shard-times.ts": [
     {
       fault: "which report is read last decides how long a script takes",
       text: "Math.max(time, times.get(name) ?? 0)",
@@ -48,7 +48,7 @@ export default {
       tests: ["tasks/shard"],
     },
   ],
-  "src/tasks/watched-trees.ts": [
+  "src/tasks/execution/watched-process-trees.ts": [
     {
       fault: "what others have left ends with a script that starts again",
       text: "trees.signalTrees(children, signal, families);\n    const ended",
@@ -68,7 +68,7 @@ export default {
       tests: ["run/watch-packages"],
     },
   ],
-  "src/tasks/executor.ts": [
+  "src/tasks/execution/executor.ts": [
     {
       fault: "what was seen of files stays known where others bring some",
       text: "if (this.#watched || remote) request.beforeStart?.();",
@@ -76,7 +76,7 @@ export default {
       tests: ["run/remote-many"],
     },
   ],
-  "src/tasks/shutdown.ts": [
+  "src/tasks/execution/shutdown.ts": [
     {
       fault: "what a script that has ended left in the background stays when rt is asked to end",
       text: '    this.#endLeft(isImpatient ? "SIGKILL" : signal);\n',
@@ -122,7 +122,7 @@ export default {
       tests: ["tasks/ending", "tasks/signals"],
     },
   ],
-  "src/tasks/steps.ts": [
+  "src/tasks/execution/step-runner.ts": [
     {
       fault: "a script that starts again gets the secrets of its first start",
       text: "if (this.#again.delete(task)) await request.prepare?.([task]);",
@@ -160,7 +160,7 @@ export default {
       tests: ["run/built-in-shell"],
     },
   ],
-  "src/tasks/start-failure.ts": [
+  "src/tasks/execution/spawn-error.ts": [
     {
       fault: "a program that is not there is 126",
       text: "ENOENT: 127,",
@@ -174,7 +174,7 @@ export default {
       tests: ["tasks/ending"],
     },
   ],
-  "src/tasks/run-tasks.ts": [
+  "src/runner/task-run/run-tasks.ts": [
     {
       fault: "the last signal wins over the first",
       text: "interruptedBy ??= signal;",
@@ -224,7 +224,7 @@ export default {
       tests: ["tasks/workspace-run"],
     },
   ],
-  "src/tasks/schedule.ts": [
+  "src/tasks/execution/schedule.ts": [
     {
       fault: "one more than the limit runs",
       text: "place.running < place.limit",
@@ -298,7 +298,7 @@ export default {
       tests: ["tasks/schedule"],
     },
   ],
-  "src/tasks/graph.ts": [
+  "src/tasks/planning/graph.ts": [
     {
       fault: "the package that could start last starts first",
       text: "sort((a, b) => b - a); // smallest last",
@@ -324,7 +324,7 @@ export default {
       tests: ["tasks/graph"],
     },
   ],
-  "src/tasks/plan.ts": [
+  "src/tasks/planning/plan.ts": [
     {
       fault: "a glob's scripts come in the order of the file",
       text: ".filter((name) => glob.match(name))\n    .sort();",
@@ -356,7 +356,7 @@ export default {
       tests: ["tasks/workspace-run", "tasks/several-scripts"],
     },
   ],
-  "src/tasks/report/github.ts": [
+  "src/reporters/terminal/github-reporter.ts": [
     {
       fault: "::endgroup:: is joined to an open line",
       text: `\${isLineOpen ? "\\n" : ""}::endgroup::`,
@@ -383,7 +383,7 @@ export default {
       why: "the group of what ended last is closed when it ends; waiting here is for readers that are slow",
     },
   ],
-  "src/tasks/report/choose.ts": [
+  "src/reporters/reporter-selection.ts": [
     {
       fault: "a script that has the terminal is missing in the page",
       text: " && !isShown",
@@ -422,7 +422,7 @@ export default {
       why: "with NO_COLOR, useColor is false already",
     },
   ],
-  "src/tasks/limit.ts": [
+  "src/tasks/execution/concurrency-limit.ts": [
     {
       fault: "scripts that are followed take no more descriptors than others",
       text: "trees.childLimit(openCached !== undefined)",
@@ -436,7 +436,7 @@ export default {
       tests: ["tasks/several-scripts", "tasks/concurrency"],
     },
   ],
-  "src/tasks/report/plan-graph.ts": [
+  "src/reporters/plan/plan-graph.ts": [
     {
       fault: "the page of a plan counts what need not run",
       text: "describeCount(plan.tasks.length, needless)",
@@ -456,7 +456,7 @@ export default {
       tests: ["tasks/plan-page"],
     },
   ],
-  "src/tasks/report/layout.ts": [
+  "src/reporters/plan/graph-layout.ts": [
     {
       fault: "an arrow that goes without saying is drawn",
       text: "!before.some((other) => above[other]!.has(each))",
@@ -470,7 +470,7 @@ export default {
       tests: ["tasks/plan-page"],
     },
   ],
-  "src/tasks/critical-path.ts": [
+  "src/tasks/planning/critical-path.ts": [
     {
       fault: "a chain goes through the task that ends first",
       text: "ends[position]! > ends[latest]!",
@@ -478,7 +478,7 @@ export default {
       tests: ["tasks/report-formats"],
     },
   ],
-  "src/tasks/page/document.ts": [
+  "src/reporters/page/document.ts": [
     {
       fault: "what a script wrote ends the page's data",
       text: '.replaceAll("<", ',
@@ -486,7 +486,7 @@ export default {
       tests: ["tasks/run-page"],
     },
   ],
-  "src/tasks/report/junit.ts": [
+  "src/reporters/report-files/junit-reporter.ts": [
     {
       fault: "a control character stands in the XML",
       text: "[\\0-\\x08",
@@ -494,7 +494,7 @@ export default {
       tests: ["tasks/report-formats"],
     },
   ],
-  "src/tasks/report/json.ts": [
+  "src/reporters/report-files/json-reporter.ts": [
     {
       fault: "the exit code of what a signal ended is told",
       text: "event.exit.signal === null ? event.exit.code : null",
@@ -508,7 +508,7 @@ export default {
       tests: ["tasks/report"],
     },
   ],
-  "src/tasks/report/file.ts": [
+  "src/reporters/report-files/report-file.ts": [
     {
       fault: "the report's draft is left behind",
       text: "    rmSync(draft, { force: true });\n",
@@ -528,7 +528,7 @@ export default {
       tests: ["tasks/report"],
     },
   ],
-  "src/tasks/report/output-queue.ts": [
+  "src/tasks/output-queue.ts": [
     {
       fault: "what a full pipe did not take is written again",
       text: "    this.#keepFrom(start);\n",
@@ -554,7 +554,7 @@ export default {
       tests: ["tasks/no-room"],
     },
   ],
-  "src/tasks/report/line-prefixer.ts": [
+  "src/reporters/terminal/line-prefixer.ts": [
     {
       fault: "an open line of another script is continued",
       text: "if (this.#owner !== null && this.#owner !== next) this.#owner.breakLine();",
@@ -581,7 +581,7 @@ export default {
       tests: ["tasks/output"],
     },
   ],
-  "src/tasks/report/summary.ts": [
+  "src/reporters/terminal/summary-reporter.ts": [
     {
       fault: "the fastest are called the slowest",
       text: "b.duration - a.duration ||",
@@ -601,7 +601,7 @@ export default {
       tests: ["tasks/workspace-run", "tasks/output"],
     },
   ],
-  "src/tasks/report/task-log.ts": [
+  "src/reporters/task-log.ts": [
     {
       fault: "a long output is read from its file once more",
       text: "    this.#fileSize = 0;\n",
@@ -615,7 +615,7 @@ export default {
       tests: ["tasks/no-room", "tasks/output"],
     },
   ],
-  "src/tasks/report/wording.ts": [
+  "src/tasks/labels.ts": [
     {
       fault: "a minute is 60.00 s",
       text: "milliseconds < 59_995",
@@ -629,7 +629,7 @@ export default {
       tests: ["tasks/wording"],
     },
   ],
-  "src/tasks/report/workflow-command.ts": [
+  "src/reporters/terminal/workflow-command.ts": [
     {
       fault: "text that begins with colons is a command",
       text: "/^(?:::[a-z][\\w-]*[ :]|##\\[)/",
@@ -637,7 +637,7 @@ export default {
       tests: ["tasks/output"],
     },
   ],
-  "src/tasks/report/live.ts": [
+  "src/reporters/terminal/live-reporter.ts": [
     {
       fault: "a failed script's whole output is not shown",
       text: "        printLog(live);\n      }\n      return isComplete;",
@@ -663,7 +663,7 @@ export default {
       tests: ["tasks/live-silent"],
     },
   ],
-  "src/tasks/report/record.ts": [
+  "src/reporters/report-files/run-record.ts": [
     {
       fault: "what failed is shortened, what succeeded is not",
       text: `outcome.kind === "success" && this.#size > MUCH`,

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/run/script/attended.ts": [
+  "src/runner/script/redacted-process.ts": [
     {
       fault: "what was made too early stays when rt becomes the script",
       text: `  if (way.way !== "terminal") early?.close();\n`,
@@ -47,7 +47,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "src/run/script/places.ts": [
+  "src/runner/script/stdio-strategy.ts": [
     {
       fault: "a program without anything to hide is attended",
       text: 'if (!hasRedacted) return { way: "become" };\n',
@@ -55,7 +55,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/posix/terminal.ts": [
+  "platform/terminal/posix/terminal.ts": [
     {
       fault: "rt keeps the ends of pipes that the program writes to",
       text: "        closeWriters();\n        if (typeof attended",
@@ -82,7 +82,7 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/linux/monitor.ts": [
+  "platform/terminal/linux/job-monitor.ts": [
     {
       fault: "the kernel lets no Ctrl-Z stop what catches it",
       text: `return openProgram("monitor");`,
@@ -116,7 +116,7 @@ export default {
       why: "nobody else can look into what rt keeps",
     },
   ],
-  "src/run/execution.ts": [
+  "src/runner/execution.ts": [
     {
       fault: "a terminal is made when all is known",
       text: `early = (await import("./script/places.ts")).openEarly(descriptors);`,
@@ -124,7 +124,7 @@ export default {
       tests: ["run/attended-start"],
     },
   ],
-  "src/run/script/launch.ts": [
+  "src/runner/script/launch.ts": [
     {
       fault: "a script is to run where its hook has",
       text: "    early = undefined;\n",
@@ -132,7 +132,7 @@ export default {
       tests: ["run/attended-start"],
     },
   ],
-  "platform/linux/native/monitor.c": [
+  "platform/native/linux/job-monitor.c": [
     {
       fault: "a program in C is changed and not compiled anew",
       text: "else if (signal > 0) CALL(kill, script, signal, 0, 0, 0);",
@@ -140,7 +140,7 @@ export default {
       tests: ["posix/native"],
     },
   ],
-  "platform/posix/terminal-session.ts": [
+  "platform/terminal/posix/terminal-session.ts": [
     {
       fault: "a terminal that went away before its first key was waited for is not missed",
       text: "    if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();\n",
@@ -230,7 +230,7 @@ export default {
       why: "a listener that is left sends to a number that nobody has any more",
     },
   ],
-  "platform/posix/outer-terminal.ts": [
+  "platform/terminal/posix/terminal-sync.ts": [
     {
       fault: "the first size is not told",
       text: '    process.on("exit", this.#atExit);\n    this.copySize();',
@@ -263,7 +263,7 @@ export default {
       tests: ["run/attended", "run/attended-jobs"],
     },
   ],
-  "platform/posix/terminal-modes.ts": [
+  "platform/terminal/posix/terminal-modes.ts": [
     {
       fault: "rt's terminal is inherited by what it starts",
       text: "  calls.fcntl(master, F_SETFD, ...repeat(FD_CLOEXEC));\n",
@@ -277,7 +277,7 @@ export default {
       tests: ["run/attended", "run/attended-jobs"],
     },
   ],
-  "platform/posix/keyboard.ts": [
+  "platform/terminal/posix/keyboard.ts": [
     {
       fault: "what was read after the stop is the program's",
       text: "    if (this.#reader !== reader) return;\n",

@@ -1,8 +1,8 @@
-// Mutants of src/upgrade that a stranger would plant: bounds, what is checked in which order, what is left on the disk.
+// Mutants of src/cli/upgrade that a stranger would plant: bounds, what is checked in which order, what is left on the disk.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/upgrade/archive.ts": [
+  "src/cli/upgrade/archive.ts": [
     {
       fault: "of several folders' programs one in a name that ends so is taken",
       text: `return NAMES.includes(path.split("/").at(-1)!);`,
@@ -35,7 +35,7 @@ export default {
       tests: ["upgrade/refusals", "upgrade/fuzz"],
     },
   ],
-  "src/upgrade/command.ts": [
+  "src/cli/upgrade/command.ts": [
     {
       fault: "what Homebrew has installed is upgraded",
       text: `  [/[\\\\/]Cellar[\\\\/]/, "Homebrew"],\n`,
@@ -67,7 +67,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/connection.ts": [
+  "src/cli/upgrade/tls-policy.ts": [
     {
       fault: "NODE_TLS_REJECT_UNAUTHORIZED counts for upgrades",
       text: "{ tls: { rejectUnauthorized: true } }",
@@ -75,7 +75,7 @@ export default {
       tests: ["upgrade/connection"],
     },
   ],
-  "src/upgrade/minisign.ts": [
+  "src/cli/upgrade/minisign.ts": [
     {
       fault: "the older kind of signature is read",
       text: ' || packed.toString("latin1", 0, 2) !== PREHASHED)',
@@ -83,7 +83,7 @@ export default {
       tests: ["upgrade/fuzz", "upgrade/refusals"],
     },
   ],
-  "src/upgrade/release.ts": [
+  "src/cli/upgrade/release.ts": [
     {
       fault: "any comment that begins as one is a release's",
       text: "/^rt (\\d+\\.\\d+\\.\\d+\\S*)$/",
@@ -103,7 +103,7 @@ export default {
       tests: ["upgrade/upgrade"],
     },
   ],
-  "src/upgrade/replace.ts": [
+  "src/cli/upgrade/executable-swap.ts": [
     {
       fault: "a rollback without an earlier rt tries all the same",
       text: "if (!existsSync(previous))",
@@ -123,7 +123,7 @@ export default {
       tests: ["upgrade/upgrade", "upgrade/refusals"],
     },
   ],
-  "src/upgrade/workspace.ts": [
+  "src/cli/upgrade/staging-directory.ts": [
     {
       fault: "a directory that cannot be written to is a crash",
       text: "    throw cannotWrite(directory, error);\n",
@@ -137,7 +137,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/origin.ts": [
+  "src/cli/upgrade/release-source.ts": [
     {
       fault: "an answer with an error is a download",
       text: "if (response.ok) return",

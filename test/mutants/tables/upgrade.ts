@@ -1,8 +1,8 @@
-// Mutants of src/upgrade.
+// Mutants of src/cli/upgrade.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/upgrade/replace.ts": [
+  "src/cli/upgrade/executable-swap.ts": [
     {
       fault: "a program that cannot be replaced is gone",
       text: "    renameSync(previous, program);\n    throw cannotReplace(program, error);",
@@ -34,7 +34,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/command.ts": [
+  "src/cli/upgrade/command.ts": [
     {
       fault: "the new program has another file mode",
       text: "statSync(program).mode & 0o777",
@@ -66,7 +66,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/archive.ts": [
+  "src/cli/upgrade/archive.ts": [
     {
       fault: "a folder called rt is the program",
       text: "isFile: kind === 0 || kind === 0x30",
@@ -92,7 +92,7 @@ export default {
       tests: ["upgrade/upgrade"],
     },
   ],
-  "src/upgrade/program-format.ts": [
+  "src/cli/upgrade/executable-format.ts": [
     {
       fault: "musl is glibc",
       text: `loader.includes("musl") ? " with musl" : " with glibc"`,
@@ -106,7 +106,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/release.ts": [
+  "src/cli/upgrade/release.ts": [
     {
       fault: "the star of sums is not understood",
       text: "[0-9a-f]{64}) [ *](.+?)",
@@ -120,7 +120,7 @@ export default {
       tests: ["upgrade/upgrade"],
     },
   ],
-  "src/upgrade/origin.ts": [
+  "src/cli/upgrade/release-source.ts": [
     {
       fault: "what comes over http needs no checksum of its own",
       text: `url.protocol === "http:" && !hasSum`,
@@ -128,7 +128,7 @@ export default {
       tests: ["upgrade/refusals"],
     },
   ],
-  "src/upgrade/workspace.ts": [
+  "src/cli/upgrade/staging-directory.ts": [
     {
       fault: "the draft's directory is left behind",
       text: "    remove();\n",

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/run/watch/packages-session.ts": [
+  "src/runner/watch/watch-session.ts": [
     {
       fault: "what one makes in a folder that it lists ends it",
       text: "        if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;\n",
@@ -53,7 +53,7 @@ export default {
       tests: ["run/watch-packages"],
     },
   ],
-  "src/run/watch/known-tasks.ts": [
+  "src/runner/watch/task-inputs.ts": [
     {
       fault: "one that has failed counts as what it was before",
       text: "isNewest: inputs !== undefined",
@@ -61,7 +61,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/tasks/run-tasks.ts": [
+  "src/runner/task-run/run-tasks.ts": [
     {
       fault: "the times of a round count from the beginning of the run",
       text: "      executor.beginRound();\n",
@@ -69,7 +69,7 @@ export default {
       tests: ["run/watch-reports"],
     },
   ],
-  "src/tasks/executor.ts": [
+  "src/tasks/execution/executor.ts": [
     {
       fault: "a script of which nothing has changed shows again what it did",
       text: "if (!isShown) await replay",
@@ -77,7 +77,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/cache/inputs.ts": [
+  "src/cache/tracing/recorded-inputs.ts": [
     {
       fault: "what is new where a link leads is not heard",
       text: "isFound(path) || linked.has(dirname(path));",
@@ -103,7 +103,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/tasks/report/report-paths.ts": [
+  "src/reporters/report-files/own-report-paths.ts": [
     {
       fault: "a report behind a link is a change of the user's",
       text: "(realPath(target) ?? withRealFolder(target)) === name",
@@ -123,7 +123,7 @@ export default {
       tests: ["run/watch-reports"],
     },
   ],
-  "src/run/watch/source-watcher.ts": [
+  "src/watch/source-watcher.ts": [
     {
       fault: "a report that is named to be watched starts what it tells of",
       text: "if (path === file) return !isOwn?.(path);",
@@ -155,7 +155,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/run/watch/affected-tasks.ts": [
+  "src/runner/watch/affected-tasks.ts": [
     {
       fault: "what one that fails leaves in a folder that it lists starts it again",
       text: "inputs?.hasRead(path)",
@@ -169,7 +169,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/run/watch/script-watch.ts": [
+  "src/runner/watch/script-watch.ts": [
     {
       fault: "the report of one script starts it again",
       text: "many?.reports ?? []",
@@ -177,7 +177,7 @@ export default {
       tests: ["run/watch-reports"],
     },
   ],
-  "src/run/watch/packages-watch.ts": [
+  "src/runner/watch/multi-package-watch.ts": [
     {
       fault: "a change while rt plans is forgotten",
       text: "if (reasons.length > 0 && session?.react(reasons)) reasons = [];",
@@ -210,7 +210,7 @@ export default {
       tests: ["run/watch-packages", "run/watch"],
     },
   ],
-  "src/tasks/watched-trees.ts": [
+  "src/tasks/execution/watched-process-trees.ts": [
     {
       fault: "what ignores the signal is waited for without end",
       text: '    if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);\n',

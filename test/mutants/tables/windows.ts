@@ -1,8 +1,8 @@
-// Mutants of platform/windows.
+// Mutants of platform/secrets/windows.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "platform/windows/job.ts": [
+  "platform/processes/windows/job-object.ts": [
     {
       fault: "a script's processes outlive rt",
       text: "keepsChildren ? KILL_ON_JOB_CLOSE : KILL",
@@ -23,7 +23,7 @@ export default {
       tests: ["windows/run"],
     },
   ],
-  "platform/windows/credential-store.ts": [
+  "platform/secrets/windows/credential-store.ts": [
     {
       fault: "a credential is deleted without the lock",
       text: "withLock(call, isOver, () => remove(vault))",
@@ -55,7 +55,7 @@ export default {
       tests: ["windows/secrets"],
     },
   ],
-  "platform/windows/entries.ts": [
+  "platform/secrets/windows/chunked-credentials.ts": [
     {
       fault: "the parts of a new value are written over those of the old",
       text: `slot: old?.slot === "a" ? "b" : "a",`,
@@ -111,7 +111,7 @@ export default {
       tests: ["windows/entries"],
     },
   ],
-  "platform/windows/targets.ts": [
+  "platform/secrets/windows/credential-targets.ts": [
     {
       fault: "a service that begins like rt's own is not escaped",
       text: "plain.toLowerCase().startsWith(RESERVED) ? undefined : plain",
@@ -131,7 +131,7 @@ export default {
       tests: ["windows/entries"],
     },
   ],
-  "platform/windows/credential.ts": [
+  "platform/secrets/windows/credential.ts": [
     {
       fault: "the blob that Windows gave stays in memory",
       text: "  original.fill(0);\n",
@@ -163,7 +163,7 @@ export default {
       tests: ["windows/credential", "windows/secrets"],
     },
   ],
-  "platform/windows/command-line.ts": [
+  "platform/processes/windows/command-line.ts": [
     {
       fault: "backslashes in front of the last quote end the word",
       text: `.replace(/\\\\+$/, "$&$&")}"\`;\n}`,
@@ -189,7 +189,7 @@ export default {
       tests: ["windows/credential", "windows/run"],
     },
   ],
-  "platform/windows/advapi.ts": [
+  "platform/secrets/windows/advapi.ts": [
     {
       fault: "the lock is kept",
       text: `      await call("ReleaseMutex", [mutex]);\n`,
@@ -216,7 +216,7 @@ export default {
       why: "`rt secrets list` and the helpers list, and end right behind it; till then nobody else can look into them",
     },
   ],
-  "platform/windows/handed-text.ts": [
+  "platform/files/windows/ephemeral-file.ts": [
     {
       fault: "whoever opens the pipe first gets the tokens",
       text: "if (reader[0] === pid) {",
@@ -256,7 +256,7 @@ export default {
       why: "nothing looks into the memory of a Windows program here; rt waits for the engine and is asked for nothing else",
     },
   ],
-  "platform/windows/terminal.ts": [
+  "platform/terminal/windows/terminal.ts": [
     {
       fault: "an engine whose output is looked through gets no configuration",
       text: "    serve?.(child.pid);\n",
@@ -264,7 +264,7 @@ export default {
       tests: ["windows/registry-tokens"],
     },
   ],
-  "platform/windows/process-tree.ts": [
+  "platform/processes/windows/process-tree.ts": [
     {
       fault: "a background process holds the run up for ever",
       text: "for (const reader of readers) void reader.cancel().catch(() => {});",

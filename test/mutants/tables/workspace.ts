@@ -333,7 +333,7 @@ export default {
       tests: ["workspace/package-json", "workspace/members", "run/unwritable"],
     },
   ],
-  "src/workspace/lenient-json.ts": [
+  "src/workspace/jsonc.ts": [
     {
       fault: "columns count from 0",
       text: "this.column = offset - start + 1;",
@@ -366,7 +366,7 @@ export default {
       tests: ["workspace/package-json"],
     },
   ],
-  "src/nearest.ts": [
+  "src/did-you-mean.ts": [
     {
       fault: "a name with nothing in common is suggested",
       text: " && edits < wanted.length; // something of it is left",

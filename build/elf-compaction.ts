@@ -1,0 +1,172 @@
+// Takes zeros out of a program for Linux: 1.8 MB in front of ours, and up to a page (64 KB on arm64) behind it.
+//
+// The toolchain puts our program behind the memory that the engine wants zeroed (.bss), in the same segment, and so has
+// to write that memory out into the file. Here the segment gets back the sizes that the engine's file has, and our
+// program a segment of its own, in memory on the page where it is already.
+//
+// The table of segments has no room for a further one. PT_NOTE gives up its place: it holds the build id of a file that
+// this no longer is, and the loaders of glibc and musl read it in libraries alone.
+//
+// The engine cannot exchange the program in a file of this shape, as `rt build --compile` needs it. So the file ends with
+// what it takes to make the engine's own file of it again: see platform/processes/engine-file.ts.
+import { ENGINE_MARK, type EngineEdits } from "../platform/processes/engine-file.ts";
+
+const PT_LOAD = 1;
+const PT_NOTE = 4;
+const SHT_NOBITS = 8;
+const SHF_TLS = 0x400;
+const READABLE_WRITABLE = 6;
+const SMALLEST_PAGE = 0x1000; // bytes
+/** Of the tables behind the program. */
+const LARGEST_ALIGNMENT = 16; // bytes
+/** Of the same tables in the engine's file. */
+const ENGINE_ALIGNMENT = 8; // bytes
+const POINTER_SIZE = 8; // bytes
+
+/** Field offsets of 64-bit headers: of the file, a segment (56 bytes each) and a section (64 bytes each). */
+const FILE = { segments: 32, sections: 40, segmentCount: 56, sectionCount: 60, nameSection: 62 } as const;
+const SEGMENT = { flags: 4, offset: 8, address: 16, physical: 24, fileSize: 32, memorySize: 40, align: 48 };
+const SECTION = { type: 4, flags: 8, address: 16, offset: 24, size: 32 } as const;
+
+interface ElfHeader {
+  /** Where it stands in the file. */
+  readonly at: number;
+  get(field: number): number;
+  set(field: number, value: number): void;
+}
+
+function headerAt(view: DataView, at: number): ElfHeader {
+  return {
+    at,
+    get: (field) => Number(view.getBigUint64(at + field, true)),
+    set: (field, value) => view.setBigUint64(at + field, BigInt(value), true),
+  };
+}
+
+function alignUp(value: number, alignment: number): number {
+  return Math.ceil(value / alignment) * alignment;
+}
+
+/** The engine finds the program by its address, which the toolchain has left in the engine's data, once. Answers where. */
+function redirect(view: DataView, start: number, end: number, from: number, to: number): number {
+  const places = [];
+  for (let at = alignUp(start, 8); at + 8 <= end; at += 8)
+    if (view.getBigUint64(at, true) === BigInt(from)) places.push(at);
+  if (places.length !== 1) throw new Error("The engine's pointer to the program is not as expected");
+  view.setBigUint64(places[0]!, BigInt(to), true);
+  return places[0]!;
+}
+
+/**
+ * @param bytes a hundred megabytes, changed where they are
+ * @returns what to keep of them
+ * @throws Error when the file is not laid out as the toolchain lays it out
+ */
+export function compactElf(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const head = headerAt(view, 0);
+  const tableOf = (start: number, size: number, count: number) =>
+    Array.from({ length: view.getUint16(count, true) }, (_, index) => headerAt(view, start + index * size));
+  const segments = tableOf(head.get(FILE.segments), 56, FILE.segmentCount);
+  const sections = tableOf(head.get(FILE.sections), 64, FILE.sectionCount);
+  const names = sections[view.getUint16(FILE.nameSection, true)]!.get(SECTION.offset);
+  const nameOf = (section: ElfHeader) => {
+    const start = names + view.getUint32(section.at, true);
+    return Buffer.from(bytes.subarray(start, bytes.indexOf(0, start))).toString("latin1");
+  };
+  const typeOf = (header: ElfHeader, field: number) => view.getUint32(header.at + field, true);
+
+  const program = sections.find((section) => nameOf(section) === ".bun");
+  if (!program) throw new Error("The program has no section .bun");
+  const [offset, address, size] = [SECTION.offset, SECTION.address, SECTION.size].map((field) =>
+    program.get(field),
+  ) as [number, number, number];
+  const data = segments.find(
+    (segment) =>
+      typeOf(segment, 0) === PT_LOAD &&
+      segment.get(SEGMENT.offset) <= offset &&
+      offset + size <= segment.get(SEGMENT.offset) + segment.get(SEGMENT.fileSize),
+  );
+  const note = segments.findLast((segment) => typeOf(segment, 0) === PT_NOTE);
+  const zeroed = sections.filter(
+    (section) =>
+      typeOf(section, SECTION.type) === SHT_NOBITS &&
+      (section.get(SECTION.flags) & SHF_TLS) === 0 &&
+      section.get(SECTION.address) < address,
+  );
+  if (!data || !note || note.at < data.at || zeroed.length === 0)
+    throw new Error("The program's segments are not as expected");
+
+  const alignment = data.get(SEGMENT.align);
+  const zerosAt = Math.min(...zeroed.map((section) => section.get(SECTION.offset)));
+  const memoryEnd = Math.max(
+    ...zeroed.map((section) => section.get(SECTION.address) + section.get(SECTION.size)),
+  );
+  if (alignUp(memoryEnd, alignment) > address - (address % alignment))
+    throw new Error("The program shares a page with the engine's memory");
+  if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))
+    throw new Error("There is something between the engine and the program");
+
+  // A segment's place in the file and in memory must be the same distance from a page's start. Pages may be of 64 KB, on
+  // arm64: instead of filling one up in the file, the program moves within its page in memory.
+  const newOffset = alignUp(zerosAt, SMALLEST_PAGE);
+  const newAddress = address - (address % alignment) + (newOffset % alignment);
+  const saved = offset - newOffset;
+  if (saved <= 0) return bytes;
+  const end = offset + size;
+  const followers = sections.map((section) => section.get(SECTION.offset)).filter((start) => start >= end);
+  const tail = Math.min(head.get(FILE.sections), ...followers);
+  if (bytes.subarray(end, tail).some((byte) => byte !== 0))
+    throw new Error("There is something behind the program that no section has");
+  /** How far a place in the file moves up. */
+  const shift = (place: number) =>
+    place < end ? saved : tail - alignUp(newOffset + size, LARGEST_ALIGNMENT);
+  const noteWords = new BigUint64Array(Uint8Array.from(bytes.subarray(note.at, note.at + 56)).buffer);
+  const pointer = redirect(view, data.get(SEGMENT.offset), zerosAt, address, newAddress);
+  program.set(SECTION.address, newAddress);
+  data.set(SEGMENT.fileSize, zerosAt - data.get(SEGMENT.offset));
+  data.set(SEGMENT.memorySize, memoryEnd - data.get(SEGMENT.address));
+  view.setUint32(note.at, PT_LOAD, true);
+  view.setUint32(note.at + SEGMENT.flags, READABLE_WRITABLE, true);
+  note.set(SEGMENT.offset, newOffset);
+  note.set(SEGMENT.address, newAddress);
+  note.set(SEGMENT.physical, newAddress);
+  note.set(SEGMENT.fileSize, size);
+  note.set(SEGMENT.memorySize, size);
+  note.set(SEGMENT.align, alignment);
+  for (const section of sections) {
+    const place = section.get(SECTION.offset);
+    if (place >= offset) section.set(SECTION.offset, place - shift(place));
+  }
+  head.set(FILE.sections, head.get(FILE.sections) - shift(tail));
+
+  // What takes that back, told before the headers move, in places of the file without the program.
+  const newTail = tail - shift(tail);
+  const from = alignUp(zerosAt, ENGINE_ALIGNMENT);
+  const removed = newTail - from;
+  const table = head.get(FILE.sections) - removed;
+  const edits: number[][] = [
+    [note.at, ...Array.from(noteWords, Number)],
+    [pointer, 0],
+    [FILE.sections, table],
+  ];
+  for (const [index, section] of sections.entries()) {
+    const at = table + 64 * index;
+    const place = section.get(SECTION.offset);
+    if (section === program) {
+      const pointerAddress = data.get(SEGMENT.address) + pointer - data.get(SEGMENT.offset);
+      edits.push([at + SECTION.address, pointerAddress, pointer, POINTER_SIZE]);
+    } else if (place >= newTail) edits.push([at + SECTION.offset, place - removed]);
+  }
+  const undoing = Buffer.from(
+    ENGINE_MARK + JSON.stringify({ from, to: newTail, edits } satisfies EngineEdits),
+  );
+
+  bytes.copyWithin(newOffset, offset, end);
+  bytes.fill(0, newOffset + size, newTail);
+  bytes.copyWithin(newTail, tail);
+  const length = bytes.length - shift(tail);
+  if (length + undoing.length > bytes.length) return Buffer.concat([bytes.subarray(0, length), undoing]);
+  bytes.set(undoing, length);
+  return bytes.subarray(0, length + undoing.length);
+}

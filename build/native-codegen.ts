@@ -1,0 +1,135 @@
+// Makes platform/native/linux/programs.ts of the C beside it and below:
+//
+//   node build/setup.mjs build/native-codegen.ts && npm run fmt
+//
+// The result is in the repository, because most machines lack a compiler for both processors. A test compares the sources with what they were when it was made, and compiles again where
+// the compiler is the same one.
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasProgram } from "./system-programs.ts";
+
+const ROOM = join(import.meta.dir, "../platform/native/linux");
+const SOURCES = [
+  ...["system.h", "entry.h", "gate.c", "launcher.c", "monitor.c"],
+  ...[
+    "caller.h",
+    "calls.h",
+    "contents.h",
+    "journal.h",
+    "memory.h",
+    "recorder.c",
+    "sight.h",
+    "testimony.h",
+  ].map((name) => `recorder/${name}`),
+  ...["recorder/usher.h", "recorder/way.h", "witness/log.h", "witness/witness.c"],
+];
+export const PROGRAMS = ["gate", "launcher", "monitor", "recorder"] as const;
+
+export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
+export type NativeArchitecture = keyof typeof COMPILERS;
+const ARCHITECTURES = Object.keys(COMPILERS) as NativeArchitecture[];
+
+/** Nothing in the file that is not code: two compilations are the same to the byte. */
+const COMMON = [
+  ...[
+    "-std=gnu11",
+    "-Os",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-ffreestanding",
+    "-fno-stack-protector",
+  ],
+  ...["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident", "-nostdlib", "-s"],
+  ...["-Wl,--build-id=none", "-Wl,-z,noseparate-code"],
+];
+/** No library, and no address but its own. */
+const PROGRAM = [...COMMON, "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+/** Of the process that it is loaded into it needs some functions that every C library has, under the same names. */
+const LIBRARY = [
+  ...COMMON,
+  "-fPIC",
+  "-shared",
+  "-fvisibility=hidden",
+  "-Wl,-z,now",
+  "-Wl,--hash-style=gnu",
+  "-Wl,-z,norelro",
+];
+type Made = (typeof PROGRAMS)[number] | "witness";
+export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
+  gate: PROGRAM,
+  launcher: PROGRAM,
+  monitor: PROGRAM,
+  recorder: LIBRARY,
+  witness: [...LIBRARY, "-ftls-model=initial-exec"],
+};
+const FILES: Readonly<Record<Made, string>> = {
+  gate: "gate.c",
+  launcher: "launcher.c",
+  monitor: "monitor.c",
+  recorder: "recorder/recorder.c",
+  witness: "witness/witness.c",
+};
+
+/** Of all that is compiled. */
+export async function hashSources(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const name of SOURCES) hash.update(`${name}\n${await readFile(join(ROOM, name), "utf8")}\n`);
+  return hash.digest("hex");
+}
+
+/** Of the compiler and the linker; undefined where there are none. */
+export function versionOf(architecture: NativeArchitecture): string | undefined {
+  const compiler = COMPILERS[architecture];
+  if (!hasProgram(compiler)) return undefined;
+  const ask = (...words: string[]) =>
+    Bun.spawnSync(words, { env: { ...process.env, LC_ALL: "C" } }).stdout.toString();
+  const linker = ask(compiler, "-print-prog-name=ld").trim();
+  return [ask(compiler, "--version"), ask(linker, "--version")].map((text) => text.split("\n")[0]).join(", ");
+}
+
+function compile(
+  name: Made,
+  architecture: NativeArchitecture,
+  to: string,
+  more: readonly string[] = [],
+): void {
+  const words = [COMPILERS[architecture], ...FLAGS[name], ...more, "-o", to, FILES[name]];
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
+  if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
+}
+
+/** As base64, deflated. Throws with what the compiler says. */
+export async function compileProgram(
+  name: (typeof PROGRAMS)[number],
+  architecture: NativeArchitecture,
+): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
+  try {
+    const made = join(directory, name);
+    // The recorder has it within.
+    if (name === "recorder") compile("witness", architecture, join(directory, "witness.so"));
+    compile(name, architecture, made, [`-Wa,-I,${directory}`]);
+    return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const compilers = Object.fromEntries(ARCHITECTURES.map((each) => [each, versionOf(each) ?? ""]));
+  const made = { sources: await hashSources(), flags: FLAGS, compilers };
+  const lines = [
+    "// Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.",
+    `export const MADE = ${JSON.stringify(made)};`,
+  ];
+  for (const each of ARCHITECTURES) {
+    const programs = PROGRAMS.map(async (name) => [name, await compileProgram(name, each)] as const);
+    const contents = Object.fromEntries(await Promise.all(programs));
+    lines.push(`export const ${each.toUpperCase()} = ${JSON.stringify(contents)};`);
+  }
+  await writeFile(join(ROOM, "programs.ts"), `${lines.join("\n\n")}\n`);
+}

@@ -1,0 +1,24 @@
+// The file operations of this operating system. The build knows which it is and leaves the other module out.
+import type { FileOperations } from "./contract/files.ts";
+import { type LookupRecorder, activeLookupRecorder } from "./lookup-recorder.ts";
+import * as posix from "./posix/files.ts";
+import * as windows from "./windows/files.ts";
+
+const operations = process.platform === "win32" ? windows.operations : posix.operations;
+
+export const files: FileOperations = {
+  ...operations,
+  readFile(path, limit) {
+    const content = operations.readFile(path, limit);
+    const seen = activeLookupRecorder();
+    if (seen) note(seen, path, content);
+    return content;
+  },
+};
+
+function note(seen: LookupRecorder, path: string, content: Uint8Array | string): void {
+  if (typeof content !== "string") seen.note(path, "content", true);
+  else if (content === "EISDIR") seen.note(path, "way", true);
+  else if (content === "ENOENT" || content === "ENOTDIR") seen.note(path, "content", false);
+  else seen.isWhole = false; // whoever may not read it now may later
+}

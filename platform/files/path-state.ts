@@ -1,0 +1,57 @@
+// What a path is at this moment, for whoever compares it with what it was.
+import type { PathState } from "../tracing/contract/tracing.ts";
+
+const fs = process.getBuiltinModule("node:fs");
+
+const TYPE = 0o170000;
+const KINDS: Readonly<Record<number, PathState["kind"]>> = {
+  0o100000: "file",
+  0o040000: "directory",
+  0o120000: "link",
+};
+const PERMISSIONS = 0o7777;
+/** Milliseconds: no clock of a file system is coarser than this, but for some that nobody builds on. */
+export const TIMESTAMP_GRANULARITY = 12;
+
+export function statPath(path: string): PathState {
+  try {
+    const found = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (!found) return { kind: "absent", code: "ENOENT" };
+    const kind = KINDS[Number(found.mode) & TYPE] ?? "other";
+    const mode = Number(found.mode) & PERMISSIONS;
+    if (kind === "directory") return { kind, mode };
+    if (kind === "link") return { kind, target: fs.readlinkSync(path) };
+    if (kind !== "file") return { kind: "other" };
+    const { dev, ino, size, mtimeNs, ctimeNs } = found;
+    return {
+      kind,
+      stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+      size: Number(size),
+      mode,
+      isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
+    };
+  } catch (error) {
+    return { kind: "absent", code: (error as NodeJS.ErrnoException).code ?? "EIO" };
+  }
+}
+
+export function listDirectoryNames(path: string): readonly string[] | null {
+  try {
+    const entries = fs.readdirSync(path, { withFileTypes: true });
+    return entries
+      .map(
+        (each) =>
+          `${each.isFile() ? "f" : each.isDirectory() ? "d" : each.isSymbolicLink() ? "l" : "o"}${each.name}`,
+      )
+      .sort();
+  } catch {
+    return null;
+  }
+}
+
+export function isSame(one: PathState, other: PathState): boolean {
+  if (one.kind === "file") return other.kind === "file" && other.stamp === one.stamp;
+  if (one.kind === "link") return other.kind === "link" && other.target === one.target;
+  if (one.kind === "directory") return other.kind === "directory" && other.mode === one.mode;
+  return one.kind === other.kind;
+}

@@ -1,0 +1,47 @@
+// A file in no directory, to be shared with a child: memory on Linux, elsewhere a temporary file whose name is taken
+// away at once.
+import { FFIType, ptr } from "../../native/posix/ffi.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
+import { encodeCString, type Libc, openLibc } from "../../native/posix/libc.ts";
+
+const IS_LINUX = process.platform === "linux";
+const MFD_CLOEXEC = 1;
+
+/** The descriptor, for reading and writing, ours alone. Throws when the system has none to give. */
+export function openNamelessFile(): number {
+  return IS_LINUX ? openMemory() : openTemporary();
+}
+
+function openMemory(): number {
+  const { functions } = openLibc({
+    memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+  });
+  const descriptor = functions.memfd_create(ptr(encodeCString("rt")), MFD_CLOEXEC);
+  if (descriptor < 0) throw new Error("No memory file");
+  return descriptor;
+}
+
+function openTemporary(): number {
+  const { mkdtempSync, openSync, rmSync } = process.getBuiltinModule("node:fs");
+  const directory = mkdtempSync(`${temporaryDirectory()}/rt-`);
+  try {
+    return openSync(`${directory}/list`, "wx+", 0o600);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const SYMBOLS = {
+  pwrite: {
+    args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i64],
+    returns: FFIType.i64_fast,
+  },
+} as const;
+
+let opened: Libc<typeof SYMBOLS> | undefined;
+
+/** Whether all of it is there now. Does not move the place at which a child reads. */
+export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): boolean {
+  opened ??= openLibc(SYMBOLS);
+  return Number(opened.functions.pwrite(descriptor, ptr(bytes), bytes.length, offset)) === bytes.length;
+}

@@ -1,0 +1,48 @@
+// Whose a path is, from the kernel itself: `struct statx` is the same for every processor, where `struct stat` is not. Libraries
+// have the call by a name only of late, so it is made by its number.
+//
+// Contract: undefined for whatever is not answered (macOS has no such call, an old sandbox refuses it): then node:fs says what
+// is wrong.
+import type { Pointer } from "bun:ffi";
+import type { PathOwner } from "../contract/files.ts";
+import { FFIType, ptr, readCString } from "../../native/posix/ffi.ts";
+import { encodeCString, openLibc } from "../../native/posix/libc.ts";
+
+const STATX = process.arch === "arm64" ? 291 : 332;
+const AT_FDCWD = -100;
+const AT_SYMLINK_NOFOLLOW = 0x100;
+/** The mode with its kind, the owner and the group. */
+const STATX_WANTED = 0x1 | 0x2 | 0x8 | 0x10;
+/** Places in `struct statx`, in its units. */
+const SIZE = 256;
+const UID = 20 / 4;
+const GID = 24 / 4;
+const MODE = 28 / 2;
+const PATH_MAX = 4096;
+
+const { i32, u32, u64 } = FFIType;
+
+let opened: ReturnType<typeof open> | undefined;
+const open = () =>
+  openLibc({
+    realpath: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
+    syscall: { args: [u64, i32, FFIType.ptr, i32, u32, FFIType.ptr], returns: i32 },
+  }).functions;
+
+export function readOwner(path: string): PathOwner | undefined {
+  if (process.platform !== "linux") return undefined;
+  const { syscall } = (opened ??= open());
+  const result = new Uint8Array(SIZE);
+  const name = ptr(encodeCString(path));
+  if (syscall(STATX, AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, ptr(result)) !== 0) return undefined;
+  const numbers = new Uint32Array(result.buffer);
+  return { uid: numbers[UID]!, gid: numbers[GID]!, mode: new Uint16Array(result.buffer)[MODE]! };
+}
+
+export function whereReally(path: string): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const { realpath } = (opened ??= open());
+  const result = new Uint8Array(PATH_MAX);
+  const found = realpath(ptr(encodeCString(path)), ptr(result)) as Pointer | null;
+  return found === null ? undefined : readCString(found);
+}

@@ -1,0 +1,93 @@
+// What can be known of a process that waits for an answer: what its arguments point to, and where it is.
+#pragma once
+#include "../syscalls.h"
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/** NOTHING: the call itself will fail. DENIED: nobody may stat_path into that process. */
+enum { NOTHING = -1, DENIED = -2 };
+
+enum { PAGE = 4096, CHUNK = 256 };
+
+static long copy_memory(int pid, unsigned long from, void *to, size_t size) {
+  struct iovec ours = {.iov_base = to, .iov_len = size};
+  struct iovec theirs = {.iov_base = (void *)from, .iov_len = size};
+  return CALL(process_vm_readv, pid, &ours, 1, &theirs, 1);
+}
+
+/** Another container's process has no number here. */
+static int read_bytes(int pid, unsigned long from, void *to, size_t size) {
+  if (pid == 0) return DENIED;
+  long count = copy_memory(pid, from, to, size);
+  if (count == (long)size) return size;
+  return count < 0 && count != -EFAULT ? DENIED : NOTHING;
+}
+
+/** The length of what stands before the NUL; `to` has room for PATH_MAX. What is longer than a path may be is nothing. */
+static int read_text(int pid, unsigned long from, char *to) {
+  if (pid == 0) return DENIED;
+  for (size_t length = 0; length < PATH_MAX;) {
+    size_t size = PAGE - (from + length) % PAGE;
+    if (size > CHUNK) size = CHUNK;
+    if (size > PATH_MAX - length) size = PATH_MAX - length;
+    long count = copy_memory(pid, from + length, to + length, size);
+    if (count < 0) return count == -EFAULT ? NOTHING : DENIED;
+    if (count == 0) return NOTHING;
+    const char *end = memchr(to + length, 0, count);
+    if (end) return end - to;
+    length += count;
+  }
+  return NOTHING;
+}
+
+enum { LONGEST_NAME = 64 };
+
+static char *add_text(char *to, const char *text, size_t length) {
+  memcpy(to, text, length);
+  return to + length;
+}
+
+static char *add_number(char *to, unsigned long number) {
+  char digits[20];
+  size_t length = 0;
+  do digits[length++] = '0' + number % 10;
+  while (number /= 10);
+  while (length > 0) *to++ = digits[--length];
+  return to;
+}
+
+/** `/proc/<owner>/<link>` with a NUL behind it; its length. `name` has room for LONGEST_NAME and what is passed. */
+static size_t name_link(char *name, const char *owner, size_t owner_length, const char *link, size_t link_length) {
+  char *end = add_text(name, "/proc/", 6);
+  end = add_text(end, owner, owner_length);
+  *end++ = '/';
+  end = add_text(end, link, link_length);
+  *end = 0;
+  return end - name;
+}
+
+static const char DELETED[] = " (deleted)";
+enum { DELETED_LENGTH = sizeof DELETED - 1 };
+
+/** Whether a link of /proc leads to a path, which it does not where that is gone, or never was one. */
+static int is_path(const char *target, long length) {
+  if (length <= 0 || target[0] != '/') return 0;
+  return length < DELETED_LENGTH || memcmp(target + length - DELETED_LENGTH, DELETED, DELETED_LENGTH) != 0;
+}
+
+/** Of a process, where it is, or one of its descriptors; the length. Nothing is resolved_path in one that is not there any more. */
+static int find_directory(int pid, int descriptor, char *to) {
+  char name[LONGEST_NAME], owner[20], link[24] = "fd/";
+  size_t owner_length = add_number(owner, pid) - owner;
+  size_t link_length = 3;
+  if (descriptor == AT_FDCWD) memcpy(link, "cwd", 3);
+  else if (descriptor < 0) return NOTHING;
+  else link_length = add_number(link + 3, descriptor) - link;
+  name_link(name, owner, owner_length, link, link_length);
+  long length = CALL(readlinkat, AT_FDCWD, name, to, PATH_MAX, 0);
+  if (length == PATH_MAX) return DENIED; // there is more of it
+  if (length < 0) return length == -ENOENT ? NOTHING : DENIED;
+  return is_path(to, length) ? length : NOTHING;
+}

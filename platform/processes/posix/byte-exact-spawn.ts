@@ -1,0 +1,100 @@
+// A child whose words or variables are not all UTF-8: the engine's own call for starting one writes something else in the
+// place of each such byte.
+//
+// Contract: as that call, but for the bytes. The process is nobody's but ours to ask how it ended.
+//
+// Surprising: the engine hears the signal of a child's end too, and where the kernel gives it nothing better it may put its own
+// handler in the place of ours. So it is also looked at now and then.
+import type { ChildRequest, ChildExit } from "../contract/process-tree.ts";
+import { findOnPath } from "../program-search.ts";
+import { errorCode } from "../../native/posix/libc.ts";
+import { openNamelessFile, writeAt } from "../../files/posix/anonymous-file.ts";
+import { closeDescriptor } from "../../native/posix/pipe.ts";
+import { type Change, startProgram, waitFor } from "./spawn.ts";
+import { nameOfSignal } from "./signals.ts";
+
+const LOOK_AGAIN_AFTER = 500; // ms
+
+export function isDecoded({
+  program = "",
+  argv,
+  env,
+}: Pick<ChildRequest, "program" | "argv" | "env">): boolean {
+  const words = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  return [program, ...argv, ...words].every((text) => text.isWellFormed());
+}
+
+/** Those that have not ended. */
+const running = new Map<number, (exit: ChildExit) => void>();
+let looking: Timer | undefined;
+
+function look(): void {
+  for (const [pid, resolve] of running)
+    for (let change = waitFor(pid); change; change = waitFor(pid)) {
+      if (change.kind === "stopped") continue;
+      running.delete(pid);
+      resolve(exitOf(change));
+      break;
+    }
+  if (running.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
+  process.off("SIGCHLD", look);
+}
+
+export function exitOf(change: Exclude<Change, { kind: "stopped" }>): ChildExit {
+  if (change.kind === "exited") return { code: change.code, signal: null };
+  return { code: 128 + change.signal, signal: nameOfSignal(change.signal) ?? null };
+}
+
+/**
+ * @param writers of the pipes for standard output and error; absent where these are our own
+ * Throws the system's error.
+ */
+export function spawnByteExact(
+  request: ChildRequest,
+  env: Readonly<Record<string, string | undefined>>,
+  [output = 1, error = output === 1 ? 2 : output]: readonly number[],
+): { readonly pid: number; readonly exited: Promise<ChildExit> } {
+  const { argv, cwd, input, inheritStdin, descriptors = [] } = request;
+  const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
+  if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+  const read = input ? openInput(input) : inheritStdin ? undefined : openNothing();
+  if (!looking) {
+    looking = setInterval(look, LOOK_AGAIN_AFTER); // which also keeps the engine from thinking that all is done
+    process.on("SIGCHLD", look);
+  }
+  const { promise, resolve } = Promise.withResolvers<ChildExit>();
+  try {
+    const started = startProgram({
+      program,
+      argv,
+      environment: env,
+      isWhole: true,
+      directory: cwd,
+      leadsSession: request.output !== "inherit",
+      standard: [read ?? 0, output, error, ...descriptors],
+      terminal: undefined,
+      descriptors: [],
+    });
+    if ("error" in started) {
+      const code = errorCode(started.error);
+      throw Object.assign(new Error(code), { code });
+    }
+    running.set(started.pid, resolve);
+    return { pid: started.pid, exited: promise };
+  } finally {
+    if (read !== undefined) closeDescriptor(read);
+    if (running.size === 0) look();
+  }
+}
+
+function openInput(input: Uint8Array): number {
+  const descriptor = openNamelessFile();
+  if (!writeAt(descriptor, input, 0)) throw new Error("The input could not be written");
+  return descriptor;
+}
+
+function openNothing(): number {
+  return process.getBuiltinModule("node:fs").openSync("/dev/null", "r");
+}

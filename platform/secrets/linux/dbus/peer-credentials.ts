@@ -1,0 +1,35 @@
+// Who is at the other end of a socket of the unix family, as the kernel knows it: who answers as the session bus is
+// handed secrets, so it has to be this user's, or root's, who can read everything anyhow.
+import { FFIType, ptr } from "../../../native/posix/ffi.ts";
+import { type Libc, openLibc } from "../../../native/posix/libc.ts";
+
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+/** Of the three numbers that the kernel tells: process, user and group. */
+const UID = 1;
+
+const SYMBOLS = {
+  getsockopt: {
+    args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr],
+    returns: FFIType.i32,
+  },
+} as const;
+
+let opened: Libc<typeof SYMBOLS> | undefined;
+
+/** Why the peer of this socket is not to be trusted, as the end of a sentence; undefined when it is. */
+export function verifyPeer(descriptor: number, uid: number): string | undefined {
+  opened ??= openLibc(SYMBOLS);
+  const credentials = new Uint32Array(3);
+  const length = new Uint32Array([credentials.byteLength]);
+  const result = opened.functions.getsockopt(
+    descriptor,
+    SOL_SOCKET,
+    SO_PEERCRED,
+    ptr(credentials),
+    ptr(length),
+  );
+  if (result !== 0) return "does not say whose it is";
+  const peer = credentials[UID]!;
+  return peer === uid || peer === 0 ? undefined : `is another user's (uid ${peer})`;
+}

@@ -1,0 +1,222 @@
+// What stands between this process and its keyring, found out step by step: the bus, the service on it, the default
+// collection, its lock, the encryption of the way there.
+//
+// Nothing is asked, unlocked or stored. A service that is not running but that the bus can start is started,
+// as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
+// the later ones would fail as well.
+import { originalVariable } from "../../processes/posix/environment.ts";
+import {
+  type DiagnosisCheck,
+  type Diagnosis,
+  ProviderFailure,
+  splitRemedy,
+} from "../contract/secret-provider.ts";
+import type { Bus } from "./dbus/bus.ts";
+import { BusFailure } from "./dbus/bus-failure.ts";
+import { openBus } from "./connection.ts";
+import { toProviderFailure } from "./failures.ts";
+import {
+  BUS_NAME,
+  BUS_PATH,
+  COLLECTION_INTERFACE,
+  DH_ALGORITHM,
+  isKept,
+  NO_OBJECT,
+  PROPERTIES_INTERFACE,
+  SERVICE_NAME,
+} from "./dbus/dbus-names.ts";
+import { prepareReadAlias } from "./dbus/prepared-messages.ts";
+import { checkProperty } from "./dbus/reply-signatures.ts";
+import { openSession } from "./session.ts";
+
+/** Milliseconds for each call; nobody is asked by any of them. */
+const TIMEOUT = 5_000;
+
+type KeyringFinding = Omit<DiagnosisCheck, "name">;
+
+interface Advice {
+  /** How to get a default collection. */
+  readonly create: string;
+  /** How to unlock it without a display. */
+  readonly unlock: string;
+}
+
+interface Store extends Advice {
+  readonly name: string;
+  /** The names beside that of the secret service by which it is known on the bus. */
+  readonly busNames: readonly string[];
+  readonly process: RegExp;
+}
+
+const KWALLET = "KWallet";
+const KWALLET_NAMES = ["org.kde.kwalletd6", "org.kde.kwalletd5"];
+
+const STORES: readonly Store[] = [
+  {
+    name: "GNOME Keyring",
+    busNames: ["org.gnome.keyring"],
+    process: /^gnome-keyring-daemon$/,
+    create:
+      "store a credential from a desktop session, which asks for the new keyring's password, or run gnome-keyring-daemon --replace --unlock with a password on standard input",
+    unlock: "run gnome-keyring-daemon --replace --unlock with the keyring's password on standard input",
+  },
+  {
+    name: KWALLET,
+    busNames: KWALLET_NAMES,
+    process: /^(kwalletd\d?|ksecretd)$/,
+    create: "make a wallet in KWalletManager and make it the default",
+    unlock: "open the wallet in KWalletManager, or log in through a display manager with pam_kwallet",
+  },
+  {
+    name: "KeePassXC",
+    busNames: ["org.keepassxc.KeePassXC.MainWindow"],
+    process: /^keepassxc$/,
+    create:
+      "open a database in KeePassXC and expose a group of it in Database Settings, Secret Service Integration",
+    unlock: "unlock the database in KeePassXC",
+  },
+];
+
+const UNKNOWN: Advice = {
+  create: "create one with the program that keeps the keyring",
+  unlock: "unlock it with the program that keeps the keyring",
+};
+
+interface Progress {
+  readonly bus: Bus;
+  readonly checks: DiagnosisCheck[];
+  store?: string;
+  advice: Advice;
+}
+
+export async function diagnoseSecretService(): Promise<Diagnosis> {
+  const { bus, address, greeted } = openBus();
+  const progress: Progress = { bus, checks: [], advice: UNKNOWN };
+  const steps: readonly [string, (progress: Progress) => Promise<KeyringFinding>][] = [
+    ["session bus", () => checkBus(address, greeted)],
+    ["secret service", checkService],
+    ["default keyring", checkCollection],
+    ["encryption", checkSession],
+  ];
+  bus.hold();
+  try {
+    for (const [name, step] of steps) {
+      progress.checks.push({ name, ...(await step(progress)) });
+    }
+  } catch (error) {
+    const [name] = steps[progress.checks.length]!;
+    progress.checks.push({ name, ...toProblem(error) });
+  } finally {
+    bus.close();
+  }
+  return { store: progress.store, checks: progress.checks };
+}
+
+async function checkBus(address: string, greeted: Promise<unknown>): Promise<KeyringFinding> {
+  await greeted;
+  const source = originalVariable("DBUS_SESSION_BUS_ADDRESS") ? "DBUS_SESSION_BUS_ADDRESS" : "the default";
+  return { status: "ok", found: `${address} (${source})` };
+}
+
+async function checkService(progress: Progress): Promise<KeyringFinding> {
+  const { bus } = progress;
+  let owner = await ownerOf(bus, SERVICE_NAME);
+  const wasRunning = owner !== undefined;
+  if (!wasRunning) {
+    await callBus(bus, "StartServiceByName", "su", [SERVICE_NAME, 0]);
+    owner = await ownerOf(bus, SERVICE_NAME);
+  }
+  const [pid] = await callBus(bus, "GetConnectionUnixProcessID", "s", [owner ?? SERVICE_NAME]);
+  const command = await commandOf(Number(pid));
+  const store = (await findByBusName(bus, owner)) ?? STORES.find(({ process }) => process.test(command));
+  if (store) progress.advice = store;
+  progress.store = store?.name ?? (command || "an unknown program");
+  const program = command ? `${command}, process ${pid}` : `process ${pid}`;
+  return {
+    status: "ok",
+    found: `${progress.store} (${program})${wasRunning ? "" : ", started by this look"}`,
+  };
+}
+
+async function checkCollection({ bus, store, advice }: Progress): Promise<KeyringFinding> {
+  const [path] = (await bus.call(prepareReadAlias(), TIMEOUT)) as [string];
+  if (path === NO_OBJECT || !isKept(path))
+    return { status: "problem", found: "There is none", remedy: advice.create };
+  const [label, isLocked] = await Promise.all(
+    ["Label", "Locked"].map((name) => readProperty(bus, path, name)),
+  );
+  const title =
+    typeof label === "string" && label !== "" ? `"${label}"` : path.slice(path.lastIndexOf("/") + 1);
+  if (isLocked !== true || (store === KWALLET && (await isOpenWallet(bus, String(label)))))
+    return { status: "ok", found: `${title}, unlocked` };
+  const canAsk = originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY");
+  const remedy = canAsk ? "`rt secrets list` opens the dialog that asks for its password" : advice.unlock;
+  return { status: "problem", found: `${title} is locked`, remedy };
+}
+
+/** KWallet calls an open wallet locked until somebody has asked its secret service, rather than it, for the wallet. */
+async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
+  for (const name of KWALLET_NAMES) {
+    const destination = await ownerOf(bus, name); // who alone may answer
+    if (destination === undefined) continue;
+    const path = `/modules/${name.slice(name.lastIndexOf(".") + 1)}`;
+    const call = { destination, path, interface: "org.kde.KWallet", member: "isOpen" };
+    const [isOpen] = await bus
+      .call({ ...call, signature: "s", body: [wallet] }, TIMEOUT)
+      .catch(() => [false]);
+    if (isOpen === true) return true;
+  }
+  return false;
+}
+
+async function checkSession({ bus }: Progress): Promise<KeyringFinding> {
+  const { key } = await openSession(bus, TIMEOUT);
+  if (key) return { status: "ok", found: `Values cross the bus encrypted (${DH_ALGORITHM})` };
+  const remedy = "for KWallet install the OpenSSL plug-in of QCA, for others look for an update";
+  return { status: "warning", found: "The service takes values unencrypted only", remedy };
+}
+
+function toProblem(error: unknown): KeyringFinding {
+  const failure = toProviderFailure(error);
+  if (!(failure instanceof ProviderFailure)) throw failure;
+  const [found, remedy] = splitRemedy(failure.message);
+  return { status: "problem", found, remedy };
+}
+
+async function findByBusName(bus: Bus, owner: string | undefined): Promise<Store | undefined> {
+  for (const store of STORES) {
+    const owners = await Promise.all(store.busNames.map((name) => ownerOf(bus, name)));
+    if (owner !== undefined && owners.includes(owner)) return store;
+  }
+  return undefined;
+}
+
+/** Empty when the process is not to be seen from here, as from within a container. */
+async function commandOf(pid: number): Promise<string> {
+  const words = await Bun.file(`/proc/${pid}/cmdline`)
+    .text()
+    .catch(() => "");
+  return words.split("\0", 1)[0]!.split("/").at(-1)!;
+}
+
+async function ownerOf(bus: Bus, name: string): Promise<string | undefined> {
+  try {
+    const [owner] = await callBus(bus, "GetNameOwner", "s", [name]);
+    return owner as string;
+  } catch (error) {
+    if (error instanceof BusFailure && error.native?.endsWith(".NameHasNoOwner")) return undefined;
+    throw error;
+  }
+}
+
+async function readProperty(bus: Bus, path: string, name: string): Promise<unknown> {
+  const body = [COLLECTION_INTERFACE, name];
+  const call = { destination: SERVICE_NAME, path, interface: PROPERTIES_INTERFACE, member: "Get" };
+  const [variant] = await bus.call({ ...call, signature: "ss", body }, TIMEOUT);
+  return checkProperty(name, variant);
+}
+
+function callBus(bus: Bus, member: string, signature: string, body: unknown[]): Promise<unknown[]> {
+  const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member };
+  return bus.call({ ...call, signature, body }, TIMEOUT);
+}

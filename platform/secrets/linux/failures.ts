@@ -1,0 +1,111 @@
+// The one place where errors of D-Bus and of the Secret Service API become the provider's failures.
+import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
+import { BusFailure } from "./dbus/bus-failure.ts";
+
+/** Not the service's own: what it sent is not encrypted with our key. */
+export const UNDECIPHERABLE = "undecipherable";
+export const IS_LOCKED = "org.freedesktop.Secret.Error.IsLocked";
+
+const NO_SERVICE =
+  "No secret service runs in this session; start GNOME Keyring (gnome-keyring-daemon), KWallet, or KeePassXC with its Secret Service integration";
+const START_BUS =
+  "log in to a desktop session, start the program with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS";
+const REPORT = "look into the log of the program that keeps the keyring";
+
+// The first matching line decides; `$` stands for the service's own words.
+const ANSWERS: readonly [RegExp, FailureKind, string][] = [
+  [/\.(ServiceUnknown|NameHasNoOwner)$/, "UNAVAILABLE", NO_SERVICE],
+  [
+    /\.Spawn\.|\.TimedOut$/,
+    "UNAVAILABLE",
+    "The secret service could not be started ($); start it by hand to see why",
+  ],
+  [
+    /\.(NoReply|Disconnected)$/,
+    "UNAVAILABLE",
+    "The secret service ended before it answered; look into its log, then try again",
+  ],
+  [
+    /\.(AccessDenied|AuthFailed)$/,
+    "DENIED",
+    "The secret service refused access ($); allow this program in its settings",
+  ],
+  [/\.IsLocked$/, "LOCKED", "The keyring is locked; unlock it and try again"],
+  [
+    /\.(LimitsExceeded|NoMemory)$/,
+    "TOO_LARGE",
+    "The secret service does not take this much ($); store a shorter value",
+  ],
+  [/\.Timeout$/, "TIMEOUT", "The secret service did not answer in time"],
+];
+
+const isVanishedName = /\.(UnknownMethod|UnknownObject|UnknownInterface|NoSuchObject)$/;
+
+/** Whether the called object does not exist, or no longer. */
+export function isVanished(error: unknown): boolean {
+  return isAnswer(error, isVanishedName);
+}
+
+export function isLocked(error: unknown): boolean {
+  return error instanceof BusFailure && error.native === IS_LOCKED;
+}
+
+/**
+ * Whether a new session may help: the service does not know ours, as after its restart, or has another key for it.
+ * KWallet has no name of its own for the first.
+ */
+export function isNoSession(error: unknown): boolean {
+  if (!(error instanceof BusFailure)) return false;
+  const { native = "", message } = error;
+  return (
+    native === UNDECIPHERABLE ||
+    /^org\.(freedesktop\.Secret\.Error\.NoSession|qtproject\.QtDBus\.Error\.InvalidObjectPath)$/.test(
+      native,
+    ) ||
+    (native.endsWith(".UnknownObject") && message.includes("/secrets/session/"))
+  );
+}
+
+/** Whether bus or service went away under the call, so that a new connection may succeed. */
+export function isInterrupted(error: unknown): boolean {
+  return (
+    (error instanceof BusFailure && error.kind === "closed") || isAnswer(error, /\.(NoReply|Disconnected)$/)
+  );
+}
+
+function isAnswer(error: unknown, name: RegExp): boolean {
+  return error instanceof BusFailure && error.kind === "answered" && name.test(error.native ?? "");
+}
+
+/** What the provider rejects with for `error`. */
+export function toProviderFailure(error: unknown): unknown {
+  if (error instanceof ProviderFailure) return error;
+  if (!(error instanceof BusFailure)) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return new ProviderFailure("PLATFORM", `The keyring cannot be used (${name}: ${message}); ${REPORT}`);
+  }
+  const { kind, native, message } = error;
+  if (kind === "unreachable" || kind === "refused")
+    return new ProviderFailure("UNAVAILABLE", `${message}; ${START_BUS}`, native);
+  if (kind === "closed") return new ProviderFailure("UNAVAILABLE", `${message}; try again`, native);
+  if (kind === "timeout")
+    return new ProviderFailure(
+      "TIMEOUT",
+      `${message}; see whether the secret service waits for a dialog or hangs`,
+      native,
+    );
+  if (kind === "malformed") return new ProviderFailure("PLATFORM", `${message}; ${REPORT}`, native);
+  for (const [name, failure, text] of ANSWERS) {
+    if (name.test(native ?? ""))
+      return new ProviderFailure(
+        failure,
+        text.replace("$", () => message || native!),
+        native,
+      );
+  }
+  return new ProviderFailure(
+    "PLATFORM",
+    `The secret service answered with an error (${native}: ${message}); ${REPORT}`,
+    native,
+  );
+}

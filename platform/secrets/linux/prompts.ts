@@ -1,0 +1,104 @@
+// Prompts of the Secret Service API: a person is asked through the service's own dialog.
+//
+// One at a time in this process: of twenty that gnome-keyring was asked for at once, one completed. And
+// `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
+// our connection ends, and the answer to it then serves whoever asks next.
+import { originalVariable } from "../../processes/posix/environment.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
+import { type Bus, PERSON_TIMEOUT } from "./dbus/bus.ts";
+import { BusFailure } from "./dbus/bus-failure.ts";
+import { BUS_NAME, BUS_PATH, NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./dbus/dbus-names.ts";
+
+interface OpenPrompt {
+  path: string;
+  complete(isDismissed: boolean): void;
+  abandon(failure: BusFailure): void;
+}
+
+export class Prompts {
+  readonly #bus: Bus;
+  #isWatching = false;
+  #shown: OpenPrompt | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(bus: Bus) {
+    this.#bus = bus;
+    bus.onPromptCompleted = (path, isDismissed) => {
+      if (path === this.#shown?.path) this.#shown.complete(isDismissed);
+    };
+    bus.onServiceGone = () =>
+      this.#shown?.abandon(new BusFailure("closed", "The secret service ended while a dialog was open"));
+  }
+
+  /**
+   * Shows the prompt at `path`, after those before it, and waits for its end; nothing for the path "/".
+   * Rejects with CANCELED when the person declines, with LOCKED when nobody could be asked, with TIMEOUT
+   * after `timeout` milliseconds, two minutes at least. `begin` is called when its turn has come; it is not shown
+   * when that throws.
+   */
+  show(path: string, timeout: number, begin: () => void): Promise<void> {
+    if (path === NO_OBJECT) return Promise.resolve();
+    const shown = this.#last.then(() => {
+      begin();
+      return this.#show(path, Math.max(timeout, PERSON_TIMEOUT));
+    });
+    this.#last = shown.catch(() => {});
+    return shown;
+  }
+
+  async #show(path: string, timeout: number): Promise<void> {
+    this.#watch();
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    promise.catch(() => {}); // it may reject while Prompt is still being called
+    this.#shown = { path, complete: resolve, abandon: reject };
+    const expire = () =>
+      reject(
+        new ProviderFailure(
+          "TIMEOUT",
+          "Nobody answered the keyring's dialog; unlock the keyring and try again",
+        ),
+      );
+    const timer = setTimeout(expire, timeout);
+    timer.unref();
+    this.#bus.onClose = () =>
+      reject(new BusFailure("closed", "The session bus went away while a dialog was open"));
+    try {
+      await this.#bus.call(
+        {
+          destination: SERVICE_NAME,
+          path,
+          interface: PROMPT_INTERFACE,
+          member: "Prompt",
+          signature: "s",
+          body: [""],
+        },
+        timeout,
+      );
+      if (await promise) throw dismissal();
+    } finally {
+      clearTimeout(timer);
+      this.#shown = undefined;
+    }
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    const rule = `type='signal',sender='${SERVICE_NAME}',interface='${PROMPT_INTERFACE}',member='Completed'`;
+    const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member: "AddMatch" };
+    this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // then the prompt times out
+  }
+}
+
+/** Without a display the service dismisses its own prompt at once: nobody has declined anything. */
+function dismissal(): ProviderFailure {
+  if (originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY"))
+    return new ProviderFailure(
+      "CANCELED",
+      "The keyring's dialog was dismissed; answer it to let the program go on",
+    );
+  return new ProviderFailure(
+    "LOCKED",
+    "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session, or run gnome-keyring-daemon --replace --unlock with its password on standard input",
+  );
+}

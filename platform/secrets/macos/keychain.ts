@@ -1,0 +1,197 @@
+// Credentials in the login keychain of macOS.
+//
+// (service, name) becomes a generic password with that service and account: the layout of Bun.secrets, keytar and
+// the `security` command. The file-based keychain is used, as they do: the data protection keychain is closed to
+// programs without an entitlement of their own (-34018).
+//
+// What is kept here: operations on one pair run in the order of their calls, and everything else of credential-operations.ts.
+// An operation that was given up goes on in its thread until the system answers, since a dialog cannot be taken
+// back; what it used is released then, and what it read is erased.
+//
+// Surprising:
+// - The value is never part of a query. It would be something to search for, and no item would be found.
+// - A query without a limit finds one item where something is read, and all of them where something is changed or
+//   deleted; naming the limit there is an error.
+// - Names can be listed without unlocking anything; only values are encrypted.
+import { type IsOver, Operations } from "../credential-operations.ts";
+import {
+  type CredentialName,
+  type OperationOptions,
+  ProviderFailure,
+  type SecretProvider,
+} from "../contract/secret-provider.ts";
+import {
+  readArray,
+  readConstants,
+  readData,
+  readEntry,
+  readString,
+  readTrue,
+  type CFReference,
+  Scope,
+} from "./core-foundation.ts";
+import { SECURITY } from "./frameworks.ts";
+import { type ItemSymbol, openItemThreads, type SecurityCall } from "./security.ts";
+import { DUPLICATE_ITEM, ITEM_NOT_FOUND, SUCCESS } from "./os-status.ts";
+
+/** Milliseconds, as for every store: time for a person to find and answer a dialog. */
+const PERSON_TIMEOUT = 120_000;
+/** How often a value is stored anew because another program has made or removed the item meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+const CONSTANTS = [
+  "kSecClass",
+  "kSecClassGenericPassword",
+  "kSecAttrService",
+  "kSecAttrAccount",
+  "kSecAttrLabel",
+  "kSecValueData",
+  "kSecReturnData",
+  "kSecReturnAttributes",
+  "kSecMatchLimit",
+  "kSecMatchLimitOne",
+  "kSecMatchLimitAll",
+] as const;
+
+type Constants = Record<(typeof CONSTANTS)[number] | "yes", CFReference>;
+type KeychainItem = readonly [key: CFReference, value: CFReference];
+
+interface Step {
+  readonly call: SecurityCall<ItemSymbol>;
+  /** Ends with the operation, in its thread. */
+  readonly scope: Scope;
+  readonly isOver: IsOver;
+  readonly constants: Constants;
+}
+
+export function openKeychain(): SecretProvider {
+  return new Keychain();
+}
+
+class Keychain implements SecretProvider {
+  readonly #operations = new Operations(
+    "The keychain did not finish within $; look for its dialog, then try again",
+  );
+  readonly #threads = openItemThreads();
+  #constants: Constants | undefined;
+
+  get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
+    return this.#perform(service, name, options, (step) => getValue(step, service, name));
+  }
+
+  set(service: string, name: string, value: Uint8Array, options?: OperationOptions): Promise<void> {
+    return this.#perform(service, name, options, (step) => setValue(step, service, name, value));
+  }
+
+  delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
+    return this.#perform(service, name, options, async ({ call, ...step }) => {
+      const query = step.scope.dictionary(identify(step, service, name));
+      return (await call("SecItemDelete", [query], [ITEM_NOT_FOUND])) === SUCCESS;
+    });
+  }
+
+  /** Goes by a pair that no credential can have, so it waits for no other operation than another list. */
+  list(service = "", options?: OperationOptions): Promise<CredentialName[]> {
+    return this.#perform(service, "", options, (step) => listNames(step, service));
+  }
+
+  #perform<T>(
+    service: string,
+    name: string,
+    { signal, timeout = PERSON_TIMEOUT }: OperationOptions = {},
+    perform: (step: Step) => Promise<T>,
+  ): Promise<T> {
+    return this.#operations.perform(`${service}\0${name}`, { signal, timeout }, async (isOver) => {
+      try {
+        return await this.#threads.use(async (call) => {
+          checkNotOver(isOver);
+          this.#constants ??= { ...readConstants(SECURITY, CONSTANTS), yes: readTrue() };
+          using scope = new Scope();
+          return await perform({ call, scope, isOver, constants: this.#constants });
+        });
+      } catch (error) {
+        if (error instanceof ProviderFailure) throw error;
+        throw new ProviderFailure(
+          "PLATFORM",
+          `The keychain could not be called (${(error as Error).message}); this needs macOS 13 or later`,
+        );
+      }
+    });
+  }
+}
+
+function checkNotOver(isOver: IsOver): void {
+  if (isOver()) throw new ProviderFailure("CANCELED", "The operation was given up");
+}
+
+async function getValue(
+  { call, isOver, ...step }: Step,
+  service: string,
+  name: string,
+): Promise<Uint8Array | null> {
+  const { scope, constants } = step;
+  const query = scope.dictionary([
+    ...identify(step, service, name),
+    [constants.kSecReturnData, constants.yes],
+    [constants.kSecMatchLimit, constants.kSecMatchLimitOne],
+  ]);
+  const result = new BigUint64Array(1);
+  const status = await call("SecItemCopyMatching", [query, result], [ITEM_NOT_FOUND]);
+  if (status === ITEM_NOT_FOUND) return null;
+  const [data = 0n] = result;
+  if (data === 0n) return new Uint8Array(0); // an empty value
+  scope.ownData(data);
+  checkNotOver(isOver);
+  return readData(data);
+}
+
+async function setValue(
+  { call, isOver, ...step }: Step,
+  service: string,
+  name: string,
+  value: Uint8Array,
+): Promise<void> {
+  const { scope, constants } = step;
+  const item = identify(step, service, name);
+  const content: KeychainItem = [constants.kSecValueData, scope.data(value)];
+  const query = scope.dictionary(item);
+  const change = scope.dictionary([content]);
+  let addition: CFReference | undefined;
+  for (let count = 1; ; count++) {
+    // The last attempt's failure is thrown, whichever it is.
+    const expected = (status: number) => (count < MAX_ATTEMPTS ? [status] : []);
+    if ((await call("SecItemUpdate", [query, change], [ITEM_NOT_FOUND])) === SUCCESS) return;
+    checkNotOver(isOver);
+    // Keychain Access shows the label as the entry's name.
+    addition ??= scope.dictionary([...item, [constants.kSecAttrLabel, scope.string(service)], content]);
+    if ((await call("SecItemAdd", [addition, null], expected(DUPLICATE_ITEM))) === SUCCESS) return;
+    checkNotOver(isOver);
+  }
+}
+
+async function listNames(step: Step, service: string): Promise<CredentialName[]> {
+  const { call, scope, constants } = step;
+  const query = scope.dictionary([
+    ...identify(step, service),
+    [constants.kSecReturnAttributes, constants.yes],
+    [constants.kSecMatchLimit, constants.kSecMatchLimitAll],
+  ]);
+  const result = new BigUint64Array(1);
+  const status = await call("SecItemCopyMatching", [query, result], [ITEM_NOT_FOUND]);
+  if (status === ITEM_NOT_FOUND) return [];
+  const found = new Map<string, CredentialName>();
+  for (const attributes of readArray(scope.own(result[0]!))) {
+    const service = readString(readEntry(attributes, constants.kSecAttrService));
+    const name = readString(readEntry(attributes, constants.kSecAttrAccount));
+    if (service && name) found.set(`${service}\0${name}`, { service, name });
+  }
+  return [...found.values()];
+}
+
+/** What tells an item from all others; without a name, all those of a service, or of all services. */
+function identify({ scope, constants }: Pick<Step, "scope" | "constants">, service: string, name = "") {
+  const entries: KeychainItem[] = [[constants.kSecClass, constants.kSecClassGenericPassword]];
+  if (service) entries.push([constants.kSecAttrService, scope.string(service)]);
+  if (name) entries.push([constants.kSecAttrAccount, scope.string(name)]);
+  return entries;
+}

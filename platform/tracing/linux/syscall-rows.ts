@@ -1,0 +1,37 @@
+// The table of calls as the recorder has it: an array of `struct row` of ../native/recorder/recorder.c.
+import { ACCESSES } from "./access-kinds.ts";
+import { type Architecture, type Syscall, CALLS, type PathArgument } from "./syscalls.ts";
+
+/** `enum kind` of recorder.c. */
+const KINDS = { doubt: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
+
+/** `enum follows`, the argument, and the bit. */
+function followsOf({ follows }: PathArgument): readonly number[] {
+  if (typeof follows === "boolean") return [follows ? 1 : 0, 0, 0];
+  return [follows.ifSet ? 2 : 3, follows.argument, follows.bit];
+}
+
+const NONE = -1;
+/** Numbers of a `struct argument`. */
+const ARGUMENT = 6;
+const MOST_ARGUMENTS = 2;
+
+function encodeCall(call: Syscall, architecture: Architecture): number[] {
+  const { paths = [], open, doubt, special, flags = open?.flags ?? NONE } = call;
+  const kind = doubt ? "doubt" : (special ?? (open ? "open" : "paths"));
+  const words = paths.flatMap((each) => [
+    each.directory ?? NONE,
+    each.path ?? NONE,
+    ACCESSES.indexOf(each.access),
+    ...followsOf(each),
+  ]);
+  return [
+    ...[call[architecture], KINDS[kind], flags, open?.how ?? NONE, open?.always ?? NONE],
+    ...[paths.length, ...words],
+    ...new Array<number>(ARGUMENT * MOST_ARGUMENTS - words.length).fill(0),
+  ];
+}
+
+export function encodeRows(architecture: Architecture): Int32Array {
+  return Int32Array.from(CALLS.flatMap((call) => encodeCall(call, architecture)));
+}

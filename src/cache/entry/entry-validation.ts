@@ -1,0 +1,158 @@
+// Whether what an earlier run found is what a run would find now. The first condition that is not met is the answer, in
+// words.
+//
+// Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it but what
+// other runs of the script have left there (stale-outputs.ts), which is to go. Looking changes nothing.
+import type { ListDirectory, StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
+import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
+import type { FileHashCache } from "../store/file-hash-cache.ts";
+import type { Matcher } from "../key/rule-globs.ts";
+import { isRepository, REPOSITORY } from "./relocation.ts";
+import { isSought } from "./parent-folder-names.ts";
+import type { PathObservations } from "../memo/path-observations.ts";
+import type { StatCache } from "../memo/stat-cache.ts";
+
+export interface FileSystemView {
+  readonly look: StatPath;
+  readonly list: ListDirectory;
+  readonly hashes: FileHashCache;
+  readonly isIgnored: Matcher;
+  /** What other scripts of the run have come to as well. */
+  readonly seen: StatCache;
+  /** What was looked at for this one, where somebody wants to know. */
+  readonly sights?: PathObservations | undefined;
+}
+
+/** What other runs of the same script have left. */
+export interface StaleOutputLookup {
+  /** Whether the path is that, without what may be in it. */
+  has(path: string): Promise<boolean>;
+  /** The paths and all that is in them, if they may be taken away; null where something of that is anything else. */
+  at(paths: readonly string[]): Promise<readonly string[] | null>;
+}
+
+const NOTHING_LEFT: StaleOutputLookup = { has: async () => false, at: async () => null };
+
+export interface EntryValidation {
+  /** Null when all are met. */
+  readonly mismatch: string | null;
+  /** What others have left, and is to go. */
+  readonly leftovers: readonly string[];
+}
+
+export async function validateEntry(
+  entry: CacheEntry,
+  world: FileSystemView,
+  left = NOTHING_LEFT,
+): Promise<EntryValidation> {
+  const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
+  const own = new Set(outputs.keys());
+  const added: string[] = [];
+  let inTheWay: string | null = null;
+  for (const condition of entry.conditions) {
+    const [kind, path] = condition;
+    if (kind === "names") {
+      const names = compareNames(condition[2], namesOf(path, world, own, condition[3]), path);
+      if (names.difference === null) continue;
+      // One that was made is made again where something else stands in its place, which may be a link to another.
+      if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
+      const isMade = outputs.get(path)?.kind === "directory";
+      if (!isMade || names.added.length === 0) return { mismatch: names.difference, leftovers: [] };
+      inTheWay ??= names.difference;
+      added.push(...names.added);
+      continue;
+    }
+    let difference = world.seen.cachedVerdict(condition);
+    if (difference === undefined) difference = await judge(condition, world);
+    else world.look(path); // it has been, for another script, and counts for this one
+    if (difference === null) continue;
+    const output = outputs.get(path);
+    if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
+    const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
+    if (!isReplaced || !(await left.has(path))) return { mismatch: difference, leftovers: [] };
+  }
+  // Asked at once, and last: git is to say of each.
+  const leftovers = added.length > 0 ? await left.at(added) : [];
+  return leftovers ? { mismatch: null, leftovers } : { mismatch: inTheWay, leftovers: [] };
+}
+
+async function judge(
+  condition: Exclude<RecordedDependency, { 0: "names" }>,
+  { look, hashes, seen }: FileSystemView,
+): Promise<string | null> {
+  const { generation } = seen;
+  const verdict = await compareState(condition, look(condition[1]), hashes);
+  seen.keepVerdict(condition, verdict, generation);
+  return verdict;
+}
+
+/** Null where there is no such directory. @param stems if only some names count: parent-folder-names.ts */
+export function namesOf(
+  path: string,
+  { list, isIgnored }: FileSystemView,
+  own: ReadonlySet<string>,
+  stems?: readonly string[],
+): string[] | null {
+  const base = path === "/" ? "" : path;
+  const isCounted = (name: string) =>
+    (!stems || isSought(name, stems)) &&
+    !own.has(`${base}/${name.slice(1)}`) &&
+    !isIgnored(`${base}/${name.slice(1)}`);
+  return list(path)?.filter(isCounted) ?? null;
+}
+
+/** `added` are paths; none where something else is different. */
+function compareNames(
+  before: readonly string[],
+  now: readonly string[] | null,
+  path: string,
+): { readonly difference: string | null; readonly added: readonly string[] } {
+  if (now === null) return { difference: before.length === 0 ? null : `${path} cannot be listed`, added: [] };
+  const old = new Set(before);
+  const found = old.has(REPOSITORY) ? now.map((name) => (isRepository(name) ? REPOSITORY : name)) : now;
+  const fresh = new Set(found);
+  const added = found.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
+  const removed = before.find((name) => !fresh.has(name));
+  if (added.length > 0)
+    return { difference: `${added[0]} is new`, added: removed === undefined ? added : [] };
+  return {
+    difference: removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`,
+    added,
+  };
+}
+
+export async function compareState(
+  condition: Exclude<RecordedDependency, { 0: "names" }>,
+  state: PathState,
+  hashes: FileHashCache,
+) {
+  const [kind, path] = condition;
+  if (kind === "any")
+    return state.kind === "file" || state.kind === "absent" ? null : `${path} is no file any more`;
+  if (kind === "absent") return state.kind === "absent" ? null : `${path} is there now`;
+  if (state.kind === "absent") return `${path} is not there any more`;
+  if (kind === "other") return state.kind === "other" ? null : `${path} is something else now`;
+  if (kind === "directory") {
+    if (state.kind !== "directory") return `${path} is no directory any more`;
+    return state.mode === condition[2] ? null : `${path} has other permissions`;
+  }
+  if (kind === "link")
+    return state.kind === "link" && state.target === condition[2] ? null : `${path} leads elsewhere`;
+  if (state.kind !== "file") return `${path} is no file any more`;
+  if (state.mode !== condition[3]) return `${path} has other permissions`;
+  if (kind === "size") return state.size === condition[2] ? null : `${path} has another size`;
+  return (await hashes.hash(path, state)) === condition[2] ? null : `${path} has changed`;
+}
+
+/** Whether a path is what the run has left there. */
+export async function isOutput(
+  output: RecordedOutput,
+  state: PathState,
+  hashes: FileHashCache,
+): Promise<boolean> {
+  if (output.kind === "absent") return state.kind === "absent";
+  if (output.kind === "directory") return state.kind === "directory" && state.mode === output.mode;
+  if (output.kind === "link") return state.kind === "link" && state.target === output.target;
+  if (state.kind !== "file" || state.mode !== output.mode) return false;
+  return (await hashes.hash(output.path, state)) === output.hash;
+}

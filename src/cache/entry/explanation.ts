@@ -1,0 +1,111 @@
+// What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
+import type { RecordedDependency, CacheEntry, StoredEntry } from "./entry.ts";
+import { hashBytes } from "../store/file-hash-cache.ts";
+import { NOT_CACHED } from "./uncacheable-reasons.ts";
+import { compareKeys, type Field, type CacheKey } from "../key/cache-key.ts";
+import type { EntrySnapshot } from "./entry-snapshot.ts";
+import type { CachedScript } from "../cached-script.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+
+/** What is known of a script for `rt cache why`. */
+export interface CacheExplanation {
+  readonly label: string;
+  /** The root of the project; absent in what older versions wrote. */
+  readonly root?: string;
+  readonly at: number;
+  readonly text: string;
+  readonly key: string;
+  readonly fields: readonly Field[];
+}
+
+export const FAILED = "its last run failed";
+
+export function parseFinding(text: string | null): CacheExplanation | undefined {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as CacheExplanation);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those of one script. */
+export class ScriptExplanations {
+  readonly #id: string;
+  readonly #label: string;
+  readonly #root: string;
+  readonly #store: CacheStore;
+  readonly #known: EntrySnapshot;
+  #last: { readonly finding: CacheExplanation | undefined } | undefined;
+
+  constructor(
+    root: string,
+    packageDirectory: string,
+    { label, scriptName }: Pick<CachedScript, "label" | "scriptName">,
+    store: CacheStore,
+    known: EntrySnapshot,
+  ) {
+    this.#id = hashBytes(`${root}\0${packageDirectory}\0${scriptName}`);
+    this.#label = label;
+    this.#root = root;
+    this.#store = store;
+    this.#known = known;
+  }
+
+  /** Where it is kept. */
+  get path(): string {
+    return this.#store.findingPath(this.#id);
+  }
+
+  /** The one before this run said anything. */
+  get last(): CacheExplanation | undefined {
+    this.#last ??= { finding: parseFinding(this.#store.readFinding(this.#id)) };
+    return this.#last.finding;
+  }
+
+  /** Why nothing that is kept was made by a script that was started like this. */
+  explain({ fields }: CacheKey): string {
+    if (!this.last) return "it has not run before";
+    const [, reason] = this.last.text.split(NOT_CACHED);
+    const unkept =
+      reason === undefined ? "its last run was not kept" : `its last run was not kept: ${reason}`;
+    return compareKeys(this.last.fields, fields)[0] ?? unkept;
+  }
+
+  tell(text: string, { hash, fields }: CacheKey, isHit: boolean): void {
+    const print = hashBytes(JSON.stringify([this.#label, text, hash]));
+    if (isHit && this.#known.isFound(this.#id, print)) return;
+    const { last } = this;
+    const [label, root] = [this.#label, this.#root];
+    const finding: CacheExplanation = { label, root, at: Date.now(), text, key: hash, fields };
+    const isSame = last?.text === text && last.key === hash && last.label === label && last.root === root;
+    // A run of hits writes nothing.
+    if (isHit && isSame) return this.#known.noteFound(this.#id, print);
+    try {
+      this.#store.writeFinding(this.#id, JSON.stringify(finding));
+    } catch {
+      // Nothing but an explanation is lost.
+    }
+  }
+}
+
+/** A path may have one condition of its own and one of what is in it. */
+function countPaths(conditions: readonly RecordedDependency[]): number {
+  const listed = conditions.filter(([kind]) => kind === "names");
+  const isCounted = (path: string) => conditions.some(([kind, each]) => kind !== "names" && each === path);
+  return conditions.length - listed.filter(([, path]) => isCounted(path)).length;
+}
+
+/** @param where it ran, if not here: for the end of a sentence */
+export function describeHit({ conditions, created }: CacheEntry, where = ""): string {
+  const paths = conditions.length === 0 ? "declared" : `${countPaths(conditions)} paths`;
+  const when = new Date(created).toISOString();
+  return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
+}
+
+/** Explains why an entry of another checkout does not apply here. */
+export function describeForeignPlace({ root, mentioned }: StoredEntry): string {
+  if (mentioned.includes(root))
+    return `its output contains the path of the project, so it is valid only in ${root}`;
+  const words = mentioned.map((word) => JSON.stringify(word)).join(", ");
+  return `its output contains ${words} from the path of the project, so it is valid only in ${root}`;
+}

@@ -1,0 +1,122 @@
+// Whether a script has written where the project lies: which words of the root's path are in its files, their names and its
+// lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, HTML, hex, base64).
+//
+// Surprising: a word counts wherever it stands by itself, since tools make names of paths ("-home-me-shop"). That is often
+// by chance, and costs no more than a run. In the middle of another word it does not count: most words of paths are short, and
+// would be in every text. Where that is in doubt, it counts.
+import { closeSync, openSync, readSync } from "node:fs";
+import { variantsOf } from "../../redaction/value-variants.ts";
+import type { CacheEntry, StoredEntry } from "./entry.ts";
+import { toPortableEntry, toPortablePath, REPOSITORY_NAME, withoutRepositoryKind, wordsOf } from "./relocation.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+
+const CHUNK = 4 << 20;
+
+/** As `keepEntry`, with the words of the project's path that its outputs contain. @param log the output log */
+export function keepWithMentions(
+  entry: CacheEntry,
+  root: string,
+  log: Uint8Array,
+  store: CacheStore,
+): StoredEntry {
+  const mentioned = findRootPathWords(entry, root, log, store, [REPOSITORY_NAME]);
+  const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
+  const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
+  const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
+  return toPortableEntry({ ...entry, conditions }, root, ofPlace);
+}
+
+/** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
+function findRootPathWords(
+  { outputs }: CacheEntry,
+  root: string,
+  log: Uint8Array,
+  store: CacheStore,
+  more: readonly string[] = [],
+): string[] {
+  const mentions = new RootPathDetector(root, more);
+  mentions.lookAt(log);
+  for (const output of outputs) {
+    mentions.lookAt(Buffer.from(toPortablePath(output.path, root)));
+    if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+    if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
+  }
+  return [...mentions.found];
+}
+
+export class RootPathDetector {
+  readonly #root: string;
+  /** What has not been found yet. */
+  readonly #words: Map<string, Buffer>;
+  #forms: Buffer[];
+  readonly #overlap: number;
+  readonly found = new Set<string>();
+
+  constructor(root: string, more: readonly string[] = []) {
+    this.#root = root;
+    this.#words = new Map([...wordsOf(root), ...more].map((word) => [word, Buffer.from(word)]));
+    const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
+    this.#forms = [...forms, ...variantsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
+    this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + LONGEST_ESCAPE;
+  }
+
+  lookAt(bytes: Uint8Array): void {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (const [word, wanted] of this.#words) {
+      if (!hasWord(buffer, wanted)) continue;
+      this.found.add(word);
+      this.#words.delete(word);
+    }
+    if (!this.#forms.some((form) => buffer.includes(form))) return;
+    this.found.add(this.#root);
+    this.#forms = [];
+  }
+
+  lookIn(path: string): void {
+    const descriptor = openSync(path, "r");
+    try {
+      const buffer = Buffer.allocUnsafe(CHUNK + this.#overlap);
+      for (let kept = 0; this.#words.size > 0 || this.#forms.length > 0;) {
+        const count = readSync(descriptor, buffer, kept, CHUNK, null);
+        if (count === 0) return;
+        const filled = kept + count;
+        this.lookAt(buffer.subarray(0, filled));
+        // A word on the border counts from there on as if it began there, which at worst finds one too many.
+        const rest = Math.min(this.#overlap, filled);
+        buffer.copyWithin(0, filled - rest, filled);
+        kept = rest;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/** Bytes in front of a word that are looked at for the end of an escape; of those that colour text the longest are this long. */
+const LONGEST_ESCAPE = 48;
+
+function hasWord(text: Buffer, word: Buffer): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!isOfWord(text[at + word.length]) && (!isOfWord(text[at - 1]) || isBehindEscape(text, at)))
+      return true;
+  return false;
+}
+
+/** A letter or a digit. What is not ASCII is none: a quotation mark, or a letter of those who write without spaces. */
+function isOfWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122);
+}
+
+/** What ends in a letter or a digit that is none of a word's: `ESC [ 1 m` of terminals, however ESC is written; `\n`; `%2F`. */
+const ESCAPES = [
+  /\[[0-?]*[ -/]*[@-~]$/, // of a terminal
+  /(?:\x1b|\\(?:e|033|x1b|u001b))[ -/]*[0-~]$/i, // of one too, without a bracket
+  /\\(?:[a-z]|[0-7]{1,3}|x[\da-f]{1,2}|u[\da-f]{4}|U[\da-f]{8})$/i,
+  /%[\da-f]{2}$/i,
+];
+
+function isBehindEscape(text: Buffer, at: number): boolean {
+  const before = text.toString("latin1", Math.max(0, at - LONGEST_ESCAPE), at);
+  return ESCAPES.some((escape) => escape.test(before));
+}

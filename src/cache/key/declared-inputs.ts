@@ -1,0 +1,58 @@
+// The inputs of a script that nobody can follow, or is to: all files of its package and of the packages of the workspace
+// that it depends on which git does not ignore, what decides for the whole workspace (lockfiles, the root's package.json),
+// and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
+import { directoriesNeeded, listPackageFiles, listTracked, sharedFiles } from "../../workspace/package-files.ts";
+import type { CacheRule } from "../../config/settings/cache.ts";
+import type { FileSystemView } from "../entry/entry-validation.ts";
+import { endOf, followLinks } from "./symlink-targets.ts";
+import { listFiles, type Matcher } from "./rule-globs.ts";
+import { isBelow } from "../entry/relocation.ts";
+import { NotCacheableError } from "../entry/not-cacheable-error.ts";
+
+export interface DeclaredInputView extends FileSystemView {
+  readonly root: string;
+  readonly packageDirectory: string;
+  readonly isDeclared: Matcher;
+}
+
+/** In which each file is one, unless git ignores it. Throws Failure. */
+export function declaredDirectories(root: string, packageDirectory: string): string[] {
+  return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
+}
+
+/** Absolute, sorted; without the script's own outputs, unless git has them: those may be sources. Throws Unkept, Failure. */
+export async function declaredInputs(rule: CacheRule, world: DeclaredInputView): Promise<string[]> {
+  const { root, packageDirectory } = world;
+  const found = new Set(sharedFiles(root));
+  const directories = declaredDirectories(root, packageDirectory);
+  for (const directory of directories)
+    for (const path of await listPackageFiles(directory)) {
+      const { kind } = world.look(path);
+      // A repository in the repository.
+      if (!found.has(path) && kind === "directory") directories.push(path);
+      if (kind === "link") addLinked(endOf(path), directories, world);
+      found.add(path);
+    }
+  for (const path of await listFiles(rule.inputs, packageDirectory)) found.add(path);
+  const isAny = [...found].some((path) => world.isDeclared(path));
+  const tracked = new Set(isAny ? (await Promise.all(directories.map(listTracked))).flat() : []);
+  const counts = (path: string) => !world.isDeclared(path) || tracked.has(path);
+  const inputs = [...found].filter((path) => counts(path) && !world.isIgnored(path)).sort();
+  const files = inputs.filter((path) => {
+    const { kind } = world.look(path);
+    if (kind === "other") throw new NotCacheableError("pipe", path);
+    return kind === "file" || kind === "link";
+  });
+  return await followLinks(files, world);
+}
+
+/** A directory of the project that nobody else has listed, as one that packages share. */
+function addLinked(
+  end: string,
+  directories: string[],
+  { root, packageDirectory, look }: DeclaredInputView,
+): void {
+  const isListed = directories.some((each) => end === each || isBelow(end, each));
+  if (isListed || !isBelow(end, root) || isBelow(packageDirectory, end)) return;
+  if (look(end).kind === "directory") directories.push(end);
+}

@@ -1,0 +1,75 @@
+// What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
+import type { ListDirectory, StatPath, TracingOperations } from "../../../platform/tracing/contract/tracing.ts";
+import { statPath } from "../../../platform/files/path-state.ts";
+import { keepUnignored } from "../../workspace/package-files.ts";
+import type { CacheRule } from "../../config/settings/cache.ts";
+import type { EntrySnapshot } from "../entry/entry-snapshot.ts";
+import { openHashes } from "../store/file-hash-persistence.ts";
+import { alwaysIgnored, matcher } from "../key/rule-globs.ts";
+import { isBelow } from "../entry/relocation.ts";
+import { internObservation, type PathObservations } from "./path-observations.ts";
+import type { ProjectView } from "../entry/entry-builder.ts";
+import type { StatCache } from "./stat-cache.ts";
+import type { SharedCache } from "../shared-cache.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+
+/** What the scripts of a run share. */
+export interface CacheContext {
+  /** Absent where inputs are declared. */
+  readonly tracing: TracingOperations | undefined;
+  readonly store: CacheStore;
+  readonly shared: SharedCache | undefined;
+  readonly seen: StatCache;
+  readonly known: EntrySnapshot;
+  /** What rt was started with. */
+  readonly original: Readonly<Record<string, string>>;
+  /** Whether somebody wants to know what a hit was found by. */
+  readonly isNoted: boolean;
+}
+
+export function openWorld(
+  rule: CacheRule,
+  root: string,
+  packageDirectory: string,
+  { store, seen, isNoted }: CacheContext,
+): ProjectView {
+  const ignored = matcher(rule.ignore, packageDirectory, root);
+  const always = alwaysIgnored(root);
+  const sights: PathObservations | undefined = isNoted ? new Map() : undefined;
+  return {
+    ...(sights ? noting(seen, sights) : { look: seen.look, list: seen.list }),
+    sights,
+    seen,
+    hashes: openHashes(root, statPath, store),
+    // The store is no input of anything, wherever it is.
+    isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
+    root,
+    isDeclared: matcher(rule.outputs, packageDirectory),
+    declared: rule.outputs,
+    packageDirectory,
+    sourcesAmong: async (paths) => await keepUnignored(root, paths),
+    keep: async (path, state) => {
+      const hash = await store.addFile(path);
+      const now = statPath(path);
+      return now.kind === "file" && now.stamp === state.stamp ? hash : null;
+    },
+  };
+}
+
+function noting(
+  seen: StatCache,
+  sights: PathObservations,
+): { readonly look: StatPath; readonly list: ListDirectory } {
+  return {
+    look(path) {
+      const state = seen.look(path);
+      if (sights.get(path)?.how !== "names") sights.set(path, internObservation("state", state.kind));
+      return state;
+    },
+    list(path) {
+      const names = seen.list(path);
+      sights.set(path, internObservation("names", names ? "directory" : "absent"));
+      return names;
+    },
+  };
+}

@@ -1,0 +1,197 @@
+// What was looked at, and the stamps by which it is known again.
+//
+// Contract: a stamp is only made of what is as it was seen: what was not there is not there, and what was there has the kind that
+// it had, and nothing has happened to it since before the run began. So what was read is what is stamped. Of a
+// directory that was not listed the kind and the permissions alone count: names come and go in it.
+//
+// Surprising: a stamp is of a path, and that says nothing of links on the way. Who looks at a `state` has each of
+// those among its paths; for who has looked through one, see `#addLink`.
+import { readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
+import { ABSENT, DIRECTORY, KIND, LINK, type StatFingerprintReader } from "../../../platform/files/contract/stat-fingerprint.ts";
+import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
+import { stamps } from "../../../platform/files/stat-fingerprint.ts";
+import type { CacheRule } from "../../config/settings/cache.ts";
+import { isBelow } from "../entry/relocation.ts";
+
+/** How a path was looked at, and what it was: `content` is read through links, a `state` is not. */
+export interface PathObservation {
+  readonly how: "state" | "names" | "content" | "way";
+  /** Undefined for something that is there. */
+  readonly kind?: PathState["kind"] | undefined;
+}
+
+export type PathObservations = Map<string, PathObservation>;
+
+type ObservedKind = PathState["kind"] | undefined;
+
+const sights = new Map<PathObservation["how"], Map<ObservedKind, PathObservation>>();
+
+/** The same object for the same: there are many more looks than ways to look. */
+export function internObservation(how: PathObservation["how"], kind?: ObservedKind): PathObservation {
+  let known = sights.get(how);
+  if (!known) sights.set(how, (known = new Map<ObservedKind, PathObservation>()));
+  let sight = known.get(kind);
+  if (!sight) known.set(kind, (sight = { how, kind }));
+  return sight;
+}
+
+/** By what a script was found to be a hit. */
+export interface HitEvidence {
+  readonly sights: ReadonlyMap<string, PathObservation>;
+  /** The blob of what it wrote. */
+  readonly log: string;
+  /** When its entry was last marked as used, in milliseconds since 1970. */
+  readonly used: number;
+}
+
+interface ObservationRoot {
+  readonly root: string;
+  readonly packageDirectory: string;
+  readonly sights?: PathObservations | undefined;
+}
+
+interface HitFiles {
+  /** Of the entry, and of what was last found out about the script. */
+  readonly file: string;
+  readonly finding: string;
+  readonly log: string;
+}
+
+/** Undefined where paths do not tell it, or nobody wants to know. */
+export function hitEvidenceOf(
+  { inputs }: CacheRule,
+  { root, packageDirectory, sights: looked }: ObservationRoot,
+  { file, finding, log }: HitFiles,
+): HitEvidence | undefined {
+  if (!looked) return undefined;
+  const sights = new Map(looked);
+  for (const glob of inputs) {
+    if (glob.startsWith("!")) continue;
+    const kind = sights.get(resolve(packageDirectory, glob))?.kind;
+    if (GLOB.test(glob) || (kind !== "file" && kind !== "absent")) return undefined;
+  }
+  if (packageDirectory !== root && !isBelow(packageDirectory, root)) return undefined;
+  for (let at = packageDirectory; at !== root; at = dirname(at))
+    if (!sights.has(at)) sights.set(at, internObservation("state", "directory"));
+  for (const path of [file, finding]) sights.set(path, internObservation("state"));
+  sights.set(dirname(file), internObservation("names"));
+  const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return used === undefined ? undefined : { sights, log, used };
+}
+
+const GLOB = /[*?[\]{}]/;
+
+/** Of a row: whether links are followed, and whether all of the stamp counts or the kind and the permissions alone. */
+export const FOLLOWS = 1;
+export const WHOLE = 2;
+
+const encoder = new TextEncoder();
+
+/** A path as it has to be found again. */
+export interface FingerprintRow {
+  readonly path: string;
+  readonly how: number;
+  readonly stamp: Uint32Array;
+}
+
+/** Makes rows of what was looked at. */
+export class StatFingerprinter {
+  readonly #before: number;
+  readonly #path = new Uint8Array(new ArrayBuffer(MAX_PATH));
+  readonly #reader: StatFingerprintReader | undefined;
+  readonly #known = new Map<PathObservation, Map<string, readonly FingerprintRow[] | null>>();
+
+  /** @param begin of the run, in milliseconds since 1970 */
+  constructor(begin: number) {
+    this.#before = begin - TIMESTAMP_GRANULARITY;
+    this.#reader = stamps?.openStamps(this.#path);
+  }
+
+  /** Null where one of these is not as it was seen, or nobody can be sure that it is. */
+  stamp(sights: Iterable<readonly [path: string, sight: PathObservation]>): FingerprintRow[] | null {
+    const rows: FingerprintRow[] = [];
+    for (const [path, sight] of sights) {
+      const known = this.#lookUp(path, sight);
+      if (known === null) return null;
+      for (const row of known) rows.push(row);
+    }
+    return rows;
+  }
+
+  /** Most are looked at by many scripts. */
+  #lookUp(path: string, sight: PathObservation): readonly FingerprintRow[] | null {
+    let paths = this.#known.get(sight);
+    if (!paths) this.#known.set(sight, (paths = new Map<string, readonly FingerprintRow[] | null>()));
+    let rows = paths.get(path);
+    if (rows === undefined) paths.set(path, (rows = this.#rowsOf(path, sight)));
+    return rows;
+  }
+
+  #rowsOf(path: string, { how, kind }: PathObservation): FingerprintRow[] | null {
+    const stamp = this.#take(path, false);
+    if (!stamp) return null;
+    if (isAbsent(stamp)) {
+      const isMissing = stamp[0] === ABSENT + ENOENT || stamp[0] === ABSENT + ENOTDIR;
+      return kind === "absent" && isMissing ? [{ path, how: WHOLE, stamp }] : null;
+    }
+    const type = stamp[0]! & KIND;
+    if (kind === "absent" || (kind !== undefined && KINDS[kind] !== undefined && KINDS[kind] !== type))
+      return null;
+    if (type === LINK && how !== "state") return this.#addLink(path, how, stamp);
+    if (type === DIRECTORY && how !== "names") return [{ path, how: 0, stamp }];
+    if (type !== DIRECTORY && type !== FILE && type !== LINK) return [{ path, how: 0, stamp }];
+    return this.#isSettled(stamp) ? [{ path, how: WHOLE, stamp }] : null;
+  }
+
+  /** What was read through a link is what it leads to now; where a directory really is, all of the way there tells. */
+  #addLink(path: string, how: PathObservation["how"], stamp: Uint32Array): FingerprintRow[] | null {
+    if (!this.#isSettled(stamp)) return null;
+    const own = { path, how: WHOLE, stamp };
+    const end = this.#take(path, true);
+    if (!end || isAbsent(end)) return null;
+    const isDirectory = (end[0]! & KIND) === DIRECTORY;
+    if (!isDirectory) return this.#isSettled(end) ? [own, { path, how: FOLLOWS | WHOLE, stamp: end }] : null;
+    if (how === "names") return null;
+    const target = resolve(dirname(path), readlinkSync(path));
+    if (realpathSync(path) !== target) return null;
+    const rows: FingerprintRow[] = [own];
+    for (let at = target; ; at = dirname(at)) {
+      const state = this.#take(at, false);
+      if (!state || (state[0]! & KIND) !== DIRECTORY) return null;
+      rows.push({ path: at, how: 0, stamp: state });
+      if (at === dirname(at)) return rows;
+    }
+  }
+
+  #isSettled(stamp: Uint32Array): boolean {
+    return stamps!.changeOf(stamp) < this.#before;
+  }
+
+  #take(path: string, follows: boolean): Uint32Array | undefined {
+    const { read, written } = encoder.encodeInto(path, this.#path);
+    const isWhole = read === path.length && written < this.#path.length;
+    if (!isWhole || path.includes("\0") || !path.isWellFormed()) return undefined;
+    this.#path[written] = 0;
+    return this.#reader?.take(0, follows).slice();
+  }
+}
+
+const MAX_PATH = 4096;
+const ENOENT = 2;
+const ENOTDIR = 20;
+const FILE = 0o100000;
+const KINDS: Partial<Record<PathState["kind"], number>> = { file: FILE, directory: DIRECTORY, link: LINK };
+
+function isAbsent(stamp: Uint32Array): boolean {
+  return stamp[0]! >= ABSENT;
+}
+
+export function lookupObservations({ paths }: LookupRecorder): [string, PathObservation][] {
+  return [...paths].map(([path, { how, isThere }]) => [
+    path,
+    internObservation(how, isThere ? undefined : "absent"),
+  ]);
+}

@@ -1,0 +1,230 @@
+// What a run of many scripts went by, all of it, in one file: if no path of that has another stamp, the next run that is asked
+// the same comes to the same, and plans nothing, makes no keys and opens no entries.
+//
+// Contract: a memory and no more. What is known of the run counts only while all that it was planned from has the same
+// stamps, and each part only while all that was looked at for it has. Damaged, foreign or missing it is an empty one.
+//
+// Surprising: rows and paths are bytes, not JSON: of a thousand packages there are fifteen thousand, and nothing is made of
+// them but addresses.
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { FINGERPRINT_WORDS, type StatFingerprintReader } from "../../../platform/files/contract/stat-fingerprint.ts";
+import { makePrivate } from "../../../platform/files/private-file.ts";
+import { stamps } from "../../../platform/files/stat-fingerprint.ts";
+import { FOLLOWS, type FingerprintRow, WHOLE } from "./path-observations.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+
+/** Another one for another shape of what is written. */
+const SHAPE = 2;
+/** Of one store; those that were written first go. */
+const MOST = 8;
+/** Bytes. */
+const LARGEST = 64 << 20;
+/** A row: how, where its path begins, the stamp. */
+const ROW = 2 + FINGERPRINT_WORDS;
+
+/** As it is written, in JSON behind rows and paths. */
+interface Text<All, Part> {
+  readonly all: All;
+  /** How many of the rows count for all of it: the first. */
+  readonly common: number;
+  /** Null where nothing is known of one. */
+  readonly parts: readonly ({ readonly part: Part; readonly rows: readonly number[] } | null)[];
+}
+
+/** One that was read. */
+export class RunMemo<All, Part> {
+  readonly #text: Text<All, Part>;
+  readonly #rows: Uint32Array;
+  readonly #reader: StatFingerprintReader;
+  /** Kept for as long as the reader has its address. */
+  readonly #paths: Uint8Array;
+  /** Of each row: 0 for nobody has looked, 1 for the same, 2 for another. */
+  #verdicts: Uint8Array | undefined;
+
+  constructor(text: Text<All, Part>, rows: Uint32Array, paths: Uint8Array, reader: StatFingerprintReader) {
+    [this.#text, this.#rows, this.#paths, this.#reader] = [text, rows, paths, reader];
+    this.#verdicts = new Uint8Array(rows.length / ROW);
+  }
+
+  get all(): All {
+    return this.#text.all;
+  }
+
+  /** Whether what all of it rests on is as it was. */
+  isCurrent(): boolean {
+    for (let row = 0; row < this.#text.common; row += 1) if (!this.#isSame(row)) return false;
+    return true;
+  }
+
+  /** What was known of a part, if that is as it was. */
+  partAt(index: number): Part | undefined {
+    const known = this.#text.parts[index];
+    return known?.rows.every((row) => this.#isSame(row)) ? known.part : undefined;
+  }
+
+  /** Something is about to change: from now on every path is looked at each time. */
+  end(): void {
+    this.#verdicts = undefined;
+  }
+
+  #isSame(row: number): boolean {
+    const known = this.#verdicts?.[row];
+    if (known) return known === 1;
+    const isSame = this.#compare(row * ROW);
+    if (this.#verdicts) this.#verdicts[row] = isSame ? 1 : 2;
+    return isSame;
+  }
+
+  #compare(start: number): boolean {
+    const rows = this.#rows;
+    const how = rows[start]!;
+    const now = this.#reader.take(rows[start + 1]!, (how & FOLLOWS) !== 0);
+    if ((how & WHOLE) === 0) return now[0] === rows[start + 2];
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1)
+      if (now[word] !== rows[start + 2 + word]) return false;
+    return true;
+  }
+
+  /** For one that is written after it: what it knows of all of it. */
+  commonRows(): FingerprintRow[] {
+    return [...Array(this.#text.common).keys()].map((row) => this.#copyRow(row));
+  }
+
+  /** Likewise of one part; null where nothing is known of that. */
+  copyOf(index: number): { readonly part: Part; readonly rows: readonly FingerprintRow[] } | null {
+    const known = this.#text.parts[index];
+    return known ? { part: known.part, rows: known.rows.map((row) => this.#copyRow(row)) } : null;
+  }
+
+  #copyRow(row: number): FingerprintRow {
+    const [how, at, ...stamp] = this.#rows.subarray(row * ROW, (row + 1) * ROW);
+    const path = decoder.decode(this.#paths.subarray(at, this.#paths.indexOf(0, at)));
+    return { path, how: how!, stamp: Uint32Array.from(stamp) };
+  }
+}
+
+const decoder = new TextDecoder();
+
+function directoryOf(store: CacheStore): string {
+  return join(store.directory, "recalled");
+}
+
+/**
+ * Whether something is written under that name: what is known of a run, or that it may come again. Throws where others could
+ * have written it.
+ */
+export function isRepeatExpected(store: CacheStore, id: string): boolean {
+  if (!existsSync(join(directoryOf(store), id))) return false;
+  makePrivate(directoryOf(store));
+  return true;
+}
+
+/** A run may come again, and is then worth remembering. Throws the system's errors. */
+export function markForMemo(store: CacheStore, id: string): void {
+  // Not with the rest of the store, which may be read where it cannot be written.
+  makePrivate(directoryOf(store));
+  store.write("recalled", id, "");
+  forgetOldest(directoryOf(store));
+}
+
+/** It was not to be remembered. */
+export function clearMemoMark(store: CacheStore, id: string): void {
+  rmSync(join(directoryOf(store), id), { force: true });
+}
+
+/** Undefined where nothing is known of a run. @param id what tells the run from all others */
+export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<All, Part> | undefined {
+  const body = store.readBytes("recalled", id);
+  if (!body || body.length < HEAD) return undefined;
+  const [shape, rowBytes, pathBytes] = wordsOf(body.subarray(0, HEAD)) as unknown as [number, number, number];
+  if (shape !== SHAPE) return undefined;
+  const paths = new Uint8Array(new ArrayBuffer(pathBytes));
+  paths.set(body.subarray(HEAD + rowBytes, HEAD + rowBytes + pathBytes));
+  const reader = stamps?.openStamps(paths);
+  if (!reader) return undefined;
+  const text = JSON.parse(body.toString("utf8", HEAD + rowBytes + pathBytes)) as Text<All, Part>;
+  return new RunMemo(text, wordsOf(body.subarray(HEAD, HEAD + rowBytes)), paths, reader);
+}
+
+/** Bytes: the shape, how long the rows are, and the paths. */
+const HEAD = 12;
+
+function wordsOf(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(new Uint8Array(bytes).buffer);
+}
+
+interface MemoDraft<All, Part> {
+  readonly all: All;
+  readonly common: readonly FingerprintRow[];
+  readonly parts: readonly ({ readonly part: Part; readonly rows: readonly FingerprintRow[] } | null)[];
+}
+
+/** Throws the system's errors. */
+export function writeRunMemo<All, Part>(
+  store: CacheStore,
+  id: string,
+  { all, common, parts }: MemoDraft<All, Part>,
+): void {
+  const sheet = new Sheet();
+  for (const row of common) sheet.place(row);
+  const count = sheet.count;
+  const written = parts.map(
+    (each) => each && { part: each.part, rows: each.rows.map((row) => sheet.place(row)) },
+  );
+  const text: Text<All, Part> = { all, common: count, parts: written };
+  const body = sheet.toBytes(JSON.stringify(text));
+  if (body.length > LARGEST) return;
+  store.write("recalled", id, body);
+  forgetOldest(directoryOf(store));
+}
+
+function forgetOldest(directory: string): void {
+  const names = readdirSync(directory);
+  if (names.length <= MOST) return;
+  const paths = names.map((name) => join(directory, name));
+  const timed = paths.map((path) => ({
+    path,
+    time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  }));
+  for (const { path } of timed.sort((a, b) => b.time - a.time).slice(MOST)) rmSync(path, { force: true });
+}
+
+/** Rows and their paths, each once. */
+class Sheet {
+  readonly #places = new Map<FingerprintRow, number>();
+  readonly #same = new Map<string, number>();
+  readonly #rows: FingerprintRow[] = [];
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  place(row: FingerprintRow): number {
+    let place = this.#places.get(row);
+    if (place !== undefined) return place;
+    const { buffer, byteOffset, byteLength } = row.stamp;
+    const text = `${row.how} ${Buffer.from(buffer, byteOffset, byteLength).toString("latin1")} ${row.path}`;
+    place = this.#same.get(text) ?? this.#rows.push(row) - 1;
+    this.#same.set(text, place);
+    this.#places.set(row, place);
+    return place;
+  }
+
+  toBytes(text: string): Uint8Array {
+    const paths = this.#rows.map(({ path }) => Buffer.from(`${path}\0`));
+    const rows = new Uint32Array(this.#rows.length * ROW);
+    let at = 0;
+    for (const [index, { how, stamp }] of this.#rows.entries()) {
+      rows.set([how, at], index * ROW);
+      rows.set(stamp, index * ROW + 2);
+      at += paths[index]!.length;
+    }
+    return Buffer.concat([
+      Buffer.from(Uint32Array.of(SHAPE, rows.byteLength, at).buffer),
+      Buffer.from(rows.buffer),
+      ...paths,
+      Buffer.from(text),
+    ]);
+  }
+}

@@ -1,0 +1,79 @@
+// A shared cache that speaks turbo's protocol: the index of a key is an artifact, and the contents of an entry are another,
+// both signed as turbo signs. turbo-client.ts makes the requests.
+import type { TurboSettings } from "../../config/settings/remote-cache.ts";
+import { contentsOf, type CacheEntry } from "../entry/entry.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+import {
+  contentsId,
+  indexId,
+  type KeptIndex,
+  LARGEST_CONTENTS,
+  LARGEST_INDEX,
+  packContents,
+  readContents,
+} from "./artifact.ts";
+import type { CacheBackend, Warn, Use } from "./backend.ts";
+import type { ArtifactSigner } from "./signature.ts";
+import { TurboClient } from "./turbo-client.ts";
+
+export class TurboBackend implements CacheBackend {
+  readonly #client: TurboClient;
+  readonly #seal: ArtifactSigner;
+
+  constructor(settings: TurboSettings, token: string, seal: ArtifactSigner, tell: Warn) {
+    this.#client = new TurboClient(settings, token, tell);
+    this.#seal = seal;
+  }
+
+  get isRead(): boolean {
+    return this.#client.isRead;
+  }
+
+  get isWritten(): boolean {
+    return this.#client.isWritten;
+  }
+
+  async getIndex(key: string): Promise<Uint8Array | undefined> {
+    return await this.#get(indexId(key), LARGEST_INDEX);
+  }
+
+  /** All of them: an archive is one. */
+  async getContents(entry: CacheEntry): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+    const bytes = await this.#get(contentsId(entry), LARGEST_CONTENTS);
+    return (bytes && readContents(bytes, contentsOf(entry))) ?? undefined;
+  }
+
+  async putContents(entry: CacheEntry, store: CacheStore): Promise<boolean> {
+    const id = contentsId(entry);
+    if (await this.#client.has(id)) return true;
+    const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));
+    return contents !== null && (await this.#put(id, contents, entry.duration));
+  }
+
+  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<boolean> {
+    return await this.#put(indexId(key), bytes, entries[0]!.duration);
+  }
+
+  async finish(uses: readonly Use[]): Promise<void> {
+    const events = uses.map(({ key, isHit, duration }) => ({
+      hash: indexId(key),
+      event: isHit ? ("HIT" as const) : ("MISS" as const),
+      duration: Math.round(duration),
+    }));
+    await this.#client.sendEvents(events);
+    this.abandon();
+  }
+
+  abandon(): void {
+    this.#client.abandon();
+  }
+
+  async #get(id: string, largest: number): Promise<Uint8Array | undefined> {
+    const artifact = await this.#client.get(id, largest);
+    return artifact && this.#seal.open(id, artifact.bytes, artifact.tag);
+  }
+
+  async #put(id: string, bytes: Uint8Array, duration: number): Promise<boolean> {
+    return await this.#client.put(id, bytes, duration, this.#seal.sign(id, bytes));
+  }
+}

@@ -1,0 +1,82 @@
+// --verify-inputs: what a script was seen to read and write, beside what its rule would go by where nobody can look.
+//
+// Contract: who is told of nothing here may trust the declaration elsewhere, for what the script has done this time. What is
+// installed is declared by the lockfile, what belongs to the machine or to the user by nobody.
+import { isAbsolute, join } from "node:path";
+import type { Trace } from "../../../platform/tracing/contract/tracing.ts";
+import { declaredInputs } from "../key/declared-inputs.ts";
+import { describeNotCached, type Doubted } from "../entry/uncacheable-reasons.ts";
+import { hasWritten, type ProjectView } from "../entry/entry-builder.ts";
+import { describeRule, globOf } from "../key/rule-line.ts";
+import { NotCacheableError } from "../entry/not-cacheable-error.ts";
+import type { CacheRule } from "../../config/settings/cache.ts";
+import { isBelow, type IsMachinePath, toPortablePath } from "../entry/relocation.ts";
+
+interface Undeclared {
+  /** From the root where they are in it; sorted. */
+  readonly read: readonly string[];
+  readonly written: readonly string[];
+}
+
+/** Lines for people; without any it has done nothing but what is declared. @param isFixed as `fixedPlaces` says. Throws Failure. */
+export async function verify(
+  doubted: Doubted,
+  trace: Trace,
+  rule: CacheRule,
+  world: ProjectView,
+  isFixed: IsMachinePath,
+): Promise<string[]> {
+  try {
+    if (trace.doubt) throw new NotCacheableError(trace.doubt.kind, trace.doubt.detail);
+    return describeUndeclared(doubted, await findUndeclared(trace, rule, world, isFixed));
+  } catch (error) {
+    if (!(error instanceof NotCacheableError)) throw error;
+    return [describeNotCached(doubted, error.why, error.detail)];
+  }
+}
+
+/** Throws Unkept, Failure. */
+async function findUndeclared(
+  { paths }: Trace,
+  rule: CacheRule,
+  world: ProjectView,
+  isFixed: IsMachinePath,
+): Promise<Undeclared> {
+  const declared = new Set(await declaredInputs(rule, world));
+  const read: string[] = [];
+  const written: string[] = [];
+  for (const traced of paths) {
+    const { path, first, last: now = first, isRead } = traced;
+    if (world.isIgnored(path) || world.isDeclared(path)) continue;
+    const shown = toPortablePath(path, world.root);
+    if (hasWritten(traced)) {
+      if (now.kind !== "directory" && (now.kind !== "absent" || first.kind !== "absent")) written.push(shown);
+    }
+    if (!isRead || first.kind !== "file" || declared.has(path)) continue;
+    const isOfOthers = isBelow(path, world.root) ? /[\\/]node_modules[\\/]/.test(path) : isFixed(path, true);
+    if (!isOfOthers) read.push(shown);
+  }
+  return { read: read.sort(), written: written.sort() };
+}
+
+const MOST_SHOWN = 20;
+
+/** None where all is declared. */
+function describeUndeclared(
+  { label, rule, packageDirectory, root }: Doubted,
+  { read, written }: Undeclared,
+): string[] {
+  const lines = [
+    ...read.map((path) => `${label} reads ${path}, which is not declared`),
+    ...written.map((path) => `${label} writes ${path}, which is not declared`),
+  ];
+  if (lines.length === 0) return [];
+  const rest = lines.length - MOST_SHOWN;
+  if (rest > 0) lines.splice(MOST_SHOWN, rest, `${label} has ${rest} more of these`);
+  const toGlob = (path: string) =>
+    isAbsolute(path)
+      ? globOf(path, packageDirectory, false)
+      : globOf(join(root, path), packageDirectory, true);
+  const [inputs, outputs] = [read.map(toGlob), written.map(toGlob)];
+  return [...lines, `to declare that, ${describeRule(rule, { inputs, outputs })}`];
+}

@@ -1,0 +1,127 @@
+// A hit's outputs, put back: each by a rename, with its mode, where it is not there already.
+//
+// Contract: every content is compared with its digest before anything is touched. Nothing outside the project's root is
+// written, whatever links stand where directories were, and what is there and differs is replaced. Where something cannot be
+// done the answer is false: the script then runs, and makes all of it again.
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isOutput, type FileSystemView } from "../entry/entry-validation.ts";
+import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
+import { hashFile } from "../store/file-hash-cache.ts";
+import { isBelow } from "../entry/relocation.ts";
+import type { CacheStore } from "../store/cache-store.ts";
+
+/**
+ * Returns the number of restored files, or the reason as text if the outputs cannot be restored.
+ *
+ * @param announce called before anything is touched, so that others know
+ */
+export async function restoreOutputs(
+  entry: CacheEntry,
+  root: string,
+  store: CacheStore,
+  world: FileSystemView,
+  announce: () => { leave(): void },
+): Promise<number | string> {
+  const missing: RecordedOutput[] = [];
+  for (const output of entry.outputs) {
+    if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes(".."))
+      return `its result contains ${output.path}, which is outside the project`;
+    if (await isOutput(output, world.look(output.path), world.hashes)) continue;
+    if (output.kind === "file" && !(await store.checkBlob(output.hash)))
+      return `the content of ${output.path} is missing from the cache, or damaged`;
+    missing.push(output);
+  }
+  if (missing.length === 0) return 0;
+  const presence = announce();
+  try {
+    const ordered = inOrder(missing);
+    for (const output of ordered) await put(output, realpathSync(root), store);
+    // A directory may forbid what has just been put into it.
+    for (const output of ordered.toReversed())
+      if (output.kind === "directory") chmodSync(output.path, output.mode);
+  } catch (error) {
+    return `what it made cannot be restored: ${(error as Error).message}`;
+  } finally {
+    presence.leave();
+    world.seen.forget();
+  }
+  return missing.filter(({ kind }) => kind !== "directory").length;
+}
+
+/** Directories before what is in them; what has to go last, from the bottom up. */
+function inOrder(outputs: readonly RecordedOutput[]): RecordedOutput[] {
+  const rank = ({ kind }: RecordedOutput) => ["directory", "file", "link", "absent"].indexOf(kind);
+  return outputs.toSorted((a, b) => {
+    if (rank(a) !== rank(b)) return rank(a) - rank(b);
+    const isBefore = a.path < b.path ? -1 : 1;
+    return a.kind === "absent" ? -isBefore : isBefore;
+  });
+}
+
+async function put(output: RecordedOutput, root: string, store: CacheStore): Promise<void> {
+  const { path } = output;
+  if (output.kind === "absent") return remove(path, root);
+  requireInside(dirname(path), root, true);
+  if (output.kind === "directory") {
+    if (!isDirectory(path)) {
+      rmSync(path, { force: true });
+      mkdirSync(path);
+    }
+    return;
+  }
+  const draft = join(dirname(path), `.${beginningOf(basename(path))}.rt-${process.pid}`);
+  try {
+    if (output.kind === "link") symlinkSync(output.target, draft);
+    else {
+      copyFileSync(store.blobPath(output.hash), draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      chmodSync(draft, output.mode);
+      if ((await hashFile(draft)) !== output.hash) throw new Error("damaged");
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** So much that a name made of it is not too long, which systems count in bytes. */
+function beginningOf(name: string): string {
+  return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });
+}
+
+/** Links could lead anywhere by now. */
+function requireInside(directory: string, root: string, isMade: boolean): void {
+  if (isMade) makeDirectory(directory, root);
+  const real = realpathSync(directory);
+  if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);
+}
+
+function makeDirectory(directory: string, root: string): void {
+  if (lstatSync(directory, { throwIfNoEntry: false })) return;
+  requireInside(dirname(directory), root, true);
+  mkdirSync(directory);
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function remove(path: string, root: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return;
+  requireInside(dirname(path), root, false);
+  if (isDirectory(path)) rmdirSync(path);
+  else unlinkSync(path);
+}

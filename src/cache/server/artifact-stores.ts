@@ -1,0 +1,74 @@
+// The store of a served cache: a shelf for the main scope, and one for the scope of each `write-own` token.
+//
+//   <directory>/{blobs,names,drafts}                     the main scope's
+//               own/<SHA-256 of the scope's name>/...    that of a `write-own` token
+//
+// Invariants:
+// - An upload evicts only artifacts of its own scope. Scopes share neither contents nor room: the main scope has three
+//   quarters of the limit, and `write-own` tokens have equal parts of the rest. Without such tokens it has all.
+// - A scope is removed with its token, so that no other token uses its room.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { hashBytes } from "../store/file-hash-cache.ts";
+import { ArtifactStore } from "./artifact-store.ts";
+
+export const MAIN = "";
+/** Of the limit, for all `write-own` tokens together. */
+const OWN_PART = 0.25;
+
+export class Shelves {
+  readonly #directory: string;
+  readonly #limit: number;
+  readonly #main: ArtifactStore;
+  #own = new Map<string, ArtifactStore>();
+  #scopes: string | undefined;
+
+  /** @param limit bytes @param scopes of `write-own` tokens. Throws an Error with a sentence, or the system's */
+  constructor(directory: string, limit: number, scopes: readonly string[]) {
+    this.#directory = directory;
+    this.#limit = limit;
+    this.#main = new ArtifactStore(directory, limit);
+    this.setScopes(scopes);
+  }
+
+  /** Bytes. */
+  get size(): number {
+    return this.#own.values().reduce((sum, { size }) => sum + size, this.#main.size);
+  }
+
+  /** Those of the tokens that there are now. */
+  setScopes(scopes: readonly string[]): void {
+    const text = scopes.join("\n");
+    if (text === this.#scopes) return;
+    const places = new Map(scopes.map((scope) => [scope, hashBytes(scope)]));
+    const known = new Set(places.values());
+    const own = join(this.#directory, "own");
+    for (const name of existsSync(own) ? readdirSync(own) : [])
+      if (!known.has(name)) rmSync(join(own, name), { recursive: true, force: true });
+    const part = (this.#limit * OWN_PART) / scopes.length;
+    const before = this.#own;
+    this.#own = new Map();
+    this.#main.limit = scopes.length === 0 ? this.#limit : this.#limit * (1 - OWN_PART);
+    for (const [scope, place] of places) {
+      const shelf = before.get(scope) ?? new ArtifactStore(join(own, place), part);
+      shelf.limit = part;
+      this.#own.set(scope, shelf);
+    }
+    this.#scopes = text;
+  }
+
+  /** @param scope the main one, or one that was set */
+  of(scope: string): ArtifactStore {
+    return scope === MAIN ? this.#main : this.#own.get(scope)!;
+  }
+
+  /**
+   * The disk has less room than the limit says. Returns false if there is nothing to evict.
+   * Artifacts of `write-own` tokens are evicted first, since these would otherwise evict the main scope's with a full disk.
+   */
+  makeRoom(scope: string): boolean {
+    if (scope === MAIN && this.#own.values().reduce((isMade, shelf) => shelf.clear() || isMade, false))
+      return true;
+    return this.of(scope).makeRoom();
+  }
+}

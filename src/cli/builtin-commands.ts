@@ -1,0 +1,119 @@
+// The commands that are rt's own: help, types, completions, doctor, secrets and the like. Each is imported when it is called.
+import { dropEnvironmentFiles } from "../../platform/processes/dotenv-reset.ts";
+import { host } from "../../platform/processes/process.ts";
+import type { FindServerUses } from "../config/server-use.ts";
+import type { RunOutcome } from "../runner/outcome.ts";
+import { UserError } from "../user-error.ts";
+import { oneLine } from "../printable.ts";
+import { printLine } from "../output.ts";
+
+/** @param args behind the command's name */
+type CommandHandler = (args: readonly string[]) => Promise<RunOutcome>;
+
+/** By its name in options/commands.ts. */
+const COMMANDS: Readonly<Record<string, CommandHandler>> = {
+  help: withHelp("help", async (args) => {
+    refuseMore("help", args.slice(1));
+    printLine(await (await import("./help/help.ts")).answerHelp(args));
+  }),
+  "debug-config": withHelp("debug-config", writeConfiguration),
+  types: withHelp("types", async (args) => {
+    refuseMore("types", args);
+    const { readText, TYPES } = await import("./help/embedded-texts.ts");
+    const { declareSecrets } = await import("../secrets/grants/secret-types.ts");
+    printLine((await readText(TYPES)).trimEnd() + declareSecrets());
+  }),
+  completions: withHelp("completions", complete),
+  upgrade: withHelp("upgrade", async (args) =>
+    (await import("./upgrade/command.ts")).runUpgradeCommand([...args]),
+  ),
+  cache: runCache,
+  trust: withHelp("trust", async (args) =>
+    (await import("../secrets/trust/trust-command.ts")).runTrustCommand(args, await loadServerUses()),
+  ),
+  doctor: async (args) =>
+    await (await import("./doctor/command.ts")).runDoctorCommand([...args], () => showHelp("doctor")),
+  secrets: async (args) =>
+    await (
+      await import("../secrets/command.ts")
+    ).runSecretsCommand([...args], () => showHelp("secrets"), loadServerUses),
+};
+
+/** For commands that show what a project's servers get. */
+async function loadServerUses(): Promise<FindServerUses> {
+  const { readServerUses } = await import("../config/settings/server-uses.ts");
+  return (config) => readServerUses(config, process.cwd());
+}
+
+export async function runOwn(command: string, args: readonly string[]): Promise<RunOutcome> {
+  dropEnvironmentFiles();
+  return await COMMANDS[command]!(args);
+}
+
+export async function showHelp(command?: string): Promise<void> {
+  const { renderHelp } = await import("./help/help.ts");
+  printLine(await renderHelp(command));
+}
+
+/** For a command that does not answer --help itself. Behind `--` are the words that a shell wants completed. */
+function withHelp(name: string, command: CommandHandler): CommandHandler {
+  return async (args) => {
+    const end = args.indexOf("--");
+    const own = end < 0 ? args : args.slice(0, end);
+    return own.some((word) => word === "--help" || word === "-h")
+      ? await showHelp(name)
+      : await command(args);
+  };
+}
+
+/** What `rt cache` does beside answering; serving goes on until it is ended. */
+const CACHE: ReadonlyMap<string, CommandHandler> = new Map<string, CommandHandler>([
+  ["serve", async (words) => await print((await import("../cache/server/command.ts")).serveCache(words))],
+  ["token", async (words) => await print((await import("../cache/server/command.ts")).makeToken(words))],
+  [
+    "import",
+    withHelp(
+      "cache",
+      async (words) => await print((await import("../cache/import/command.ts")).importCache(words)),
+    ),
+  ],
+]);
+
+const answerCache = withHelp(
+  "cache",
+  async (args) => await print((await import("../cache/command.ts")).answerCache(args)),
+);
+
+async function runCache(args: readonly string[]): Promise<RunOutcome> {
+  const own = CACHE.get(args[0] ?? "");
+  return own ? await own(args.slice(1)) : await answerCache(args);
+}
+
+async function print(text: string | undefined): Promise<void> {
+  if (text !== undefined) printLine(text);
+}
+
+async function writeConfiguration(args: readonly string[]): Promise<RunOutcome> {
+  const { writeDebugConfig } = await import("./debug-config.ts");
+  const searchPath = host.originalVariable("PATH") ?? "";
+  const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), searchPath);
+  printLine(text);
+  return isWritten ? undefined : 1;
+}
+
+/** Throws Failure where a command is given more than it takes. */
+function refuseMore(command: string, [word]: readonly string[]): void {
+  if (word !== undefined)
+    throw new UserError(`rt ${command} takes no "${oneLine(word)}"`, `rt help ${command} says what it takes`);
+}
+
+async function complete([shell, separator, ...words]: readonly string[]): Promise<void> {
+  if (shell !== "query" && separator !== undefined) refuseMore("completions", [separator]);
+  const { completionLines, completionText } = await import("./completions/completions.ts");
+  const { readText } = await import("./help/embedded-texts.ts");
+  printLine(
+    shell === "query"
+      ? completionLines(separator === "--" ? words : [], process.cwd())
+      : (await readText(completionText(shell))).trimEnd(),
+  );
+}

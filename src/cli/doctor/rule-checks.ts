@@ -1,0 +1,41 @@
+// What `rt doctor` finds of the rules of rtfig.toml that are named after scripts: whether each is for one.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
+import { FILE_NAME } from "../../config/config-file-name.ts";
+import { findRoot } from "../../config/root-project.ts";
+import { readConfig } from "../../config/rtfig.ts";
+import { describeStrayRules, isNamed } from "../../config/unmatched-rules.ts";
+import { isForOne } from "../../secrets/grants/grants.ts";
+import { openWorkspace } from "../../workspace/members.ts";
+
+interface Sections {
+  readonly cache?: object;
+  readonly secrets?: object;
+  readonly remote?: { readonly scripts?: object };
+}
+
+/** None where there are no rules, or where something else is wrong, which others say. @param directory the working directory */
+export function checkRules(directory: string): DiagnosisCheck[] {
+  try {
+    const folder = findRoot(directory);
+    const file = folder && join(folder, FILE_NAME);
+    if (!file || !existsSync(file)) return [];
+    const { cache, secrets, remote } = (readConfig(file).content.run ?? {}) as Sections;
+    const rules = [
+      { section: "run.cache", folder, names: Object.keys(cache ?? {}), isForOne: isNamed },
+      { section: "run.secrets", folder, names: Object.keys(secrets ?? {}), isForOne },
+      { section: "run.remote.scripts", folder, names: Object.keys(remote?.scripts ?? {}), isForOne: isNamed },
+    ];
+    if (rules.every(({ names }) => names.length === 0)) return [];
+    const lines = describeStrayRules(rules, openWorkspace(folder));
+    const name = "rules";
+    if (lines.length === 0) return [{ name, status: "ok", found: `All that ${file} names are scripts` }];
+    const remedy = `name them in ${file} as package.json does, or take them out`;
+    return [{ name, status: "warning", found: lines.join("; "), remedy }];
+  } catch (error) {
+    const { name } = error as Error;
+    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    return [];
+  }
+}

@@ -1,0 +1,30 @@
+// Which variables the servers of [cache.remote] and [run.remote] get.
+import type { Config } from "../rtfig.ts";
+import type { ServerUse } from "../server-use.ts";
+import { findCacheConfig, readCacheSettings } from "./cache.ts";
+import { type RemoteCacheSettings, variablesOf } from "./remote-cache.ts";
+import { variablesIn } from "./remote-server.ts";
+import { readRemoteSettings, type RemoteSettings } from "./remote.ts";
+
+export function cacheUse(settings: RemoteCacheSettings): ServerUse {
+  const { url, named } = settings;
+  return { server: `the shared cache ${url}`, names: variablesOf(settings), named };
+}
+
+export function remoteUse({ url, headers, scripts }: RemoteSettings): ServerUse {
+  const names = [...Object.values(headers).flatMap(variablesIn), ...scripts.flatMap(({ env }) => env)];
+  const each = [...new Set(names)].sort();
+  return { server: `the server ${url}, which runs scripts,`, names: each, named: each };
+}
+
+/** Returns the servers of a project's files, for commands that run nothing. Throws Failure. */
+export function readServerUses(config: Config | undefined, cwd: string): ServerUse[] {
+  const none = new Map();
+  const cached = findCacheConfig(config, cwd);
+  const cache = cached && readCacheSettings(cached, none, cwd)?.remote;
+  const hasRemote = config?.settings.some(({ path }) => path.join(".") === "run.remote.url");
+  const remote = hasRemote
+    ? readRemoteSettings(config, new Map([["remote", { all: [], last: undefined, isOnLine: false }]]), cwd)
+    : undefined;
+  return [...(cache ? [cacheUse(cache)] : []), ...(remote ? [remoteUse(remote)] : [])];
+}

@@ -1,0 +1,130 @@
+// Which code has run, in the form of Chrome's precise coverage: from the blocks that the engine counts, which it does from
+// when it is asked to.
+//
+// Surprising: Chrome's counts begin anew when they are taken, the engine's do not; so those that were taken are kept. Places
+// are those of the file, as everywhere, and as fine as its map.
+import type { Json } from "../engine-connection.ts";
+import { debuggingBeside } from "../server/multi-client.ts";
+import type { Script } from "./scripts.ts";
+import type { CdpHandler, Commands, Coverage, ClientSession } from "../server/session.ts";
+
+interface Block {
+  readonly startOffset: number;
+  /** That of the last character. */
+  readonly endOffset: number;
+  readonly executionCount: number;
+  readonly hasExecuted: boolean;
+}
+
+interface Range {
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly count: number;
+}
+
+const start: CdpHandler = async ({ callCount = false }, session) => {
+  await listScripts(session);
+  await session.backend.send("Runtime.enableControlFlowProfiler");
+  session.coverage = { isCounting: callCount, taken: new Map() };
+  await take(session);
+  return { timestamp: performance.now() / 1000 };
+};
+
+export const COVERAGE: Commands = {
+  "Profiler.startPreciseCoverage": start,
+  "Profiler.stopPreciseCoverage": async (_params, session) => {
+    session.coverage = undefined;
+    await session.backend.send("Runtime.disableControlFlowProfiler");
+  },
+  "Profiler.takePreciseCoverage": async (_params, session) => {
+    if (!session.coverage) throw new Error("Precise coverage has not been started.");
+    return { result: await take(session), timestamp: performance.now() / 1000 };
+  },
+  "Profiler.getBestEffortCoverage": async (params, session) => {
+    if (!session.coverage) await start(params, session);
+    return { result: await take(session) };
+  },
+};
+
+/** The engine tells of scripts only who may stop in them; a client that does not want to is not to stop anywhere. */
+async function listScripts(session: ClientSession): Promise<void> {
+  const { backend, enabling, scripts } = session;
+  if (enabling) return;
+  const other = debuggingBeside(session);
+  if (other) {
+    for (const script of other.scripts.all()) scripts.keep(script);
+    return;
+  }
+  await backend.send("Debugger.enable").catch((error: Error) => {
+    if (!/already enabled/.test(error.message)) throw error;
+  });
+  await backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: false });
+}
+
+async function take({ backend, coverage, scripts }: ClientSession): Promise<Json[]> {
+  const result: Json[] = [];
+  for (const script of scripts.all()) {
+    const { scriptId, url } = script;
+    const asked = await backend.send("Runtime.getBasicBlocks", { sourceID: scriptId }).catch(() => undefined);
+    const blocks = (asked?.basicBlocks ?? []) as Block[];
+    if (blocks.length === 0) continue;
+    const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
+    const ranges = blocks.map((block) => countAnew(scriptId, block, coverage!));
+    const functions = [
+      { functionName: "", isBlockCoverage: true, ranges: place(ranges, scriptSource, script) },
+    ];
+    result.push({ scriptId, url, functions });
+  }
+  return result;
+}
+
+function countAnew(scriptId: string, block: Block, { isCounting, taken }: Coverage): Range {
+  const { startOffset, endOffset, executionCount, hasExecuted } = block;
+  const total = Math.max(executionCount, hasExecuted ? 1 : 0);
+  const key = `${scriptId}:${startOffset}:${endOffset}`;
+  const count = total - (taken.get(key) ?? 0);
+  taken.set(key, total);
+  return { startOffset, endOffset: endOffset + 1, count: isCounting ? count : Math.min(count, 1) };
+}
+
+/** Each of them once, the outer in front of those that it has in it; the first is the whole file. */
+function place(ranges: readonly Range[], text: string, { map }: Script): Range[] {
+  const source = map?.source;
+  const found = new Map<string, Range>();
+  const [from, to] = [new Lines(text), new Lines(source ?? text)];
+  const toSource = (offset: number) =>
+    map && source ? to.offsetOf(map.toOriginal(from.placeOf(offset))) : offset;
+  const whole = { startOffset: 0, endOffset: (source ?? text).length, count: 0 };
+  for (const { startOffset, endOffset, count } of ranges) {
+    const range = { startOffset: toSource(startOffset), endOffset: toSource(endOffset), count };
+    if (endOffset >= text.trimEnd().length) range.endOffset = whole.endOffset;
+    if (range.endOffset <= range.startOffset) continue;
+    const key = `${range.startOffset}:${range.endOffset}`;
+    if ((found.get(key)?.count ?? -1) < count) found.set(key, range);
+  }
+  const sorted = [...found.values()].toSorted(
+    (a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset,
+  );
+  const [first] = sorted;
+  if (first?.startOffset === 0 && first.endOffset === whole.endOffset) return sorted;
+  return [{ ...whole, count: Math.max(...sorted.map(({ count }) => count), 0) }, ...sorted];
+}
+
+/** Offsets and places in a text. */
+class Lines {
+  readonly #starts: number[] = [0];
+
+  constructor(text: string) {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+  }
+
+  placeOf(offset: number): { lineNumber: number; columnNumber: number } {
+    const behind = this.#starts.findIndex((start) => start > offset);
+    const lineNumber = (behind < 0 ? this.#starts.length : behind) - 1;
+    return { lineNumber, columnNumber: offset - this.#starts[lineNumber]! };
+  }
+
+  offsetOf({ lineNumber, columnNumber }: { lineNumber: number; columnNumber: number }): number {
+    return (this.#starts[lineNumber] ?? this.#starts.at(-1)!) + columnNumber;
+  }
+}

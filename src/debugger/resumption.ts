@@ -1,9 +1,0 @@
-// That the program goes on, told to the client once.
-import type { ClientSession } from "./session.ts";
-
-/** The engine itself says so only of some resumptions. */
-export function noteResumed(session: ClientSession): void {
-  if (!session.pause) return;
-  session.pause = undefined;
-  session.emit("Debugger.resumed", {});
-}

@@ -1,0 +1,48 @@
+// What the server of [run.remote] may have: a person's consent to it, and the variables themselves.
+import type { Config } from "../config/rtfig.ts";
+import { oneLine } from "../printable.ts";
+import type { RemoteSettings } from "../config/settings/remote.ts";
+import { fillHeader, variablesIn } from "../config/settings/remote-server.ts";
+import { remoteUse } from "../config/settings/server-uses.ts";
+import { findMapping } from "../secrets/grants/mapping-file.ts";
+import { readVariables } from "../runner/task-run/remote-cache.ts";
+import { reportLine } from "../output.ts";
+
+/** Returns the settings with values in the headers. Throws Failure, also where a person has not allowed it. */
+export async function authorizeRemote(
+  settings: RemoteSettings,
+  config: Config | undefined,
+  directory: string,
+): Promise<RemoteSettings> {
+  const names = Object.values(settings.headers).flatMap(variablesIn);
+  const values = await readVariables(remoteUse(settings), config, directory, names);
+  const headers = Object.fromEntries(
+    Object.entries(settings.headers).map(([name, value]) => [
+      name,
+      fillHeader(value, `run.remote.headers.${name}`, (variable) => values.get(variable)),
+    ]),
+  );
+  return { ...withoutSecrets(settings, config, directory, true), headers };
+}
+
+/** Returns the settings without the variables of scripts that [secrets] names. They stay on this machine. */
+export function withoutSecrets(
+  settings: RemoteSettings,
+  config: Config | undefined,
+  directory: string,
+  warns: boolean,
+): RemoteSettings {
+  if (settings.scripts.every(({ env }) => env.length === 0)) return settings;
+  const secrets = findMapping(directory, config)?.secrets;
+  if (!secrets) return settings;
+  const scripts = settings.scripts.map((script) => {
+    const kept = script.env.filter((name) => secrets.has(name));
+    if (kept.length === 0) return script;
+    if (warns)
+      reportLine(
+        `warning: ${kept.join(", ")} of run.remote.scripts.${oneLine(script.name)}.env stays on this machine: it is in [secrets]`,
+      );
+    return { ...script, env: script.env.filter((name) => !secrets.has(name)) };
+  });
+  return { ...settings, scripts };
+}

@@ -1,0 +1,100 @@
+// The file of `--report`: what ran, in which order, how long and how it ended, as JSON for other programs.
+//
+// Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
+// `start` counts from `startedAt`.
+import { escapeJson, oneLine } from "../../printable.ts";
+import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
+import type { TaskOutcome, TaskStep, ScriptTask } from "../../tasks/task.ts";
+import type { Placement } from "../../tasks/execution/placement.ts";
+import type { ReportFile } from "./report-file.ts";
+import { describeOutcome } from "../../tasks/labels.ts";
+
+interface ReportedStep {
+  readonly script: string;
+  readonly command: string;
+  readonly secrets?: TaskStep["secrets"];
+  readonly start: number;
+  duration: number | null;
+  exitCode: number | null;
+  signal: string | null;
+}
+
+export function createJsonReporter(file: ReportFile): Reporter {
+  const startedAt = new Date();
+  const started = performance.now();
+  const steps = new Map<string, ReportedStep>();
+  /** Of a task that has run again, the last. */
+  const tasks = new Map<ScriptTask, object>();
+  return {
+    report(event: TaskEvent): void {
+      if (event.type === "step-start") {
+        const { scriptName: script, command, secrets } = event.step;
+        steps.set(`${event.task.index} ${script}`, {
+          script,
+          command,
+          ...(secrets && { secrets }),
+          start: round(event.at),
+          duration: null,
+          exitCode: null,
+          signal: null,
+        });
+      } else if (event.type === "step-end") {
+        const step = steps.get(`${event.task.index} ${event.step.scriptName}`);
+        if (!step) return;
+        step.duration = round(event.duration);
+        step.signal = event.exit.signal;
+        step.exitCode = event.exit.signal === null ? event.exit.code : null;
+      } else if (event.type === "task-end") {
+        const { task, outcome, at, duration, why, where, machine } = event;
+        tasks.delete(task);
+        tasks.set(task, {
+          package: task.packageName === "" ? null : task.packageName,
+          directory: task.packageDirectory,
+          script: task.scriptName,
+          outcome: outcome.kind,
+          message: describeOutcome(outcome),
+          ...detailOf(outcome),
+          ...(why !== undefined && { why: oneLine(why) }),
+          ...(where && { where: printed(where) }),
+          ...(machine !== undefined && { machine: oneLine(machine) }),
+          start: round(at - duration),
+          duration: round(duration),
+          steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
+        });
+      }
+    },
+    async finish() {
+      const report = {
+        version: 1,
+        startedAt: startedAt.toISOString(),
+        duration: round(performance.now() - started),
+        tasks: [...tasks.values()],
+      };
+      return await file.write(`${escapeJson(JSON.stringify(report, null, 2))}\n`);
+    },
+  };
+}
+
+function printed({ place, why, server, machine }: Placement): object {
+  return { place, why: oneLine(why), server, machine: machine === undefined ? undefined : oneLine(machine) };
+}
+
+function detailOf(outcome: TaskOutcome): object {
+  switch (outcome.kind) {
+    case "success":
+      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
+    case "failure":
+    case "unstartable":
+      return { exitCode: outcome.code };
+    case "signal":
+      return { signal: outcome.signal };
+    case "skipped":
+      return { because: outcome.because.label };
+    case "stopped":
+      return {};
+  }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}

@@ -1,0 +1,142 @@
+// Which reporters a run gets, from what it is and where it writes: the one place of these that looks at terminals.
+// Reporters that few runs need are loaded when they are chosen.
+import { host } from "../../platform/processes/process.ts";
+import type { ChildRequest } from "../../platform/processes/contract/process-tree.ts";
+import { wantsColor } from "../color.ts";
+import type { Reporter } from "../tasks/task-events.ts";
+import { chooseLimit } from "../tasks/execution/concurrency-limit.ts";
+import type { TaskPlan } from "../tasks/planning/plan.ts";
+import type { TaskRequest } from "../tasks/task.ts";
+import type { OutputQueue } from "../tasks/output-queue.ts";
+import { createPlainReporter } from "./terminal/plain-reporter.ts";
+import { createPrefixReporter } from "./terminal/prefix-reporter.ts";
+import { createSummaryReporter } from "./terminal/summary-reporter.ts";
+
+const DEFAULT_ELIDED_LINES = 10;
+
+export interface Reporting {
+  readonly reporters: readonly Reporter[];
+  readonly output: ChildRequest["output"];
+  readonly extraEnvironment: Readonly<Record<string, string>>;
+}
+
+/** For a script that is cached, and so has no terminal, though it may stand alone at one. */
+export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): Reporting {
+  const { env, silent } = request;
+  const useColor = wantsColor(
+    (name) => env[name],
+    () => host.isTerminal(2),
+  );
+  return {
+    reporters: [createPlainReporter({ queue, useColor, silent })],
+    output: "separate",
+    extraEnvironment: environmentOfCached(request),
+  };
+}
+
+/** What a script that is cached gets, however it is shown. */
+export function environmentOfCached({ env }: Pick<TaskRequest, "env">): Readonly<Record<string, string>> {
+  const isColored = wantsColor(
+    (name) => env[name],
+    () => host.isTerminal(1),
+  );
+  return colorsFor(isColored, env);
+}
+
+/** What makes a script write colours to a pipe. */
+function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<string, string>> {
+  const isPassedOn = useColor && !env.NO_COLOR && env.FORCE_COLOR === undefined;
+  return isPassedOn ? { FORCE_COLOR: "1" } : {};
+}
+
+type ReportKind = "page" | "trace" | "junit" | "json";
+
+/** The ending decides. */
+function reportKind(file: string): ReportKind {
+  const name = file.toLowerCase();
+  if (name.endsWith(".html") || name.endsWith(".htm")) return "page";
+  if (name.endsWith("trace.json")) return "trace";
+  return name.endsWith(".xml") ? "junit" : "json";
+}
+
+/** Throws Failure where it cannot be written. */
+async function openReport(
+  kind: ReportKind,
+  path: string,
+  plan: TaskPlan,
+  request: TaskRequest,
+  queue: OutputQueue,
+): Promise<Reporter> {
+  const file = (await import("./report-files/report-file.ts")).openReportFile(path, request.cwd, queue);
+  if (kind === "page")
+    return (await import("./page/run-page-reporter.ts")).createPageReporter(file, plan, request, chooseLimit(request));
+  if (kind === "trace") return (await import("./report-files/trace-reporter.ts")).createTraceReporter(file, plan, request);
+  if (kind === "junit") return (await import("./report-files/junit-reporter.ts")).createJUnitReporter(file, request);
+  return (await import("./report-files/json-reporter.ts")).createJsonReporter(file);
+}
+
+/** @param begun what of the plan is going to run from the start; the rest is announced */
+export async function chooseReporters(
+  plan: TaskPlan,
+  request: TaskRequest,
+  queue: OutputQueue,
+  fail: (error: unknown) => void,
+  begun = plan.tasks,
+): Promise<Reporting> {
+  const { env } = request;
+  const { tasks } = plan;
+  const isTerminal = host.isTerminal(1);
+  const useColor = wantsColor(
+    (name) => env[name],
+    () => isTerminal,
+  );
+  const isLabelled = request.parallel || request.sequential;
+  const isGitHub = env.GITHUB_ACTIONS === "true";
+  const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
+  const reports = request.reports.map((file) => ({ file, kind: reportKind(file) }));
+  // What a script writes to the terminal itself cannot be shown elsewhere too.
+  const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
+  const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown;
+
+  const reporters: Reporter[] = [];
+  if (isAlone)
+    reporters.push(
+      createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }),
+    );
+  else if (isGitHub && !isLabelled)
+    reporters.push((await import("./terminal/github-reporter.ts")).createGitHubReporter(queue, fail));
+  else if (isLive)
+    reporters.push(
+      (await import("./terminal/live-reporter.ts")).createLiveReporter({
+        tasks: begun,
+        queue,
+        elideLines: request.elideLines ?? DEFAULT_ELIDED_LINES,
+        useColor,
+        silent: request.silent,
+      }),
+    );
+  else
+    reporters.push(
+      createPrefixReporter({
+        style: isLabelled ? "label" : "script",
+        tasks,
+        queue,
+        useColor,
+        passCommands: isGitHub,
+      }),
+    );
+  if (!request.silent)
+    reporters.push(
+      createSummaryReporter(
+        queue,
+        wantsColor(
+          (name) => env[name],
+          () => host.isTerminal(2),
+        ),
+      ),
+    );
+  for (const { file, kind } of reports) reporters.push(await openReport(kind, file, plan, request, queue));
+
+  const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
+  return { reporters, output, extraEnvironment: colorsFor(useColor && output !== "inherit", env) };
+}

@@ -1,2 +1,0 @@
-// What build/compile.ts makes of src/debugger, for the one start that writes it to files.
-export { program, thread } from "rt:debugger-texts";

@@ -1,0 +1,111 @@
+// How the engine is told to be debugged, where --inspect or an editor asks for it: its own debugger gets a socket that only
+// this user reaches, and a preload speaks with debuggers (src/debugger/domains).
+//
+// Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
+// to find in process.execArgv.
+import { program, thread } from "rt:debugger";
+import { ensurePrivateFile, privateSocketPath, writePrivateFile } from "../../../platform/files/private-file.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { readAddress } from "../../debugger/server/address.ts";
+import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor/editor.ts";
+import { PRELOAD_URL_START } from "../../runtime/preload/preload-url.ts";
+import {
+  READY_SYMBOL,
+  EDITOR_VARIABLE,
+  LAUNCH_VARIABLE,
+  type DebuggerLaunchConfig,
+  PORT_VARIABLE,
+  STEADY,
+} from "../../debugger/launch-config.ts";
+
+const SUBCOMMANDS = ["run", "test"];
+/** What a program waits in. */
+const WAIT = `// @bun\nawait globalThis[Symbol.for("${READY_SYMBOL}")];\n`;
+const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
+
+export interface Debugging {
+  /** The program's, with what the engine needs. */
+  readonly words: readonly string[];
+  /** What the engine loads in the place of the runtime, which is in it. */
+  readonly preload: string;
+  /** Behind all that is rt's. */
+  readonly last?: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Behind which code stands, which is no option. */
+const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
+
+/** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
+export function orderDebugger(argv: readonly string[]): Debugging | undefined {
+  const first = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
+  const { at, script: file } = scan(argv, first);
+  const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
+  const asked = at === undefined ? undefined : readAddress(value);
+  // Nobody knows where it is until it says so, and nobody would come for what waits.
+  const isChild = asked !== undefined && `${asked.port}` === host.originalVariable(PORT_VARIABLE);
+  const address = isChild ? { ...asked, port: 0 } : asked;
+  if (at !== undefined && !address) return undefined;
+  const editor = editorOf(file, address !== undefined);
+  if (!address && !editor) return undefined;
+  const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
+  if (socket === undefined) return undefined;
+  const isWaiting = (kind !== undefined && !isChild) || editor !== undefined;
+  const preload = ensurePrivateFile(program, () => texts().program);
+  const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
+  const word = `--inspect=ws+unix://${socket}`;
+  const isSteadied = Object.keys(STEADY).every((name) => host.originalVariable(name) === undefined);
+  const order: DebuggerLaunchConfig = {
+    ...(address && { address }),
+    ...(editor && { editor }),
+    socket,
+    isAgain: argv.includes("--watch"),
+    added: [word, `--preload=${preload}`, `--preload=${last}`],
+    substitute: `--preload=${PRELOAD_URL_START}`,
+    isSteadied,
+    thread: ensurePrivateFile(thread, () => texts().thread),
+    isWaiting,
+    stopsAtFirst: kind === "-brk" && !isChild,
+  };
+  return {
+    words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
+    preload,
+    ...(last === undefined ? {} : { last }),
+    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...(isSteadied ? STEADY : {}) },
+  };
+}
+
+/** Whether an editor waits for a file that would run in this process. */
+export function isAwaited(file: string): boolean {
+  return editorOf(file, false) !== undefined;
+}
+
+/** By the environment that rt was started with: a `.env` file says nothing here. */
+function editorOf(file: string | undefined, isAsked: boolean): EditorOptions | undefined {
+  const options = readEditorOptions(host.originalVariable(EDITOR_VARIABLE));
+  if (!options) return undefined;
+  const path = file === undefined ? undefined : process.getBuiltinModule("node:path").resolve(file);
+  return wantsProgram(options, path, isAsked) ? options : undefined;
+}
+
+/** Where the option stands, in front of what the program is given, and the program. */
+function scan(
+  argv: readonly string[],
+  begin: number,
+): { at: number | undefined; script: string | undefined } {
+  let at: number | undefined;
+  let script: string | undefined;
+  for (let index = begin; index < argv.length && argv[index] !== "--"; index += 1) {
+    const word = argv[index]!;
+    if (WORD.test(word)) at = index;
+    else if (!word.startsWith("-") || word === "-") {
+      script ??= word === "-" ? undefined : word;
+      // The tests' own options may stand behind their files.
+      if (argv[0] !== "test") break;
+    }
+    if (TAKES_CODE.includes(word)) index += 1;
+  }
+  return { at, script };
+}
+
+const texts = () => require("./debugger-bundle.ts") as typeof import("./debugger-bundle.ts");

@@ -1,0 +1,282 @@
+// A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
+// besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
+import { host } from "../../platform/processes/process.ts";
+import type { EphemeralFile } from "../../platform/files/contract/ephemeral-file.ts";
+import type { PreparedTerminal } from "../../platform/terminal/contract/terminal.ts";
+import type { Config } from "../config/rtfig.ts";
+import { printError } from "../error-output.ts";
+import { asksRegistries } from "../secrets/registries/asking-tools.ts";
+import { choosesPackages } from "../config/settings/many.ts";
+import type { ScriptSettings } from "../config/settings/script.ts";
+import type { RunSettings } from "../config/settings/settings.ts";
+import { SUPERVISED } from "./engine/internal-variables.ts";
+import type { RunOutcome, Reopen } from "./outcome.ts";
+import type { ExecutionPlan } from "./plan.ts";
+import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets.ts";
+import { reportLine } from "../output.ts";
+
+/** @param runsCode whether code of the user's runs, which is to see `rt` */
+export async function execute(
+  plan: ExecutionPlan,
+  settings: RunSettings,
+  runsCode: boolean,
+  config: Config | undefined,
+  reopen: Reopen,
+): Promise<RunOutcome> {
+  const secrets = await openTargetSecrets(plan, settings, config);
+  if (host.originalVariable("RT_DEBUG") === "plan")
+    reportLine(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
+  try {
+    return await carryOut(plan, settings, runsCode, config, secrets, reopen);
+  } finally {
+    secrets?.provision.zero();
+  }
+}
+
+async function carryOut(
+  plan: ExecutionPlan,
+  settings: RunSettings,
+  runsCode: boolean,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+  reopen: Reopen,
+): Promise<RunOutcome> {
+  if (settings.remote && plan.mode !== "refuse") {
+    const outcome = await executeRemotely(plan, settings, config, secrets);
+    if (outcome !== "here") return outcome;
+  }
+  switch (plan.mode) {
+    case "nothing":
+      return;
+    case "in-process":
+      return async () => {
+        const { startInProcess } = await import("./file/in-process.ts");
+        await startInProcess(plan);
+      };
+    case "engine":
+      if (settings.target === "-" && settings.watch)
+        return await watchScript(settings, await Bun.stdin.bytes());
+      return await executeInEngine(plan, settings, runsCode, config, secrets);
+    case "program":
+    case "script":
+      if (settings.watch) return await watchTarget(plan, settings, config, secrets, reopen);
+      return await executeScript(plan, settings, config, secrets);
+    case "refuse": {
+      const { suggestTarget } = await import("./resolve/suggestion.ts");
+      const hint =
+        plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
+      return printError(plan.message, hint);
+    }
+  }
+}
+
+/** "here" for what rtfig.toml sends nowhere, or cannot be sent. */
+async function executeRemotely(
+  plan: Exclude<ExecutionPlan, { mode: "refuse" }>,
+  settings: RunSettings,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<RunOutcome | "here"> {
+  const { isAsked } = settings.remote!;
+  if (!isAsked && (plan.mode !== "script" || secrets?.isGiven)) return "here";
+  if (plan.mode !== "script")
+    return printError(
+      "--remote runs scripts of package.json, and this is none",
+      "`rt run` lists the scripts",
+    );
+  if (secrets?.isGiven)
+    return printError(
+      "The script is given secrets, which do not leave this machine",
+      "without --remote it runs here",
+    );
+  const { runRemotely } = await import("./task-run/multi-script.ts");
+  return await runRemotely(plan, settings, config, process.cwd(), secrets?.provision);
+}
+
+async function executeScript(
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  settings: RunSettings,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<RunOutcome> {
+  await warnAboutScript(settings);
+  if (plan.mode === "script" && settings.cache) {
+    const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
+    const task = planCached(plan, settings.cache);
+    const given = secrets?.isGiven ? "the script is not cached, since it is given secrets" : undefined;
+    const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
+    if (task && reason === undefined)
+      return await (
+        await import("./task-run/multi-script.ts")
+      ).runCached(task, settings, config, process.cwd(), secrets?.provision);
+    if (task && reason) reportLine(`warning: ${reason}`);
+  }
+  const [fetched, { launchProgram, launchScript, prepared, early }] = await Promise.all([
+    fetchFor(secrets),
+    loadLaunch(plan, settings, secrets),
+  ]);
+  const supply = fetched && early ? { ...fetched, early } : fetched;
+  return plan.mode === "script"
+    ? await launchScript(plan, settings.script, supply, prepared)
+    : await launchProgram(plan, settings.script, supply);
+}
+
+type Launch = typeof import("./script/launch.ts");
+
+/** What starts it. While a store is asked there is time to get ready, but first it has to be asked. */
+async function loadLaunch(
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  { script }: RunSettings,
+  secrets: TargetSecrets | undefined,
+): Promise<
+  Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]>; readonly early?: PreparedTerminal }
+> {
+  if (!secrets) return await import("./script/launch.ts");
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  const { provision, receivers, descriptors } = secrets;
+  let early: PreparedTerminal | undefined;
+  if (receivers.some((receiver) => provision.isRedacted(receiver)))
+    early = (await import("./script/stdio-strategy.ts")).openEarly(descriptors);
+  const launch = await import("./script/launch.ts");
+  const prepared = plan.mode === "script" ? launch.prepareScript(plan, script) : undefined;
+  return { ...launch, prepared, early };
+}
+
+async function executeInEngine(
+  { argv, file }: Extract<ExecutionPlan, { mode: "engine" }>,
+  settings: RunSettings,
+  runsCode: boolean,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<RunOutcome> {
+  const { code, again, watch } = settings;
+  // The engine starts a program again with the variables that it had: what is fetched anew only rt can give.
+  if (file && watch && secrets?.shown.some(({ source }) => source !== "environment"))
+    return await watchScript(settings);
+  if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
+    for (const option of watch?.narrowing ?? [])
+      reportLine(`warning: ${option} has no effect on a file: what it imports is watched, and nothing else`);
+    const { superviseEngine } = await import("./watch/engine-watch.ts");
+    return await superviseEngine(again!.code, file);
+  }
+  if (code.envFiles.length > 0 || code.tsconfig !== undefined || code.preloads.length > 0) {
+    const { requirePreloads, requireTsconfig, warnAboutEnvFiles } = await import("./option-files.ts");
+    for (const line of warnAboutEnvFiles(code.envFiles)) reportLine(line);
+    requireTsconfig(code);
+    requirePreloads(code, process.cwd());
+  }
+  for (const line of code.unmet) reportLine(line);
+  let path: string | undefined;
+  if (!runsCode || code.forceRuntime) {
+    const { pathForEngine } = await import("./script/path-shims.ts");
+    path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
+  }
+  const handed = await engineConfig(argv, runsCode, settings, config);
+  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
+  const { isHelped, asksRegistry, port } = code;
+  const supply = await fetchFor(secrets);
+  const engine = {
+    config: handed?.path,
+    serve: handed?.serve,
+    path,
+    isHelped,
+    asksRegistry,
+    sendsTokens: handed?.hasTokens ?? false,
+    port,
+    supply,
+  };
+  if (supply) {
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./script/redacted-process.ts");
+    const command = engineCommand(argv, runsCode, engine);
+    const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
+    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (outcome !== undefined) return outcome;
+  }
+  return becomeEngine(argv, runsCode, engine);
+}
+
+async function engineConfig(
+  argv: readonly string[],
+  runsCode: boolean,
+  { tool }: RunSettings,
+  read?: Config,
+): Promise<(EphemeralFile & { readonly hasTokens?: boolean }) | undefined> {
+  const word = argv[0]!;
+  const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
+  if (!runsCode && asksRegistries(word)) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const handed = await configWithTokens(word, config, process.cwd());
+    if (handed) return { ...handed, hasTokens: true };
+  }
+  if (!config) return undefined;
+  const { fileForEngine } = await import("../config/engine-config.ts");
+  const use = word === "test" ? "test" : runsCode ? "code" : "tool";
+  const path = fileForEngine(config, use, process.cwd());
+  return path === undefined ? undefined : { path };
+}
+
+async function withoutOverridden(config: Config, words: readonly string[]): Promise<Config> {
+  const { dropOverridden } = await import("../config/overridden.ts");
+  return dropOverridden(config, words);
+}
+
+/** Many scripts, or the scripts of many packages. */
+export async function executeMany(
+  settings: RunSettings,
+  config: Config | undefined,
+  cwd: string,
+  reopen: Reopen,
+): Promise<RunOutcome> {
+  if (settings.watch) {
+    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    const { watchPackages } = await import("./watch/multi-package-watch.ts");
+    return await watchPackages(settings, config, cwd, reopen);
+  }
+  await warnAboutScript(settings);
+  const { runMany } = await import("./task-run/multi-script.ts");
+  return await runMany(settings, config, cwd);
+}
+
+/** A script that is cached runs in this rt, which then knows what it has read; every other one has an rt of its own. */
+async function watchTarget(
+  plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
+  settings: RunSettings,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+  reopen: Reopen,
+): Promise<RunOutcome> {
+  const { cache, script } = settings;
+  if (plan.mode === "program" || !cache || secrets?.isGiven || script.envFiles.length > 0)
+    return await watchScript(settings);
+  const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
+  const task = planCached(plan, cache);
+  if (!task || (await whyNotCached(task, cache)) !== undefined) return await watchScript(settings);
+  await warnAboutScript(settings);
+  const { watchPackages } = await import("./watch/multi-package-watch.ts");
+  const { manyOfOne } = await import("./task-run/multi-script.ts");
+  const many = manyOfOne(task.scriptName, plan.args);
+  return await watchPackages({ ...settings, many }, config, process.cwd(), reopen);
+}
+
+async function watchScript(settings: RunSettings, input?: Uint8Array<ArrayBuffer>): Promise<RunOutcome> {
+  const { watchRun } = await import("./watch/script-watch.ts");
+  return await watchRun(settings, process.cwd(), input);
+}
+
+/** Says which of the options have nothing to act on. */
+async function warnAboutScript({ target, script }: RunSettings): Promise<void> {
+  if (script.envFiles.length > 0) {
+    const { warnAboutEnvFiles } = await import("./option-files.ts");
+    for (const line of warnAboutEnvFiles(script.envFiles)) reportLine(line);
+  }
+  if (script.idle.length > 0) reportLine(describeIdle(script, target));
+}
+
+function describeIdle({ idle }: ScriptSettings, target: string | undefined): string {
+  const isOne = idle.length === 1;
+  const where = target === undefined ? "a list of scripts" : `"${target}"`;
+  return (
+    `warning: ${idle.join(", ")} ${isOne ? "has" : "have"} no effect on ${where}, only on code that rt runs itself; ` +
+    `write ${isOne ? "it" : "them"} in the script, as in: rt ${idle[0]} <file>`
+  );
+}

@@ -1,0 +1,65 @@
+// What to try instead of a target that is not there.
+import { readdirSync } from "node:fs";
+import { binaryDirectories } from "./bin-directories.ts";
+import { suggestNames } from "../../did-you-mean.ts";
+import {
+  findPackageJson,
+  isMisdeclaredScript,
+  type PackageJson,
+  scriptNames,
+} from "../../workspace/package-json.ts";
+import { COMMANDS } from "../../options/commands.ts";
+
+/** Without a dot in it, which would rather be a file's. */
+const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w-]*$/;
+
+/** What people call their scripts: who has none of the name did not mean a stranger's package. */
+const SCRIPT_NAMES = new Set(
+  "start dev serve watch lint format types typecheck clean preview deploy release docs e2e ci".split(" "),
+);
+
+/** @param explicitRun whether `run` was written, behind which there are no commands of rt's */
+export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
+  const located = findPackageJson(cwd);
+  const scripts = located ? scriptNames(located.manifest) : [];
+  if (located && isMisdeclaredScript(located.manifest, name))
+    return `package.json has "${name}", but not as a string; write the command as a string`;
+  // Behind a "--" names are those of scripts alone.
+  if (!explicitRun && Object.hasOwn(COMMANDS, name))
+    return `leave out the -- in front of it, for the command ${name} of rt's`;
+  const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
+  const binaries = binaryDirectories(cwd).flatMap(namesIn);
+  for (const known of [scripts, commands, binaries]) {
+    const [similar] = suggestNames(name, known);
+    if (similar) return `did you mean "${similar}"?`;
+  }
+  if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";
+  const isPackage = PACKAGE_NAME.test(name);
+  if (/[\\/.]/.test(name) && !isPackage) return undefined;
+  if (located && isDependency(located.manifest, name))
+    return `package.json names the package "${name}"; \`rt install\` installs it`;
+  const list =
+    scripts.length > 0
+      ? "`rt run` lists the scripts"
+      : located
+        ? "there are no scripts in package.json"
+        : "there is no package.json here or above";
+  const isSlip = suggestNames(name, Object.keys(COMMANDS)).length > 0;
+  if (!isPackage || isSlip || SCRIPT_NAMES.has(name)) return list;
+  return `${list}; \`rt x ${name}\` runs the package of that name`;
+}
+
+function isDependency(manifest: PackageJson, name: string): boolean {
+  return ["dependencies", "devDependencies", "optionalDependencies"].some((field) => {
+    const value = manifest[field];
+    return typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

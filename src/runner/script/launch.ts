@@ -1,0 +1,316 @@
+// Carries out a plan: the effects of the runner, each in a function of its own.
+//
+// Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
+// script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
+// anything in between, but where rt is the first process of a container; what stands before it is waited for.
+import { files } from "../../../platform/files/files.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { wantsColor } from "../../color.ts";
+import { UserError } from "../../user-error.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
+import { stepsOf } from "../../workspace/package-json.ts";
+import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
+import type { PreparedTerminal } from "../../../platform/terminal/contract/terminal.ts";
+import type { ExecutionPlan } from "../plan.ts";
+import { appendArguments } from "../../shell-quoting.ts";
+import type { ShellCommand } from "./shell.ts";
+import type { ScriptSettings } from "../../config/settings/script.ts";
+import { openRun, prepareProgram, prepareStep, type RunContext, type PreparedStep } from "./step-preparation.ts";
+import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
+import type { ExitStatus } from "./step-wait.ts";
+
+/** What a target gets beyond its settings, found out before it is launched. */
+export interface Supply {
+  /** What the script of that name gets, which may be a hook; whatever is no script has none. */
+  secretsFor(event?: string): readonly SecretValue[];
+  /** The variables that the script of that name must not have. */
+  withheldFrom?(event: string): readonly string[];
+  /** Values that are redacted in all output, also in that of scripts that are not given them. */
+  readonly inherited?: readonly SecretValue[];
+  /** What rt was started with, beyond the standard three. */
+  readonly descriptors?: readonly number[];
+  /** Where what comes first will run, if that is known already. */
+  readonly early?: PreparedTerminal;
+}
+
+const NOTHING: Supply = { secretsFor: () => [] };
+
+function withSecrets(
+  step: PreparedStep,
+  secrets: readonly SecretValue[],
+  withheld: readonly string[],
+): PreparedStep {
+  if (secrets.length + withheld.length === 0) return step;
+  const environment = { ...step.environment, ...withoutVariables(withheld), ...variablesOf(secrets) };
+  return { ...step, environment };
+}
+
+export async function launchProgram(
+  { path, name, words = [], args }: Extract<ExecutionPlan, { mode: "program" }>,
+  settings: ScriptSettings,
+  { secretsFor, descriptors, early }: Supply = NOTHING,
+): Promise<ExitStatus> {
+  const secrets = secretsFor();
+  const context = openRun(settings);
+  const environment = { ...prepareProgram(context, firstLine(path)), ...variablesOf(secrets) };
+  const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
+  const inherited = descriptors ?? context.descriptors;
+  const outcome = await becomeOrAttend(
+    inherited ? { ...command, descriptors: inherited } : command,
+    secrets,
+    early,
+  );
+  if (typeof outcome !== "string") return outcome;
+  const status = outcome === "ENOENT" ? 127 : 126;
+  const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
+  throw new UserError(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
+}
+
+/** Names the interpreter, where the program is a script. */
+function firstLine(path: string): string {
+  const start = files.readFile(path, 128);
+  if (typeof start === "string" || start[0] !== 0x23 || start[1] !== 0x21) return "";
+  return new TextDecoder().decode(start).split("\n")[0]!;
+}
+
+function explainExec(code: string): string {
+  if (code === "ENOEXEC") return "it is neither a program nor a script with a #! line";
+  if (code === "EBADARCH") return "it is built for another processor";
+  if (code === "ENOENT") return "the program that its #! line names is not there";
+  if (code === "EACCES") return "permission denied";
+  if (code === "E2BIG") return "its arguments and variables are too long for this system";
+  return code;
+}
+
+type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
+
+/** What a run of a script consists of, and all of its steps where they are wanted before it is launched. */
+interface Preparation {
+  readonly context: RunContext;
+  readonly lines: readonly CommandLineOutput[];
+  readonly steps?: readonly PreparedStep[];
+}
+
+function openScript({ target, args }: ScriptPlan, settings: ScriptSettings): Preparation {
+  return { context: openRun(settings), lines: linesOf(target, args) };
+}
+
+/**
+ * For a script whose secrets are on their way: it changes nothing, and what it takes is not waited for twice. Undefined where
+ * something is wrong, which `launchScript` says when it is its turn.
+ */
+export function prepareScript(plan: ScriptPlan, settings: ScriptSettings): Preparation | undefined {
+  try {
+    const { context, lines } = openScript(plan, settings);
+    const { package: located } = plan.target;
+    return {
+      context,
+      lines,
+      steps: lines.map(({ event, line }) => prepareStep(context, located, event, line)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+export async function launchScript(
+  plan: ScriptPlan,
+  settings: ScriptSettings,
+  supply = NOTHING,
+  prepared?: Preparation,
+): Promise<ExitStatus> {
+  const { target } = plan;
+  const { secretsFor, withheldFrom, descriptors: inherited } = supply;
+  let { early } = supply;
+  const { directory } = target.package;
+  const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
+  // A log of one script may repeat the output of another.
+  const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
+  const isRedacted = shown.some((secret) => secret.isRedacted);
+  const showCommand = (line: string) => echo(line, settings, isRedacted ? shown : [], plan.args.length > 0);
+  const answer = lines.length === 1 && !isRedacted ? context.shell.answer(lines[0]!.line) : undefined;
+  if (answer) {
+    showCommand(lines[0]!.line);
+    if (answer.output === "" || show(1, answer.output)) return answer.code;
+  }
+  if (supply !== NOTHING) {
+    const { refuseShort } = await import("../../redaction/minimum-length.ts");
+    refuseShort(shown);
+  }
+  const steps: PreparedStep[] = [];
+  for (const [index, { event, line }] of lines.entries()) {
+    const step = ready?.[index] ?? prepareStep(context, target.package, event, line);
+    steps.push(withSecrets(step, secretsFor(event), withheldFrom?.(event) ?? []));
+  }
+  if (directory !== context.initialDirectory) process.chdir(directory);
+  const last = steps.pop()!;
+  // A hook is waited for with descriptors of rt's own, which are not the script's.
+  const descriptors =
+    inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
+  for (const step of steps) {
+    showCommand(step.command);
+    const next = step === steps.at(-1) ? "replacement" : "step";
+    const ending = await runStep(step, shown, descriptors!, next, early);
+    early = undefined;
+    if (ending === 0) continue;
+    describeEnding(step.event, ending, settings);
+    return ending;
+  }
+  if (!answer) showCommand(last.command);
+  const outcome = await becomeOrAttend(commandOf(last, descriptors), shown, early);
+  if (typeof outcome !== "string") return outcome;
+  const hint =
+    outcome === "E2BIG"
+      ? (largestOf(secretsFor(target.name)) ?? "each value of config in package.json is a variable")
+      : undefined;
+  throw new UserError(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
+}
+
+interface CommandLineOutput {
+  readonly event: string;
+  readonly line: string;
+}
+
+/** Hooks and script, in the order in which they run, of those that there are. */
+function linesOf(
+  { name, package: { manifest } }: Extract<ExecutionPlan, { mode: "script" }>["target"],
+  args: readonly string[],
+): CommandLineOutput[] {
+  const lines: CommandLineOutput[] = [];
+  for (const { scriptName, command, isMain } of stepsOf(manifest, name)) {
+    const line = isMain ? appendArguments(command, host.exactArguments(args)) : command;
+    lines.push({ event: scriptName, line });
+  }
+  return lines;
+}
+
+/** Each once: they are told apart by their names. */
+function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
+  return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
+}
+
+function commandOf(
+  { shell, environment }: PreparedStep,
+  descriptors: readonly number[] | undefined,
+): ReplaceRequest {
+  return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
+}
+
+/**
+ * Gives the system's code where the program cannot be started. Throws Failure.
+ * @param secrets that are kept out of what it shows
+ */
+async function becomeOrAttend(
+  command: ReplaceRequest,
+  secrets: readonly SecretValue[],
+  early: PreparedTerminal | undefined,
+): Promise<ExitStatus | string> {
+  if (secrets.length > 0 || early) {
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./redacted-process.ts");
+    const outcome = await attendIfRedacted(command, secrets, "end", early);
+    if (outcome !== undefined) return outcome;
+  }
+  const mustStay = isFirstProcess() || outlivesItsShell(command);
+  return mustStay ? await stayBefore(command, command.descriptors) : host.replace(command);
+}
+
+/** The engine's shell does not pass signals on: a signal that ends it would leave its programs running. */
+function outlivesItsShell({ engine = false }: ReplaceRequest): boolean {
+  return engine && host.defaultShell === "system";
+}
+
+/**
+ * A step with something after it. Throws Failure, or what the system says where it cannot be started.
+ * @param secrets that are kept out of what it shows
+ */
+async function runStep(
+  step: PreparedStep,
+  secrets: readonly SecretValue[],
+  descriptors: readonly number[],
+  next: "step" | "replacement",
+  early: PreparedTerminal | undefined,
+): Promise<ExitStatus> {
+  if (secrets.length > 0 || early) {
+    const { startRedactedIfNeeded: attendIfRedacted } = await import("./redacted-process.ts");
+    const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next, early);
+    if (typeof outcome === "string")
+      throw new UserError(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
+    if (outcome !== undefined) return outcome;
+  }
+  const { waitForStep } = await import("./step-wait.ts");
+  return await waitForStep(step, descriptors, next);
+}
+
+/** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */
+function isFirstProcess(): boolean {
+  return process.pid === 1;
+}
+
+/** Passes signals on, and ends as the program did. Gives the system's code where that cannot be started. */
+async function stayBefore(
+  { environment, ...shell }: ShellCommand,
+  descriptors = host.inheritedDescriptors(),
+): Promise<ExitStatus | string> {
+  const { waitForStep } = await import("./step-wait.ts");
+  try {
+    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, "end");
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+/** False if nothing could be written. The rest of what a pipe takes in parts is written by a module that few runs load. */
+function show(descriptor: 1 | 2, text: string): boolean {
+  const bytes = new TextEncoder().encode(text);
+  const count = host.write(descriptor, bytes);
+  if (count <= 0 || count === bytes.length) return count > 0;
+  writeRest(descriptor, bytes.subarray(count));
+  return true;
+}
+
+function writeRest(descriptor: 1 | 2, rest: Uint8Array): void {
+  const { writeOwn } = require("../../output.ts") as typeof import("../../output.ts");
+  try {
+    writeOwn(descriptor, rest);
+  } catch {
+    // Its reader has gone.
+  }
+}
+
+function showLine(line: string): void {
+  if (!show(2, `${line}\n`)) writeRest(2, new TextEncoder().encode(`${line}\n`));
+}
+
+function echo(
+  command: string,
+  { silent }: ScriptSettings,
+  secrets: readonly SecretValue[],
+  hasArguments: boolean,
+): void {
+  if (silent) return;
+  const useColor = wantsColor(host.originalVariable, () => host.isTerminal(2));
+  const shown = fitToPrint(secrets.length > 0 ? hideIn(command, secrets, hasArguments) : command);
+  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
+  showLine(line);
+}
+
+function hideIn(command: string, secrets: readonly SecretValue[], hasArguments: boolean): string {
+  const { hideValues } = require("../../redaction/text.ts") as typeof import("../../redaction/text.ts");
+  return hideValues(command, secrets, hasArguments);
+}
+
+/** Few commands have anything in them that is not; a pattern would take longer than to look. */
+function fitToPrint(text: string): string {
+  let isPlain = true;
+  for (const character of text) isPlain &&= character >= " " && character <= "~";
+  if (isPlain) return text;
+  return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
+}
+
+export function describeEnding(name: string, ending: ExitStatus, { silent }: ScriptSettings): void {
+  if (silent) return;
+  const event = fitToPrint(name);
+  if (typeof ending === "number") return showLine(`error: script "${event}" exited with code ${ending}`);
+  if (ending.signal === "SIGINT") return;
+  showLine(`error: script "${event}" was terminated by signal ${ending.signal}`);
+}

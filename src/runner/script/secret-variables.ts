@@ -1,0 +1,48 @@
+// Secrets as variables of one child's environment: the last step before it is started.
+//
+// Surprising: a text cannot be zeroed as bytes can, so it is made as late as this, where rt is about to become the program.
+import { sameName } from "../../../platform/processes/dotenv-reset.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { GRANTED, grantedNames, WITHHELD, withheldNames } from "../../secrets/grants/grants.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
+
+/** Zeroes nothing: where rt stays, what the script shows is still compared with the values. */
+export function variablesOf(secrets: readonly SecretValue[]): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const { name, value } of secrets)
+    variables[name] = new TextDecoder("utf-8", { ignoreBOM: true }).decode(value);
+  const names = Object.keys(variables);
+  if (names.length > 0) variables[GRANTED] = [...new Set([...grantedNames(), ...names])].join(",");
+  return variables;
+}
+
+/** Returns changes of an environment that remove these variables, and list those that were there. */
+export function withoutVariables(names: readonly string[]): Record<string, string | undefined> {
+  return { ...Object.fromEntries(names.map((name) => [name, undefined])), ...markWithheld(names) };
+}
+
+/** Returns the variable that lists which of these the environment has. */
+export function markWithheld(names: readonly string[]): Record<string, string> {
+  const present = names.filter((name) => host.originalVariable(name) !== undefined);
+  if (present.length === 0) return {};
+  return { [WITHHELD]: [...new Set([...withheldNames(), ...present])].join(",") };
+}
+
+/** Returns the environment without these variables. On Windows the case of their names does not count. */
+export function removeVariables<Value>(
+  environment: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Record<string, Value> {
+  if (names.length === 0) return environment;
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !names.some((each) => sameName(each, name))),
+  );
+}
+
+/** What to do where the environment is too long, and the reason may be one of these. */
+export function largestOf(secrets: readonly SecretValue[]): string | undefined {
+  const [largest] = secrets.toSorted((a, b) => b.value.length - a.value.length);
+  return (
+    largest && `the value of ${largest.name} has ${largest.value.length} bytes; keep large ones in a file`
+  );
+}

@@ -1,0 +1,19 @@
+// One script as a run of one, where somebody has to stand by: it is cached, or runs on another machine.
+import { host } from "../../platform/processes/process.ts";
+import type { ScriptTask } from "../tasks/task.ts";
+import { stepsOf } from "../workspace/package-json.ts";
+import type { ExecutionPlan } from "./plan.ts";
+
+export function taskOf({ target, args }: Extract<ExecutionPlan, { mode: "script" }>): ScriptTask {
+  const { name, package: located } = target;
+  return {
+    index: 0,
+    packageName: "",
+    packageDirectory: located.directory,
+    manifest: located.manifest,
+    scriptName: name,
+    label: name,
+    steps: stepsOf(located.manifest, name),
+    args: host.exactArguments(args),
+  };
+}

@@ -1,0 +1,237 @@
+// A run of many scripts that is asked what an earlier one was asked, and finds everything as that one did: its scripts are
+// told as hits again, without a plan being made, or a key, or an entry opened.
+//
+// Contract: what is told is what the ordinary way would tell. The question is everything that a run is asked: settings, words,
+// directory, the whole environment, the user, the terminals, this program. The plan counts while all that it was made from has
+// its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
+// is known. Whatever is out of the ordinary is neither remembered nor recalled.
+//
+// Surprising: a run is remembered when it comes for the second time. Making the lists takes half as long as the run, in vain where
+// a variable is another one each time.
+import { realpathSync } from "node:fs";
+import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { stamps } from "../../../platform/files/stat-fingerprint.ts";
+import { findTracing } from "../../../platform/tracing/tracing.ts";
+import { recordHitEvidence, openStore } from "../../cache/cache.ts";
+import { FORMAT, executableFingerprint } from "../../cache/key/cache-key.ts";
+import { HOUR } from "../../cache/entry/entry-snapshot.ts";
+import { readLog } from "../../cache/entry/output-log.ts";
+import {
+  markForMemo,
+  clearMemoMark,
+  isRepeatExpected,
+  readRunMemo,
+  type RunMemo,
+  writeRunMemo,
+} from "../../cache/memo/run-memo.ts";
+import { type HitEvidence, lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
+import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
+import type { RunSettings } from "../../config/settings/settings.ts";
+import {
+  type CachedHit,
+  type CachedTask,
+  type RunStatus,
+  type ScriptTask,
+  type TaskRequest,
+} from "../../tasks/task.ts";
+import { type TaskPlan } from "../../tasks/planning/plan.ts";
+import { VERSION } from "../../version.ts";
+import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
+import { reportLine } from "../../output.ts";
+
+/** Of fewer scripts the ordinary way is as quick. */
+const FEWEST = 10;
+
+/** What is told of a hit. */
+interface MemoizedHit {
+  readonly why: string;
+  /** Milliseconds. */
+  readonly saved: number;
+  readonly log: string;
+  readonly used: number;
+}
+
+type MemoizedRun = RunMemo<MemoizedPlan, MemoizedHit>;
+
+/** What the run is made by, of whoever has it in a chunk of its own. */
+interface RunFunctions {
+  planTasks(request: TaskRequest): Promise<TaskPlan>;
+  runTasks(request: TaskRequest, plan: TaskPlan): Promise<RunStatus>;
+  /** From now on it is noted what plans are made from. */
+  watchGlances(): LookupRecorder;
+}
+
+/** Undefined for a run that is not remembered. */
+export async function openRunMemo(
+  settings: RunSettings,
+  cwd: string,
+  ways: RunFunctions,
+): Promise<Recall | undefined> {
+  const directory = storeDirectory();
+  if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
+  try {
+    const store = openStore(directory);
+    return new Recall(store, await ask(store, settings, cwd), ways);
+  } catch {
+    return undefined; // the ordinary way says why
+  }
+}
+
+function isPlain({ many, cache, remote, script, secrets, watch }: RunSettings): boolean {
+  const { affected, shard, share, dryRun, reports, scripts } = many!;
+  const isSpecial = [affected, shard, share, dryRun, remote, watch].some((each) => each !== undefined);
+  const isOrdinary = script.shell === "system" && !script.forceRuntime && script.envFiles.length === 0;
+  const { isRead, isWritten, isVerified, isExplained, remote: others } = cache!;
+  const isCached = isRead && isWritten && !isVerified && !isExplained && others === undefined;
+  return !isSpecial && isOrdinary && isCached && [...reports, ...secrets].length === 0 && scripts.length > 0;
+}
+
+/** With the store's own secret, as the values of variables are kept. */
+async function ask(store: CacheStore, settings: RunSettings, cwd: string): Promise<string> {
+  const question = {
+    program: [FORMAT, VERSION, executableFingerprint(), host.system, (await findTracing()) !== undefined],
+    words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
+    user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
+    environment: host.originalEnvironment(),
+  };
+  const { secret } = store;
+  return new Bun.CryptoHasher("sha256", secret.call(store)).update(JSON.stringify(question)).digest("hex");
+}
+
+class Recall {
+  readonly #store: CacheStore;
+  readonly #id: string;
+  readonly #ways: RunFunctions;
+  readonly #glances: LookupRecorder;
+  /** What is known of such a run, and its plan. */
+  #known: { readonly run: MemoizedRun; readonly plan: TaskPlan } | undefined;
+  /** Of each task: what its hit rests on, if it was one by the ordinary way. */
+  readonly #bases = new Map<
+    number,
+    { readonly basis: HitEvidence; readonly why: string; readonly saved: number }
+  >();
+  /** How many scripts were hits by the ordinary way, with all in its place. */
+  #hits = 0;
+  /** By their hashes. */
+  readonly #logs = new Map<string, CachedHit["pieces"]>();
+  /** Tasks whose hits were recalled. */
+  readonly #told = new Set<number>();
+
+  constructor(store: CacheStore, id: string, ways: RunFunctions) {
+    [this.#store, this.#id, this.#ways, this.#glances] = [store, id, ways, ways.watchGlances()];
+  }
+
+  /** As `runTasks`. */
+  async run(request: TaskRequest): Promise<RunStatus> {
+    const isExpectedAgain = attempt(() => isRepeatExpected(this.#store, this.#id));
+    if (isExpectedAgain) recordHitEvidence();
+    this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
+    const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
+    let hasStarted = false;
+    const status = await this.#ways.runTasks(
+      {
+        ...request,
+        openCached: async (task, extra) => {
+          const hit = this.#recallHit(task);
+          if (hit) return hit;
+          const opened = await request.openCached!(task, extra);
+          if (opened && !("notice" in opened)) this.#note(task, opened);
+          return opened;
+        },
+        beforeStart: () => {
+          if (!hasStarted) this.#endMemory(plan);
+          hasStarted = true;
+          request.beforeStart!();
+        },
+      },
+      plan,
+    );
+    if (host.originalVariable("RT_DEBUG") === "recall")
+      reportLine(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
+    if (isPlanPlain(plan)) attempt(() => this.#keep(plan, isExpectedAgain));
+    return status;
+  }
+
+  #readKnown(request: TaskRequest): { run: MemoizedRun; plan: TaskPlan } | undefined {
+    const run = attempt(() => readRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id));
+    if (!attempt(() => run?.isCurrent())) return undefined;
+    const { tasks, ...rest } = run!.all;
+    const planned = tasks.map((task, index) => new MemoizedTask(task, index, request.args));
+    return { run: run!, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
+  }
+
+  #recallHit({ index }: ScriptTask): CachedTask | undefined {
+    const known = attempt(() => this.#known?.run.partAt(index));
+    if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
+    const pieces = this.#piecesOf(known.log);
+    if (!pieces) return undefined;
+    this.#told.add(index);
+    return new MemoizedHitTask(known.why, { pieces, saved: known.saved, restored: 0 });
+  }
+
+  /** Many scripts write the same, most of these nothing. */
+  #piecesOf(log: string): CachedHit["pieces"] | undefined {
+    let pieces = this.#logs.get(log);
+    if (pieces) return pieces;
+    const bytes = this.#store.readBlob(log);
+    if (bytes) this.#logs.set(log, (pieces = readLog(bytes)));
+    return pieces;
+  }
+
+  #note({ index }: ScriptTask, { hit, why, basis }: CachedTask): void {
+    if (!hit || hit.restored > 0) return;
+    this.#hits += 1;
+    if (!basis) return;
+    this.#bases.set(index, { basis, why, saved: hit.saved });
+  }
+
+  #endMemory({ tasks }: TaskPlan): void {
+    this.#known?.run.end();
+    if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
+  }
+
+  #keep(plan: TaskPlan, isExpectedAgain: boolean | undefined): void {
+    if (!isExpectedAgain && this.#hits >= FEWEST) markForMemo(this.#store, this.#id);
+    if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) clearMemoMark(this.#store, this.#id);
+  }
+
+  /** False where it is not to be remembered. */
+  #write(plan: TaskPlan): boolean {
+    const stamper = new StatFingerprinter(performance.timeOrigin);
+    const known = this.#known?.run;
+    const seen = this.#glances.isWhole ? stamper.stamp(lookupObservations(this.#glances)) : null;
+    if (!seen) return false;
+    let learned = 0;
+    const parts = plan.tasks.map(({ index }) => {
+      const found = this.#bases.get(index);
+      if (!found) return known?.copyOf(index) ?? null;
+      const { basis, why, saved } = found;
+      const rows = stamper.stamp(basis.sights);
+      if (rows) learned += 1;
+      return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
+    });
+    const count = parts.filter((each) => each !== null).length;
+    if (learned === 0 || count < FEWEST) return false;
+    const { waitsFor, packageCount } = plan;
+    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
+    const common = [...(known?.commonRows() ?? []), ...seen];
+    const all = { waitsFor, packageCount, tasks };
+    writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });
+    return true;
+  }
+}
+
+/** What the memory cannot do is done in the ordinary way. */
+function attempt<Result>(act: () => Result): Result | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with a plan is found out each time. */
+function isPlanPlain({ tasks, notices, cycles, isIncomplete }: TaskPlan): boolean {
+  return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
+}

@@ -1,0 +1,80 @@
+// The scripts of a plan that is known from an earlier run, and their hits: what reporters are told of them, and little more.
+//
+// Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
+// before anything starts, since that might change it.
+import type { CachedHit, CachedTask, ScriptTask } from "../../tasks/task.ts";
+import type { TaskPlan } from "../../tasks/planning/plan.ts";
+import { type PackageJson, readPackageJson } from "../../workspace/package-json.ts";
+
+/** Of a plan, without what nobody asks of one whose scripts are hits. */
+export interface MemoizedPlan extends Pick<TaskPlan, "waitsFor" | "packageCount"> {
+  readonly tasks: readonly Omit<ScriptTask, "index" | "manifest" | "args">[];
+}
+
+/** Its package.json is asked for by who starts it, or finds it by the ordinary way. */
+export class MemoizedTask implements ScriptTask {
+  readonly index: number;
+  readonly packageName: string;
+  readonly packageDirectory: string;
+  readonly scriptName: string;
+  readonly label: string;
+  readonly steps: ScriptTask["steps"];
+  readonly args: readonly string[];
+  #manifest: PackageJson | undefined;
+
+  constructor(
+    { packageName, packageDirectory, scriptName, label, steps }: MemoizedPlan["tasks"][number],
+    index: number,
+    args: readonly string[],
+  ) {
+    this.index = index;
+    this.packageName = packageName;
+    this.packageDirectory = packageDirectory;
+    this.scriptName = scriptName;
+    this.label = label;
+    this.steps = steps;
+    this.args = args;
+  }
+
+  get manifest(): PackageJson {
+    return (this.#manifest ??= readPackageJson(this.packageDirectory) ?? {});
+  }
+}
+
+/** A hit, which starts nothing. */
+export class MemoizedHitTask implements CachedTask {
+  readonly inputs = undefined;
+  readonly basis = undefined;
+  readonly outdatedBy = undefined;
+  readonly isFaulty = false;
+  readonly isShared = false;
+  readonly why: string;
+  readonly hit: CachedHit;
+
+  constructor(why: string, hit: CachedHit) {
+    this.why = why;
+    this.hit = hit;
+  }
+
+  start(): never {
+    throw new Error("a hit starts nothing");
+  }
+
+  keepOutput(): void {}
+
+  environmentOf(): Readonly<Record<string, string>> {
+    return {};
+  }
+
+  async close(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async take(): Promise<boolean> {
+    return false;
+  }
+
+  async readFailure(): Promise<undefined> {
+    return undefined;
+  }
+}

@@ -1,0 +1,135 @@
+// The shared cache of a run: its credentials and key, from the environment or from [secrets] of rtfig.toml, and then the
+// cache, whichever protocol its server speaks.
+//
+// Invariants:
+// - A value of the environment is not fetched from the credential store.
+// - A person has allowed which server gets which variable, wherever its value is, unless the environment says both. In a dry
+//   run as well.
+// - Without that, scripts run as if nothing were shared, and a warning says why: it is never an error.
+import { host } from "../../../platform/processes/process.ts";
+import { dropEnvironmentFiles } from "../../../platform/processes/dotenv-reset.ts";
+import { type OpenServer, RemoteCache } from "../../cache/remote/remote-cache.ts";
+import { TurboBackend } from "../../cache/remote/turbo-backend.ts";
+import type { Config } from "../../config/rtfig.ts";
+import type { ServerUse } from "../../config/server-use.ts";
+import { UserError } from "../../user-error.ts";
+import { oneLine } from "../../printable.ts";
+import { fetchSecrets } from "../../secrets/grants/secret-fetch.ts";
+import { findMapping } from "../../secrets/grants/mapping-file.ts";
+import { missingFailure } from "../../secrets/grants/missing-secrets.ts";
+import { requireConsent } from "../../secrets/trust/server-consent.ts";
+import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { type RemoteCacheSettings, variablesOf } from "../../config/settings/remote-cache.ts";
+import { fillHeader } from "../../config/settings/remote-server.ts";
+import { cacheUse } from "../../config/settings/server-uses.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
+import { textField } from "../../workspace/package-json.ts";
+import { reportLine } from "../../output.ts";
+
+/**
+ * Undefined where none of these is cached, and where it cannot be used, which is told. Throws Failure where it has to be.
+ *
+ * @param directory absolute
+ */
+export async function openRemoteCache(
+  settings: CacheSettings,
+  tasks: readonly ScriptTask[],
+  config: Config | undefined,
+  directory: string,
+  isNeeded: boolean,
+): Promise<RemoteCache | undefined> {
+  const isCached = ({ manifest, scriptName }: ScriptTask) =>
+    ruleFor(settings, textField(manifest, "name"), scriptName) !== undefined;
+  if (!settings.remote || !tasks.some(isCached)) return undefined;
+  const opened = await open(settings.remote, config, directory);
+  if (opened instanceof RemoteCache) return opened;
+  const [first, ...hints] = opened;
+  if (isNeeded) throw new UserError(`--share needs the shared cache: ${first}`, hints);
+  reportLine(`warning: ${first}`);
+  for (const hint of hints) reportLine(`hint: ${hint}`);
+  return undefined;
+}
+
+/** A cache, or what to tell people. */
+async function open(
+  settings: RemoteCacheSettings,
+  config: Config | undefined,
+  directory: string,
+): Promise<RemoteCache | readonly string[]> {
+  // The engine asks process.env for a proxy at each request, and a project's files have no say in where a token goes.
+  dropEnvironmentFiles();
+  const { signatureKey } = settings;
+  const names = variablesOf(settings);
+  try {
+    const values = await readVariables(cacheUse(settings), config, directory);
+    const missing = names.find((name) => !values.get(name));
+    if (missing !== undefined) return describeMissing(missing, missing === signatureKey);
+    const identity = {
+      signatureKey: signatureKey && values.get(signatureKey),
+      teamId: (settings.protocol === "turbo" ? settings.teamId : settings.instance) ?? "",
+    };
+    return new RemoteCache(settings, identity, openerFor(settings, values));
+  } catch (error) {
+    const { name, message, hint } = error as Error & { hint?: string | readonly string[] };
+    if (!["Failure", "PackageJsonError"].includes(name)) throw error;
+    return [`the shared cache is not used: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
+  }
+}
+
+/** Throws Failure for values that cannot be sent. */
+function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, string>): OpenServer {
+  if (settings.protocol === "turbo") {
+    const token = values.get(settings.token)!;
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new UserError(`${settings.token} has characters that no token has`);
+    return async (seal, tell) => new TurboBackend(settings, token, seal, tell);
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(settings.headers))
+    headers[name] = fillHeader(value, `cache.remote.headers.${name}`, (variable) => values.get(variable));
+  return async (seal, tell) => {
+    const { ReapiServer: ReapiBackend } = await import("../../cache/remote/reapi-backend.ts");
+    return new ReapiServer(settings, headers, seal, tell);
+  };
+}
+
+function describeMissing(name: string, isKey: boolean): string[] {
+  const help = isKey
+    ? "set it, to the same for all that share the cache, or signature = false in [cache.remote] for a cache that you trust"
+    : "set it, or say in [secrets] of rtfig.toml where it is";
+  return [`the shared cache is not used: ${name} is not set; ${help}`];
+}
+
+/**
+ * Returns the values of variables that a server gets: those of the environment, and what [secrets] says of the others. Throws
+ * Failure where that is not allowed.
+ *
+ * @param names of those that are needed here
+ */
+export async function readVariables(
+  use: ServerUse,
+  config: Config | undefined,
+  directory: string,
+  names = use.names,
+): Promise<Map<string, string>> {
+  const values = new Map<string, string>();
+  for (const name of names) {
+    const value = host.originalVariable(name);
+    if (value !== undefined) values.set(name, value);
+  }
+  const needsConsent = use.named.some((name) => host.originalVariable(name) !== undefined);
+  const mapping = values.size < names.length || needsConsent ? findMapping(directory, config) : undefined;
+  requireConsent(use, { mapping, config, directory });
+  const secrets = names.flatMap((name) => (values.has(name) ? [] : (mapping?.secrets.get(name) ?? [])));
+  if (!mapping || secrets.length === 0) return values;
+  host.hideMemory?.();
+  const { values: fetched, lacking } = await fetchSecrets(secrets, mapping.folder);
+  try {
+    const missing = lacking.filter(({ secret }) => !secret.isOptional);
+    if (missing.length > 0) throw missingFailure(missing);
+    for (const [name, value] of fetched) values.set(name, new TextDecoder().decode(value));
+  } finally {
+    for (const value of fetched.values()) value.fill(0);
+  }
+  return values;
+}

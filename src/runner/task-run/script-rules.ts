@@ -1,0 +1,24 @@
+// The rules of rtfig.toml that are named after scripts, as far as a run goes by them: for who knows all packages, and can tell
+// which of them are for none.
+import type { Config } from "../../config/rtfig.ts";
+import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
+import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
+import type { RunSettings } from "../../config/settings/settings.ts";
+
+export function rulesOf(
+  { cache, remote }: Pick<RunSettings, "cache" | "remote">,
+  config: Config | undefined,
+  cwd: string,
+  provision: SecretProvision | undefined,
+): ScriptRules[] {
+  const namesOf = (rules: readonly { readonly name: string }[]) => rules.map(({ name }) => name);
+  const rules: ScriptRules[] = [];
+  if (cache)
+    rules.push({ section: "run.cache", folder: cache.root, names: namesOf(cache.rules), isForOne: isNamed });
+  if (remote && config) {
+    const { dirname, resolve } = process.getBuiltinModule("node:path");
+    const folder = dirname(resolve(cwd, config.file));
+    rules.push({ section: "run.remote.scripts", folder, names: namesOf(remote.scripts), isForOne: isNamed });
+  }
+  return provision?.rows ? [...rules, provision.rows] : rules;
+}

@@ -1,0 +1,142 @@
+// The secrets of a run, as the runner asks for them: undefined, and nothing loaded, where there are none.
+import { host } from "../../../platform/processes/process.ts";
+import { FILE_NAME, mentionsInConfig } from "../../config/config-file-name.ts";
+import type { Config } from "../../config/rtfig.ts";
+import { isFor, parseRowName, type ScriptName } from "../../secrets/grants/grants.ts";
+import type { SecretProvision, Receiver, ShownSecret } from "../../secrets/grants/secret-provisioning.ts";
+import type { RunSettings } from "../../config/settings/settings.ts";
+import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../../workspace/package-json.ts";
+import type { ExecutionPlan } from "../plan.ts";
+import type { Supply } from "../script/launch.ts";
+
+export interface SecretsRequest {
+  readonly settings: Pick<RunSettings, "secrets" | "script">;
+  readonly config: Config | undefined;
+  /** Of the package whose script runs, or in whose workspace; without it rtfig.toml gives nothing. */
+  readonly directory?: string | undefined;
+  /** The scripts that run, where they are known. */
+  readonly scripts?: readonly ScriptName[];
+}
+
+/** Throws Failure, PackageJsonError. */
+export async function openSecrets(request: SecretsRequest): Promise<SecretProvision | undefined> {
+  const { settings, config, directory } = request;
+  const isForScripts = directory !== undefined && mayConcern(request, directory);
+  if (settings.secrets.length === 0 && !isForScripts) return undefined;
+  const { openProvision } = await import("../../secrets/grants/secret-provisioning.ts");
+  const { secrets: asked, script } = settings;
+  const from = directory ?? process.cwd();
+  return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets });
+}
+
+/** Returns whether the rtfig.toml that counts may give one of these scripts a secret, or withhold one from it. */
+function mayConcern(request: SecretsRequest, directory: string): boolean {
+  const { config } = request;
+  if (config && config.file !== FILE_NAME) return concerns(config, request);
+  if (!config || directory !== process.cwd()) return mentionsInConfig(directory, "secrets");
+  const above = parentDirectory(directory);
+  return concerns(config, request) || (above !== null && mentionsInConfig(above, "secrets"));
+}
+
+function concerns({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
+  const { secrets: rows = {} } = (content.run ?? {}) as { secrets?: object };
+  return (
+    Object.keys(rows).some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
+    hasVariable(Object.keys(content.secrets ?? {}), settings)
+  );
+}
+
+/** Whether a script would have one of these without being given it. */
+function hasVariable(names: readonly string[], { script }: SecretsRequest["settings"]): boolean {
+  return (
+    names.length > 0 &&
+    (script.envFiles.length > 0 || names.some((name) => host.originalVariable(name) !== undefined))
+  );
+}
+
+/** The script itself, or what runs before or after it. */
+export function receiverOf(
+  { manifest }: Pick<LocatedPackage, "manifest">,
+  event: string,
+  isHook: boolean,
+): ScriptName {
+  return { package: textField(manifest, "name"), script: event, isHook };
+}
+
+export interface TargetSecrets {
+  readonly provision: SecretProvision;
+  readonly receivers: readonly Receiver[];
+  /** False where secrets are only withheld, and redacted. */
+  readonly isGiven: boolean;
+  /** Who they are is known, and may be told, before they are fetched. */
+  readonly shown: readonly ShownSecret[];
+  /** What rt was started with, beyond the standard three: the connection to the store is none of them. */
+  readonly descriptors: readonly number[];
+}
+
+/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+export async function openTargetSecrets(
+  plan: ExecutionPlan,
+  settings: RunSettings,
+  config: Config | undefined,
+): Promise<TargetSecrets | undefined> {
+  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
+  if (plan.mode !== "script") {
+    const provision = await openSecrets({ settings, config });
+    return provision && targetSecrets(provision, ["target"]);
+  }
+  const { package: located, name } = plan.target;
+  const receivers = receiversOf(located, name);
+  const { directory } = located;
+  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
+  const secrets = provision && targetSecrets(provision, receivers);
+  const isConcerned =
+    secrets &&
+    (secrets.isGiven ||
+      provision.inherited.length > 0 ||
+      hasVariable(
+        receivers.flatMap((receiver) => provision.withheldFrom(receiver)),
+        settings,
+      ));
+  return isConcerned ? secrets : undefined;
+}
+
+function targetSecrets(provision: SecretProvision, receivers: readonly Receiver[]): TargetSecrets {
+  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
+  return { provision, receivers, shown, isGiven: shown.length > 0, descriptors: host.inheritedDescriptors() };
+}
+
+/** The script and its hooks, of those that there are. */
+function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
+  return stepsOf(located.manifest, name).map(({ scriptName, isMain }) =>
+    receiverOf(located, scriptName, !isMain),
+  );
+}
+
+/** What the target gets, when it has been fetched. */
+export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
+  if (!secrets) return undefined;
+  const { provision, receivers, descriptors } = secrets;
+  await provision.fetch(receivers);
+  const receiverFor = (event?: string) =>
+    receivers.find((each) => each === "target" || each.script === event);
+  return { ...supplyOf(provision, receiverFor), descriptors };
+}
+
+/** Returns the secrets that scripts and hooks get of a provision, and those that are withheld from them. */
+export function supplyOf(
+  provision: SecretProvision,
+  receiverFor: (event?: string) => Receiver | undefined,
+): Supply {
+  return {
+    inherited: provision.inherited,
+    secretsFor(event) {
+      const receiver = receiverFor(event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
+    withheldFrom(event) {
+      const receiver = receiverFor(event);
+      return receiver ? provision.withheldFrom(receiver) : [];
+    },
+  };
+}

@@ -1,0 +1,254 @@
+// One plan of a watched run of scripts, for as long as it holds: what a change makes of it, and which start of what a file
+// belongs to.
+//
+// Contract: a task that a change reaches ends and starts again, whether it runs, has ended or was held back by a
+// failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
+// inputs, a change while it runs counts at once if it has read that, and else when it has ended and its inputs are known.
+import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
+import type {
+  CachedTask,
+  RecordedInputs,
+  RunStatus,
+  ScriptTask,
+  WatchedRun,
+  WatchHooks,
+} from "../../tasks/task.ts";
+import type { TaskPlan } from "../../tasks/planning/plan.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
+import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
+import type { KnownTasks } from "./task-inputs.ts";
+import type { WatchMessages } from "../../watch/watch-messages.ts";
+import type { ScriptRun } from "../../watch/self-writes.ts";
+import type { SourceWatcher } from "../../watch/source-watcher.ts";
+
+/** Counts of the starts of one plan are told from those of the next by this. */
+const MOST_STARTS = 1_000_000;
+
+export interface SessionOptions {
+  /** Counts the plans, from one up. */
+  readonly number: number;
+  readonly killSignal: StopSignal;
+  readonly notes: WatchMessages;
+  readonly hasReference: boolean;
+  readonly known: KnownTasks;
+  /** Whether what tasks have read is watched wherever it is: not where the user has named what is. */
+  readonly watchesInputs: boolean;
+  readonly watcher: Pick<SourceWatcher, "include" | "isSource">;
+  /** From here on it can be asked to react. */
+  onReady(): void;
+  /** A task is about to start. @param concerns whether nothing that goes on has yet to hear of a file's change */
+  onStart(concerns: (path: string) => boolean): void;
+  clear(): Promise<void>;
+}
+
+export class WatchSession implements WatchHooks {
+  readonly #plan: TaskPlan;
+  readonly #options: SessionOptions;
+  readonly #affectedBy: (path: string) => Affected;
+  readonly #began = Date.now();
+  readonly #starts = new Map<ScriptTask, number>();
+  /** Of what a file reaches, how often that was started again. */
+  readonly #counts = new Map<Affected, number>();
+  /** What has changed while a task runs, and may be an input of it. */
+  readonly #pending = new Map<ScriptTask, Set<string>>();
+  /** Those that have ended so, or are not cached. */
+  readonly #failed = new Set<ScriptTask>();
+  /** By which file a task was outdated when it ended, and so was started again: once, as long as it is the same. */
+  readonly #outdatedBy = new Map<ScriptTask, string | undefined>();
+  #run: WatchedRun | undefined;
+  #isIdle = false;
+  /** Of the round that is about to begin. */
+  #reasons: readonly string[] = [];
+  #isOver = false;
+
+  constructor(plan: TaskPlan, options: SessionOptions) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#affectedBy = findAffectedTasks(plan, options.hasReference);
+  }
+
+  get killSignal(): StopSignal {
+    return this.#options.killSignal;
+  }
+
+  /** Whether a change has ended it. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  #reach(path: string): Reached | "anew" {
+    const { known, watcher } = this.#options;
+    const affected = watcher.isSource(path) ? this.#affectedBy(path) : undefined;
+    return chooseTasks(path, affected, this.#plan.tasks, (task) => known.of(task));
+  }
+
+  /** @returns false where the change is left to another plan, or has to be told again when the run has begun */
+  react(paths: readonly string[]): boolean {
+    const run = this.#run;
+    if (!run || this.#isOver) return false;
+    const reached = new Map(paths.map((path) => [path, this.#reach(path)]));
+    if ([...reached.values()].includes("anew")) {
+      this.#isOver = true;
+      run.end();
+      return false;
+    }
+    const all = [...reached] as [string, Reached][];
+    const tasks = new Set(all.flatMap(([, each]) => each.tasks));
+    const isKnown = this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
+    if (isKnown) void this.#compare(all, tasks);
+    else this.#start(tasks, paths);
+    return true;
+  }
+
+  /** Adds those of which an input differs from what they found, but for what they may yet find. */
+  async #compare(reached: readonly (readonly [string, Reached])[], tasks: Set<ScriptTask>): Promise<void> {
+    const { known } = this.#options;
+    const reasons: string[] = [];
+    const idle: string[] = [];
+    for (const [path, { tasks: others, exact }] of reached) {
+      const isHeld = this.#hold(path);
+      const makers = this.#plan.tasks.filter((task) => known.of(task)?.inputs.isOwn(path));
+      let isReason = others.length > 0;
+      // What one leaves that has failed is nobody's reason: it would be tried again with each who reads that.
+      const isLeft = makers.some((task) => this.#failed.has(task));
+      for (const task of isLeft ? [] : exact) {
+        // What comes and goes in a folder that it lists may be its own doing: that is known when it has ended.
+        if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;
+        if (this.#mayHaveSeen(task, path) || !(await known.of(task)!.inputs.differs(path))) continue;
+        tasks.add(task);
+        // Who has made it, and is not about to, makes it again first.
+        for (const maker of makers) if (!this.#run!.isRunning(maker)) tasks.add(maker);
+        isReason = true;
+      }
+      // It may be what one that has failed left behind: what that made is not known.
+      const isListed = this.#plan.tasks.some(
+        (task) => this.#failed.has(task) && known.of(task)?.inputs.has(path),
+      );
+      if (isReason) reasons.push(path);
+      else if (!isHeld && !isListed && exact.length === 0 && makers.length === 0) idle.push(path);
+    }
+    if (this.#isOver) return;
+    if (tasks.size > 0) this.#start(tasks, reasons);
+    else if (idle.length > 0) this.#start(tasks, idle);
+  }
+
+  /** Keeps it for all that run and will be known by their inputs when they have ended; whether there are any. */
+  #hold(path: string): boolean {
+    const running = [...this.#pending].filter(([task]) => !this.#options.known.of(task)?.inputs.isOwn(path));
+    for (const [, paths] of running) paths.add(path);
+    return running.length > 0;
+  }
+
+  /** Whether a change may have been made before the task began, which then finds it. */
+  #mayHaveSeen(task: ScriptTask, path: string): boolean {
+    if (!this.#pending.has(task)) return false;
+    const { lstatSync } = process.getBuiltinModule("node:fs");
+    const state =
+      lstatSync(path, { throwIfNoEntry: false }) ??
+      lstatSync(parentDirectory(path) ?? "/", { throwIfNoEntry: false });
+    return state === undefined || state.ctimeMs <= this.#starts.get(task)!;
+  }
+
+  #start(tasks: ReadonlySet<ScriptTask>, paths: readonly string[]): void {
+    const { notes } = this.#options;
+    if (tasks.size === 0) {
+      notes.tellReasons(paths, "; nothing that was chosen depends on it");
+      return;
+    }
+    const again = this.#run!.again([...tasks]);
+    if (again.length === 0) return;
+    for (const [affected, count] of this.#counts)
+      if (typeof affected !== "string" && affected.some((task) => again.includes(task)))
+        this.#counts.set(affected, count + 1);
+    if (this.#isIdle) this.#reasons = [...this.#reasons, ...paths];
+    else notes.tellReasons(paths);
+  }
+
+  isExact(path: string): boolean {
+    const reached = this.#reach(path);
+    if (reached === "anew" || reached.tasks.length > 0) return false;
+    return this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
+  }
+
+  /** That start of what a change of this file reaches which was the last. */
+  runOf(path: string): ScriptRun {
+    const { number } = this.#options;
+    const reached = this.#reach(path);
+    if (reached === "anew") return { number, begin: this.#began, end: this.#run?.endOf(this.#plan.tasks) };
+    const affected = this.#affectedBy(path);
+    const count = this.#counts.get(affected) ?? 0;
+    this.#counts.set(affected, count);
+    const { tasks } = reached;
+    return {
+      number: number * MOST_STARTS + count,
+      begin: Math.max(this.#began, ...tasks.map((task) => this.#starts.get(task) ?? 0)),
+      end: this.#run?.endOf(tasks),
+    };
+  }
+
+  onBegin(run: WatchedRun): void {
+    this.#run = run;
+    this.#options.notes.printBy((line) => run.say(line));
+    this.#options.onReady();
+  }
+
+  onStart(task: ScriptTask): void {
+    this.#starts.set(task, Date.now());
+    if (this.#options.known.of(task)?.isNewest) this.#pending.set(task, new Set());
+    this.#options.onStart((path) => {
+      const reached = this.#reach(path);
+      // Of a task that is known by its inputs, it is known afterwards what it has found.
+      if (reached === "anew" || reached.exact.length > 0) return false;
+      const goesOn = (other: ScriptTask) => other !== task && this.#run!.isRunning(other);
+      return reached.tasks.includes(task) && !reached.tasks.some(goesOn);
+    });
+  }
+
+  async onEnd(
+    task: ScriptTask,
+    cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined,
+  ): Promise<void> {
+    const { inputs, outdatedBy } = cached ?? {};
+    const { known, watcher, watchesInputs } = this.#options;
+    known.set(task, inputs);
+    if (cached) this.#failed.delete(task);
+    else this.#failed.add(task);
+    if (inputs && watchesInputs) watcher.include(inputs.directories);
+    const isNews = outdatedBy !== this.#outdatedBy.get(task);
+    this.#outdatedBy.set(task, outdatedBy);
+    const changed = (isNews ? outdatedBy : undefined) ?? (await this.#findChanged(task, inputs));
+    this.#pending.delete(task);
+    if (changed !== undefined && !this.#isOver) this.#start(new Set([task]), [changed]);
+  }
+
+  /** What has changed while it ran, and was watched by nobody or not known to concern it. */
+  async #findChanged(task: ScriptTask, inputs: RecordedInputs | undefined): Promise<string | undefined> {
+    const pending = () => [...(this.#pending.get(task) ?? [])];
+    if (!inputs)
+      return pending().find((path) => {
+        const reached = this.#reach(path);
+        return reached !== "anew" && reached.tasks.includes(task);
+      });
+    if (this.#options.watchesInputs) return await inputs.findChanged();
+    for (const path of pending()) if (inputs.has(path) && (await inputs.differs(path))) return path;
+    return undefined;
+  }
+
+  isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean {
+    const known = this.#options.known.of(task);
+    return known?.isNewest === true && inputs?.print === known.inputs.print;
+  }
+
+  onIdle(status: RunStatus): void {
+    this.#isIdle = true;
+    const [code, signal] = typeof status === "number" ? [status, null] : [1, status.signal];
+    this.#options.notes.tellEnd({ code, signal });
+  }
+
+  async onRound(): Promise<void> {
+    await this.#options.clear();
+    this.#options.notes.tellReasons(this.#reasons);
+    this.#reasons = [];
+    this.#isIdle = false;
+  }
+}

@@ -1,0 +1,13 @@
+// The script that the preload carries as a text: see deferred-modules.ts.
+import type { DeferredModules } from "../modules/deferred-modules.ts";
+import type { LazyModules } from "../modules/lazy-modules.ts";
+
+export { PARTS } from "../modules/embedded-modules.ts";
+export { LATE } from "../modules/deferred-modules.ts";
+export { withoutInternalOptions as withoutOurs } from "./internal-options.ts";
+
+export interface PreloadLate {
+  readonly PARTS: LazyModules;
+  readonly LATE: DeferredModules;
+  withoutOurs(options: readonly string[]): string[];
+}

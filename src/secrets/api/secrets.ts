@@ -1,0 +1,216 @@
+// `rt.secrets`: credentials by (service, name) in the operating system's own store.
+//
+// Contract (specification, "Credential store operations"): three asynchronous operations in several call
+// forms; "not found" is null or false. Misuse rejects with a TypeError or RangeError, a failing store with
+// a SecretsError; nothing throws synchronously, so that `.catch` sees every error of a call.
+//
+// Decisions:
+// - An empty value is stored and read back as "". The specification lets `set` lead to "present" only, and
+//   a deletion that looks like a save loses credentials. (Bun.secrets deletes.)
+// - `delete` ignores a `value`: so does the specification's example.
+// - service and name have 1 to 255 characters (code points), since longer ones are cut or refused by one
+//   store or another.
+// - A value that is no well-formed Unicode cannot be stored without a change and is refused; a stored value
+//   that is no UTF-8 is an error, never a replaced character.
+//
+// The bytes of a value are zeroed in every buffer made here; JavaScript strings cannot be.
+import type {
+  OperationOptions,
+  SecretProvider,
+  StoreOptions,
+} from "../../../platform/secrets/contract/secret-provider.ts";
+import { describeType, rangeError, SecretsError, type SecretsFailure, typeError } from "../../errors.ts";
+import { printable } from "../../printable.ts";
+
+export { traceFrom } from "../../errors.ts";
+
+const MAX_LENGTH = 255;
+
+export interface SecretsOptions {
+  /** 1 to 255 characters; reverse-domain style is recommended for tools that others install. */
+  service: string;
+  /** 1 to 255 characters, usually an account. */
+  name: string;
+  /** Gives up waiting, a dialog of the store included; the call rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds for the whole operation, time for a person to answer a dialog included. */
+  timeout?: number;
+}
+
+export interface SecretsSetOptions extends SecretsOptions {
+  /**
+   * Windows: "enterprise", the default, lets the credential go along where the user's account roams, "local" keeps it
+   * on this computer. Other systems have no such choice.
+   */
+  persist?: "local" | "enterprise";
+}
+
+/**
+ * The operating system's credential store. New and experimental: the interface may change.
+ * @experimental
+ */
+export interface Secrets {
+  /** The stored value, or null. Rejects with a TypeError, a RangeError or a SecretsError. */
+  get(options: SecretsOptions): Promise<string | null>;
+  get(service: string, name: string): Promise<string | null>;
+  /** Stores a value, an empty one too, and replaces the one before. */
+  set(options: SecretsSetOptions & { value: string }): Promise<void>;
+  set(options: SecretsSetOptions, value: string): Promise<void>;
+  set(service: string, name: string, value: string): Promise<void>;
+  /** Whether there was something to delete. */
+  delete(options: SecretsOptions): Promise<boolean>;
+  delete(service: string, name: string): Promise<boolean>;
+}
+
+interface CheckedArguments {
+  service: string;
+  name: string;
+  value: unknown;
+  options: StoreOptions | undefined;
+}
+
+/** Loads the store's client at the first operation, so that a program without credentials does not pay for it. */
+export const secrets: Secrets = createSecrets(async () => {
+  const { openProvider } = await import("../../../platform/secrets/secret-provider.ts");
+  return openProvider();
+});
+
+/** The API over the store that `open` gives. */
+export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
+  let provider: Promise<SecretProvider> | undefined;
+
+  async function perform<T>(
+    options: OperationOptions | undefined,
+    operate: (store: SecretProvider) => Promise<T>,
+  ): Promise<T> {
+    options?.signal?.throwIfAborted();
+    provider ??= open();
+    let store: SecretProvider;
+    try {
+      store = await provider;
+    } catch (error) {
+      provider = undefined; // the next operation may have more luck
+      throw toSecretsError(error);
+    }
+    return operate(store).catch((error) => {
+      throw toSecretsError(error);
+    });
+  }
+
+  return {
+    async get(...args: unknown[]): Promise<string | null> {
+      const { service, name, options } = readRequest("get", args);
+      const bytes = await perform(options, (store) => store.get(service, name, options));
+      return bytes === null ? null : decodeValue(bytes);
+    },
+
+    async set(...args: unknown[]): Promise<void> {
+      const { service, name, value, options } = readRequest("set", args);
+      const bytes = encodeValue(value);
+      try {
+        await perform(options, (store) => store.set(service, name, bytes, options));
+      } finally {
+        bytes.fill(0);
+      }
+    },
+
+    async delete(...args: unknown[]): Promise<boolean> {
+      const { service, name, options } = readRequest("delete", args);
+      return perform(options, (store) => store.delete(service, name, options));
+    },
+  };
+}
+
+/**
+ * The API's error for a provider's failure, which is recognized by its name: the class belongs to a module that is
+ * loaded with the store only. What the store's own words do to a terminal ends here.
+ */
+export function toSecretsError(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== "ProviderFailure") return error;
+  const { kind, message, native } = error as Error & { kind: SecretsFailure; native?: string | number };
+  return new SecretsError(kind, printable(message), typeof native === "string" ? printable(native) : native);
+}
+
+function readRequest(method: keyof Secrets, args: readonly unknown[]): CheckedArguments {
+  const [first, second, third] = args;
+  if (typeof first === "string") {
+    return {
+      service: checkText("service", first),
+      name: checkText("name", second),
+      value: third,
+      options: undefined,
+    };
+  }
+  if (typeof first !== "object" || first === null) {
+    const expected = "an object with service and name, or a service and a name";
+    throw typeError(
+      "ERR_INVALID_ARG_TYPE",
+      `secrets.${method}() takes ${expected}, got ${describeType(first)}`,
+    );
+  }
+  const { service, name, signal, timeout, persist, value } = first as Record<string, unknown>;
+  return {
+    service: checkText("service", service),
+    name: checkText("name", name),
+    value: second === undefined ? value : second,
+    options: readOptions(signal, timeout, persist),
+  };
+}
+
+function readOptions(signal: unknown, timeout: unknown, persist: unknown): StoreOptions | undefined {
+  if (signal === undefined && timeout === undefined && persist === undefined) return undefined;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw typeError("ERR_INVALID_ARG_TYPE", `signal must be an AbortSignal, got ${describeType(signal)}`);
+  }
+  if (timeout !== undefined && typeof timeout !== "number") {
+    throw typeError(
+      "ERR_INVALID_ARG_TYPE",
+      `timeout must be a number of milliseconds, got ${describeType(timeout)}`,
+    );
+  }
+  if (timeout !== undefined && !(timeout > 0))
+    throw rangeError(`timeout must be more than 0 milliseconds, got ${timeout}`);
+  if (persist !== undefined && persist !== "local" && persist !== "enterprise")
+    throw typeError("ERR_INVALID_ARG_VALUE", 'persist must be "local" or "enterprise"');
+  return { signal, timeout, persist };
+}
+
+/** Answers `text` when it can be a service or a name; throws a TypeError or RangeError when it cannot. */
+export function checkText(field: "service" | "name", text: unknown): string {
+  if (typeof text !== "string")
+    throw typeError("ERR_INVALID_ARG_TYPE", `${field} must be a string, got ${describeType(text)}`);
+  if (text === "") throw typeError("ERR_INVALID_ARG_VALUE", `${field} must not be empty`);
+  if (text.includes("\0"))
+    throw typeError("ERR_INVALID_ARG_VALUE", `${field} must not contain a NUL character`);
+  if (!text.isWellFormed())
+    throw typeError("ERR_INVALID_ARG_VALUE", `${field} must not contain half a surrogate pair`);
+  const length = text.length > MAX_LENGTH ? [...text].length : text.length;
+  if (length > MAX_LENGTH)
+    throw rangeError(`${field} must have at most ${MAX_LENGTH} characters, got ${length}`);
+  return text;
+}
+
+function encodeValue(value: unknown): Uint8Array {
+  if (typeof value !== "string") {
+    throw typeError(
+      "ERR_INVALID_ARG_TYPE",
+      `value must be a string, got ${describeType(value)}; to remove a credential call secrets.delete()`,
+    );
+  }
+  if (!value.isWellFormed())
+    throw typeError("ERR_INVALID_ARG_VALUE", "value must not contain half a surrogate pair");
+  return new TextEncoder().encode(value);
+}
+
+function decodeValue(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new SecretsError(
+      "PLATFORM",
+      "The stored value is not text in UTF-8; read it with the program that stored it",
+    );
+  } finally {
+    bytes.fill(0);
+  }
+}

@@ -1,0 +1,91 @@
+// How names, outcomes, exits and times are said, once for all reporters.
+//
+// Contract: what comes from package.json or from the system is fit to be printed (src/printable.ts). Nothing else of
+// them reaches an output but a script's own bytes.
+import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
+import { oneLine, printable } from "../printable.ts";
+import type { TaskOutcome, ScriptTask, TaskRequest } from "./task.ts";
+import type { Placement } from "./execution/placement.ts";
+
+/** `web build`, `web:build` or `build`. */
+export function labelOf({ label }: Pick<ScriptTask, "label">): string {
+  return printable(label);
+}
+
+/** `PKG SCRIPT`; without a workspace the script alone. */
+export function nameScript({ packageName }: Pick<ScriptTask, "packageName">, scriptName: string): string {
+  return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
+}
+
+/** What a run is called. Without the arguments, which are the scripts' affair. */
+export function titleOf({
+  scripts,
+  filters,
+  quote,
+}: Pick<TaskRequest, "scripts" | "filters" | "quote">): string {
+  const words = [...filters.flatMap((filter) => ["--filter", filter]), ...scripts];
+  return oneLine(["rt run", ...words.map(quote)].join(" "));
+}
+
+/** What of a plan would run. @param needless how many would be found done */
+export function describeCount(all: number, needless: number): string {
+  const count = all === 1 ? "1 script" : `${all} scripts`;
+  if (needless === 0) return `${count} would run`;
+  if (needless === all) return `${count} would not run again`;
+  return `${all - needless} of ${count} would run`;
+}
+
+/** Of a script that did not have to run. @param machine another, which has run it in the same run */
+export function describeSaved(saved: number, machine?: string): string {
+  const where = machine === undefined ? "before" : `on ${oneLine(machine)}`;
+  return `Done ${where}: ${formatDuration(saved)} saved`;
+}
+
+/** Whether a script that is cached runs, and why. */
+export function describeWhy(task: Pick<ScriptTask, "label">, isHit: boolean, why: string): string {
+  return `${labelOf(task)} ${describeNeed(isHit, why)}`;
+}
+
+/** The same, where it is known of which script. */
+export function describeNeed(isHit: boolean, why: string): string {
+  return `${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
+}
+
+/** `here: ...`, `on worker-3 of grpc://...: ...`. */
+export function describeWhere({ place, server, machine, why }: Placement): string {
+  if (place !== "remote") return `here: ${oneLine(why)}`;
+  const name = machine === undefined ? "" : `${oneLine(machine)} of `;
+  return `on ${name}${server}: ${oneLine(why)}`;
+}
+
+/** With `duration`, a success is told by it; without, by its code. */
+export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
+  if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;
+  if (signal !== null) return `Signaled: ${signal}`;
+  return code === 0 ? `Done in ${duration}` : `Exited with code ${code}`;
+}
+
+export function describeOutcome(outcome: TaskOutcome): string {
+  switch (outcome.kind) {
+    case "success":
+      return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved, outcome.machine);
+    case "failure":
+      return `Exited with code ${outcome.code}`;
+    case "signal":
+      return `Signaled: ${outcome.signal}`;
+    case "unstartable":
+      return `Cannot start: ${oneLine(outcome.reason)}`;
+    case "skipped":
+      return `Skipped because ${labelOf(outcome.because)} did not succeed`;
+    case "stopped":
+      return outcome.wasRunning ? "Stopped" : "Not started";
+  }
+}
+
+/** `milliseconds` as `7 ms`, `1.24 s` or `2 min 5 s`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_995) return `${(milliseconds / 1000).toFixed(2)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,274 @@
+// From a request to what will be run: which packages, which scripts, what waits for what. Reads the workspace,
+// starts nothing; `--dry-run` prints the result.
+//
+// Contract: the modes differ in three things only. Plain `--filter`/`--workspaces` respects dependencies;
+// `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
+// scripts that watch never end. A package without the script is passed over, unless no package has it, or
+// `--workspaces` without `--filter` asks for it in all.
+import type { AffectedReason } from "../../workspace/affected.ts";
+import {
+  allMembers,
+  isThere,
+  type Selection,
+  selectMembers,
+  workspacePackages,
+} from "../../workspace/filter.ts";
+import { type DependencyGraph, linkMembers } from "../../workspace/dependencies.ts";
+import { type MemberPackage, openWorkspace, type Workspace } from "../../workspace/members.ts";
+import {
+  findPackageJson,
+  isMisdeclaredScript,
+  type PackageJson,
+  type PackageJsonError,
+  scriptNames,
+  scriptOf,
+  stepsOf,
+} from "../../workspace/package-json.ts";
+import { choosesPackages } from "../../config/settings/many.ts";
+import { UserError } from "../../user-error.ts";
+import { collapse, orderPackages } from "./graph.ts";
+import type { Shard } from "./shard.ts";
+import type { TaskStep, ScriptTask, TaskRequest } from "../task.ts";
+
+export interface TaskPlan {
+  readonly tasks: readonly ScriptTask[];
+  /** By task index, ascending. */
+  readonly waitsFor: readonly (readonly number[])[];
+  /** Package names along each cycle. */
+  readonly cycles: readonly (readonly string[])[];
+  /** How many packages are selected, with the scripts or without. */
+  readonly packageCount: number;
+  /** Worth telling, not worth stopping for. */
+  readonly notices: readonly string[];
+  /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
+  readonly isIncomplete: boolean;
+  /** Where the packages were chosen from. */
+  readonly packages?: SelectedPackages;
+  /** The tasks are those of one of several machines. */
+  readonly shard?: Shard;
+}
+
+const GLOB = /[*?[\]{}]/;
+
+/** Throws Failure, PackageJsonError. */
+export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
+  const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
+  if (!request.shard) return plan;
+  return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
+}
+
+/** Several scripts of the package we stand in. */
+function planPackage(request: TaskRequest): TaskPlan {
+  const found = findPackageJson(request.cwd);
+  if (!found) throw new UserError(`No package.json in ${request.cwd} or above`);
+  const { directory, manifest } = found;
+  const names = request.scripts.flatMap((script) => {
+    const matches = matchScripts(manifest, script);
+    if (matches.length === 0 && !request.ifPresent)
+      throw scriptNotFound(script, [manifest], "", hintAt(script));
+    return matches;
+  });
+  const tasks = [...new Set(names)].map((scriptName, index) =>
+    createTask(
+      { index, packageName: "", packageDirectory: directory, manifest, scriptName, label: scriptName },
+      request,
+    ),
+  );
+  return {
+    tasks,
+    waitsFor: tasks.map(() => []),
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
+}
+
+function hintAt(script: string): string {
+  if (script.startsWith("-")) return "options stand in front of the first script";
+  if (/^\.{0,2}\/|\.[cm]?[jt]sx?$/.test(script))
+    return "options for many scripts run scripts of package.json, not files; make one that runs the file";
+  return "`rt run` lists the scripts";
+}
+
+export interface SelectedPackages {
+  readonly workspace: Workspace;
+  readonly graph: DependencyGraph;
+  /** Positions in the workspace's members, ascending. */
+  readonly selected: readonly number[];
+  /** The same without a look at what --affected leaves out. */
+  readonly eligible: readonly number[];
+  /** With --affected, why those are that are. */
+  readonly affected?: ReadonlyMap<number, AffectedReason> | undefined;
+  readonly notices: string[];
+  /** Packages that may be meant and cannot be read. */
+  readonly unreadable: readonly PackageJsonError[];
+}
+
+type SelectionRequest = Pick<TaskRequest, "filters" | "affected" | "cwd" | "noExitOnError" | "ifPresent">;
+
+/** The packages that a request means. Throws Failure, PackageJsonError. */
+export async function selectPackages(request: SelectionRequest): Promise<SelectedPackages> {
+  const workspace = openWorkspace(request.cwd);
+  const { members, broken } = workspace;
+  const graph = linkMembers(members);
+  const defaultPackages = request.affected === undefined ? workspacePackages : allMembers;
+  const selection: Selection =
+    request.filters.length > 0
+      ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
+      : { indices: defaultPackages(members), unmatched: [], unreadable: broken.filter(isThere) };
+  const { unreadable } = selection;
+  const isAsked = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
+  if (isAsked && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)
+    throw new UserError(
+      "--workspaces found no packages below this folder",
+      'list them in package.json, as in "workspaces": ["packages/*"], or leave out --workspaces',
+    );
+  let affected: SelectedPackages["affected"];
+  if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
+  const notices = broken.map(({ message }) => message);
+  for (const filter of selection.unmatched)
+    notices.push(`No workspace packages matched the filter "${filter}"`);
+  let selected = selection.indices;
+  if (request.affected !== undefined) {
+    const { affectedMembers } = await import("../../workspace/affected.ts");
+    const causes = await affectedMembers(workspace, graph, request.affected);
+    selected = selected.filter((index) => causes.has(index));
+    affected = causes;
+  }
+  return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
+}
+
+async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
+  const packages = await selectPackages(request);
+  const { workspace, graph, selected, eligible, notices, unreadable } = packages;
+  const { order, acyclic, cycles } = orderPackages(graph, selected);
+  const isSelected = new Set(selected);
+  const tasks: ScriptTask[] = [];
+  const tasksOf = new Map<number, ScriptTask[]>();
+  for (const node of order.filter((node) => isSelected.has(node))) {
+    const member = workspace.members[node]!;
+    const names = new Set(request.scripts.flatMap((script) => matchScripts(member.manifest, script)));
+    const own = [...names].map((scriptName, offset) =>
+      createMemberTask(member, scriptName, tasks.length + offset, request),
+    );
+    if (own.length === 0) continue;
+    tasks.push(...own);
+    tasksOf.set(node, own);
+  }
+  requireScripts(workspace, eligible, tasksOf, request);
+  notices.push(...(request.adviseOn?.(workspace) ?? []));
+  const isOrdered = !request.parallel && !request.sequential;
+  const nearestTasks = isOrdered
+    ? collapse(acyclic, new Set(tasksOf.keys()), order)
+    : new Map<number, readonly number[]>();
+  const waitsFor: number[][] = [];
+  for (const [node, own] of tasksOf) {
+    const indices = (nearestTasks.get(node) ?? []).flatMap(
+      (other) => tasksOf.get(other)?.map(({ index }) => index) ?? [],
+    );
+    for (const { index } of own) waitsFor[index] = indices;
+  }
+  const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
+  return {
+    tasks,
+    waitsFor,
+    cycles: named,
+    packageCount: selected.length,
+    notices,
+    isIncomplete: unreadable.length > 0,
+    packages,
+  };
+}
+
+/** With --affected, too, a script has to be in one of the packages that could have been affected. */
+function requireScripts(
+  { members }: Workspace,
+  selected: readonly number[],
+  tasksOf: ReadonlyMap<number, readonly ScriptTask[]>,
+  request: TaskRequest,
+): void {
+  if (request.ifPresent || selected.length === 0) return;
+  const chosen = selected.map((index) => members[index]!);
+  const needsAll = request.workspaces && request.filters.length === 0 && request.affected === undefined;
+  const missing = needsAll ? selected.find((index) => !tasksOf.has(index)) : undefined;
+  if (missing !== undefined) {
+    const { manifest, path, name } = members[missing]!;
+    throw scriptNotFound(
+      request.scripts[0] ?? "",
+      [manifest],
+      ` in package "${name || path}"`,
+      "pass --if-present to leave such packages out",
+    );
+  }
+  for (const script of request.scripts) {
+    if (chosen.some(({ manifest }) => matchScripts(manifest, script).length > 0)) continue;
+    const where =
+      chosen.length === 1 ? ` in package "${displayName(chosen[0]!)}"` : ` in ${chosen.length} packages`;
+    const filters =
+      request.filters.length > 0
+        ? ` matching ${request.filters.map((filter) => `"${filter}"`).join(", ")}`
+        : "";
+    throw scriptNotFound(
+      script,
+      chosen.map(({ manifest }) => manifest),
+      where + filters,
+    );
+  }
+}
+
+function scriptNotFound(
+  script: string,
+  manifests: readonly PackageJson[],
+  where: string,
+  hint?: string,
+): UserError {
+  const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
+  if (misdeclared)
+    return new UserError(`Script "${script}"${where} is not a string`, "write the command as a string");
+  const names = new Set(manifests.flatMap(scriptNames));
+  const { nearest } = require("../../did-you-mean.ts") as typeof import("../../did-you-mean.ts");
+  const suggestions = nearest(script, names).map((name) => `"${name}"`);
+  return new UserError(
+    `Script "${script}" not found${where}`,
+    suggestions.length > 0 ? `did you mean ${suggestions.join(" or ")}?` : hint,
+  );
+}
+
+/** The scripts that a name or a glob means, globs in alphabetical order. */
+function matchScripts(manifest: PackageJson, script: string): string[] {
+  if (scriptOf(manifest, script) !== null) return [script];
+  if (!GLOB.test(script)) return [];
+  const glob = new Bun.Glob(script);
+  return scriptNames(manifest)
+    .filter((name) => glob.match(name))
+    .sort();
+}
+
+function createMemberTask(
+  member: MemberPackage,
+  scriptName: string,
+  index: number,
+  request: TaskRequest,
+): ScriptTask {
+  const packageName = displayName(member);
+  const isLabelled = request.parallel || request.sequential;
+  const label = `${packageName}${isLabelled ? ":" : " "}${scriptName}`;
+  return createTask(
+    { index, packageName, packageDirectory: member.directory, manifest: member.manifest, scriptName, label },
+    request,
+  );
+}
+
+function createTask(task: Omit<ScriptTask, "steps" | "args">, { args, secretsOf }: TaskRequest): ScriptTask {
+  const { scriptName, manifest } = task;
+  const steps = stepsOf(manifest, scriptName).map((step): TaskStep => {
+    const secrets = secretsOf?.(manifest, step.scriptName, step.isMain) ?? [];
+    return secrets.length > 0 ? { ...step, secrets } : step;
+  });
+  return { ...task, steps, args };
+}
+
+export function displayName({ name, path }: MemberPackage): string {
+  return name === "" ? path : name;
+}

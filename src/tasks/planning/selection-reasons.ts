@@ -1,0 +1,41 @@
+// Why a run has the tasks that it has: which filter means a package, and what has changed in it. For `--dry-run=html` and
+// `--dry-run=mermaid`.
+import { oneLine, printable } from "../../printable.ts";
+import type { AffectedReason } from "../../workspace/affected.ts";
+import { selectMembers } from "../../workspace/filter.ts";
+import { displayName, type TaskPlan, type SelectedPackages } from "./plan.ts";
+import type { TaskRequest } from "../task.ts";
+
+/** Sentences by task, each fit to be printed; none for the scripts of the package that we stand in. */
+export function explainTasks({ tasks, packages }: TaskPlan, request: TaskRequest): readonly string[][] {
+  if (!packages) return tasks.map(() => []);
+  const { members } = packages.workspace;
+  const positions = new Map(members.map(({ directory }, index) => [directory, index]));
+  const filters = positiveFilters(packages, request);
+  return tasks.map(({ packageDirectory }) => {
+    const index = positions.get(packageDirectory)!;
+    const reasons = filters.filter(({ chosen }) => chosen.has(index)).map(({ reason }) => reason);
+    if (request.workspaces && request.filters.length === 0)
+      reasons.push("because --workspaces means every package");
+    const cause = packages.affected?.get(index);
+    // What has changed says more than a pattern does.
+    return cause ? [describeCause(cause, packages), ...reasons] : reasons;
+  });
+}
+
+/** What each filter means by itself; one that takes packages away has chosen none. */
+function positiveFilters({ workspace, graph }: SelectedPackages, { filters, cwd, quote }: TaskRequest) {
+  return filters
+    .filter((filter) => !filter.startsWith("!"))
+    .map((filter) => ({
+      reason: `because of --filter ${oneLine(quote(filter))}`,
+      chosen: new Set(selectMembers(workspace, graph, [filter], cwd, true).indices),
+    }));
+}
+
+function describeCause(cause: AffectedReason, { workspace }: SelectedPackages): string {
+  if ("dependsOn" in cause)
+    return `because it depends on ${printable(displayName(workspace.members[cause.dependsOn]!))}, which is affected`;
+  const { relative } = process.getBuiltinModule("node:path");
+  return `because ${printable(relative(workspace.root, cause.file).replaceAll("\\", "/"))} changed`;
+}

@@ -1,0 +1,215 @@
+// What a hit does: everything that the run did, without the run.
+import { expect, test } from "bun:test";
+import { chmod, lstat, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { RT, runRt } from "../../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+
+const BUILD = [
+  "const fs = require('fs');",
+  "fs.mkdirSync('dist/empty', { recursive: true });",
+  "fs.writeFileSync('dist/bytes', new Uint8Array(70000).map((_, index) => index));",
+  "fs.writeFileSync('dist/tool', '#!/bin/sh\\n', { mode: 0o755 });",
+  "fs.writeFileSync('dist/\\u00fc \\n name', 'odd');",
+  "try { fs.symlinkSync('tool', 'dist/link'); } catch {}",
+  "fs.rmSync('old', { force: true });",
+  "fs.writeFileSync('temporary', ''); fs.rmSync('temporary');",
+  "fs.appendFileSync('../runs', 'x');",
+].join("\n");
+
+/** Everything below a directory, as it is. */
+async function snapshot(directory: string): Promise<{ name: string }[]> {
+  const names = (await readdir(directory, { recursive: true })).sort();
+  return await Promise.all(
+    names.map(async (name) => {
+      const path = `${directory}/${name}`;
+      const { mode, size } = await lstat(path);
+      const kind = mode & 0o170000;
+      if (kind === 0o120000) return { name, target: await readlink(path) };
+      return { name, mode, ...(kind === 0o100000 && { size, hash: Bun.hash(await readFile(path)) }) };
+    }),
+  );
+}
+
+test.skipIf(!CAN_TRACE)("a hit leaves what the run left, whatever was there", async () => {
+  await using project = await cachedProject(
+    {},
+    {
+      "package.json": { name: "root", workspaces: ["app"] },
+      "app/package.json": { name: "app", scripts: { build: "node build.cjs" } },
+      "app/build.cjs": BUILD,
+      "app/old": "to be removed",
+    },
+    'build = { ignore = ["../runs"] }',
+  );
+  const build = async () => await project.rt(["--filter", "app", "run", "build"]);
+  const first = await build();
+  expect(first).toMatchObject({ status: 0, stderr: "" });
+  const fresh = await snapshot(project.join("app"));
+  expect(fresh.map(({ name }) => name)).toEqual([
+    "build.cjs",
+    "dist",
+    "dist/bytes",
+    "dist/empty",
+    "dist/link",
+    "dist/tool",
+    "dist/\u00fc \n name",
+    "package.json",
+  ]);
+  for (const spoil of [
+    async () => {},
+    async () => await rm(project.join("app/dist"), { recursive: true }),
+    async () => await writeFile(project.join("app/dist/bytes"), "other"),
+    async () => await chmod(project.join("app/dist/tool"), 0o644),
+    async () => await rm(project.join("app/dist/empty"), { recursive: true }),
+    async () => await unlink(project.join("app/dist/link")),
+    async () => await writeFile(project.join("app/old"), "to be removed"),
+  ]) {
+    await spoil();
+    const { stdout, stderr, status } = await build();
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toMatch(/^app build: Done before: .* saved\n$/);
+    expect(await snapshot(project.join("app"))).toEqual(fresh);
+  }
+  expect(await Bun.file(project.join("runs")).text()).toBe("x");
+});
+
+test.skipIf(!CAN_TRACE)(
+  "the log comes again as it was, of each stream, hook by hook, in colour",
+  async () => {
+    const write = (text: string) => `node -e 'process.stdout.write("${text}"); process.stderr.write("[e]")'`;
+    await using project = await cachedProject(
+      {
+        prebuild: "echo before",
+        build: `${write("\\u001b[31mred\\u001b[0m")} && ${write("no newline")}`,
+        postbuild: "echo after >&2",
+      },
+      {},
+      "build = true",
+    );
+    const first = await project.rt(["run", "build"]);
+    const second = await project.rt(["run", "build"]);
+    expect(first.stdout).toBe("before\n\u001b[31mred\u001b[0mno newline");
+    expect(second.stdout).toBe(first.stdout);
+    const saved = /Done before: \S+ \w+ saved\n/;
+    expect(second.stderr).toMatch(saved);
+    expect(second.stderr.replace(saved, "")).toBe(first.stderr);
+    expect(first.stderr).toMatch(/^\$ echo before\n\$ node .*\[e\]\[e\]\$ echo after >&2\nafter\n$/s);
+    const silent = await project.rt(["--silent", "run", "build"]);
+    expect(silent.stderr).toBe("[e][e]after\n");
+  },
+);
+
+test.skipIf(!CAN_TRACE)("nothing outside the project is written, and nothing damaged is used", async () => {
+  await using project = await cachedProject({ build: "mkdir -p dist; cp source dist/out" }, { source: "1" });
+  await using other = await cachedProject({});
+  expect(await project.run("build")).toBe("ran");
+  await rm(project.join("dist"), { recursive: true });
+  await symlink(other.path, project.join("dist"));
+  const before = await readdir(other.path);
+  expect(await project.run("build")).not.toBe("hit");
+  // The script itself copies through the link; rt leaves neither the output nor its draft there.
+  expect((await readdir(other.path)).toSorted()).toEqual([...before, "out"].toSorted());
+  await rm(project.join("dist"));
+  await rm(`${other.path}/out`, { force: true });
+  // Every content of the cache is damaged: it runs, and is whole again.
+  expect(await project.run("build")).toBe("hit");
+  await rm(project.join("dist"), { recursive: true });
+  const { stdout: status } = await project.rt(["cache", "status"]);
+  const [, store] = / in (\/.*)\n/.exec(status) ?? [];
+  for (const name of new Bun.Glob("blobs/*/*").scanSync(store!))
+    await writeFile(`${store}/${name}`, "damaged");
+  expect(await project.run("build")).toBe("ran");
+  expect(await Bun.file(project.join("dist/out")).text()).toBe("1");
+  await rm(project.join("dist"), { recursive: true });
+  expect(await project.run("build")).toBe("hit");
+  for (const name of new Bun.Glob("keys/*/*").scanSync(store!))
+    await writeFile(`${store}/${name}`, "damaged");
+  expect(await project.run("build")).toBe("ran");
+  expect((await project.rt(["cache", "clear"])).stdout).toBe("Nothing is kept any more\n");
+  expect((await project.rt(["cache"])).stdout).toStartWith("Nothing is kept in ");
+});
+
+test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
+  const packages = ["a", "b", "c", "d"];
+  const files = Object.fromEntries(
+    packages.flatMap((name) => [
+      [`${name}/package.json`, { name, scripts: { build: "cat ../shared in > out" } }],
+      [`${name}/in`, name],
+    ]),
+  );
+  await using project = await cachedProject({}, { shared: "s", ...files }, "build = true");
+  await project.write({ "package.json": { name: "root", workspaces: packages } });
+  const all = async (report: string) => {
+    const { status } = await project.rt(["--filter", "*", `--report=${report}`, "run", "build"]);
+    const text = await Bun.file(project.join(report)).text();
+    return [status, [...text.matchAll(/"message": "Done/g)].length, [...text.matchAll(/"saved"/g)].length];
+  };
+  for (const [status, done] of await Promise.all(["1", "2", "3"].map(all)))
+    expect([status, done]).toEqual([0, 4]);
+  // What all three had written at the same moment is nobody's, and not kept: one alone does that.
+  expect((await all("4")).slice(0, 2)).toEqual([0, 4]);
+  for (const name of packages) await rm(project.join(name, "out"));
+  expect(await all("5")).toEqual([0, 4, 4]);
+  for (const name of packages) expect(await Bun.file(project.join(name, "out")).text()).toBe(`s${name}`);
+  await all("6.trace.json");
+  const trace = await Bun.file(project.join("6.trace.json")).text();
+  expect(trace.match(/"cat":"cached"/g)).toHaveLength(4);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a hook of a cached script that fails is told, and what it says stays where it is",
+  async () => {
+    await using project = await cachedProject({
+      prebuild: "echo said >&2; exit 3",
+      build: "echo not reached",
+    });
+    const { stdout, stderr, status } = await project.rt(["run", "build"]);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 3 });
+    expect(stderr).toStartWith(
+      '$ echo said >&2; exit 3\nsaid\nerror: script "prebuild" exited with code 3\n',
+    );
+  },
+);
+
+test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each is kept", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+  const manifest = (name: string) => ({ name, scripts: { build: "cat package.json > out; sleep 0.05" } });
+  const files = Object.fromEntries(names.map((name) => [`${name}/package.json`, manifest(name)]));
+  await using project = await cachedProject({}, files, "build = true");
+  await project.write({ "package.json": { name: "root", workspaces: names } });
+  const run = `ulimit -n 160; exec "$0" --parallel --filter '*' run build`;
+  const all = async () => {
+    const env = { XDG_CACHE_HOME: project.cache };
+    const { stderr, status } = await runRt({
+      program: ["bash", "-c", run, RT],
+      cwd: project.path,
+      env,
+    });
+    return [status, stderr.match(/^(?:warn|error): .*/gm) ?? [], stderr.match(/Done before: /g)?.length ?? 0];
+  };
+  expect(await all()).toEqual([0, [], 0]);
+  expect(await all()).toEqual([0, [], names.length]);
+});
+
+test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a hit", async () => {
+  await using project = await cachedProject({ one: "cat in", two: "cat in2" }, { in: "1", in2: "1" });
+  const plan = async () => {
+    const words = ["run", "--sequential", "--dry-run", "one", "two"];
+    const { stdout } = await project.rt(words);
+    // Who asks for the reasons is told the same.
+    expect((await project.rt(["--why", ...words])).stdout).toBe(stdout);
+    const page = (await project.rt(["run", "--sequential", "--dry-run=html", "one", "two"])).stdout;
+    expect(JSON.parse(page.match(/<script type="application\/json"[^>]*>(.*?)<\/script>/s)![1]!).count).toBe(
+      stdout.trimEnd().split("\n").at(-1),
+    );
+    return stdout.trimEnd().split("\n").at(-1);
+  };
+  expect(await plan()).toBe("2 scripts would run");
+  await project.rt(["run", "--sequential", "one", "two"]);
+  expect(await plan()).toBe("2 scripts would not run again");
+  await project.write({ in: "2" });
+  expect(await plan()).toBe("1 of 2 scripts would run");
+  const { stdout } = await project.rt(["run", "--sequential", "--dry-run=mermaid", "one", "two"]);
+  expect(stdout).toContain(`t0["one<br/>runs#58; ${project.path}/in has changed"]`);
+  expect(stdout).toContain('t1["two<br/>need not run#58; ');
+});

@@ -1,0 +1,130 @@
+// Checks that the removal of outputs, or a fresh clone without them, needs no new run. The exception: the script has read
+// the content of such an output.
+import { expect, test } from "bun:test";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createProject } from "../../support/project.ts";
+import { runRt } from "../../support/rt.ts";
+import { CAN_TRACE, type CachedProject, cachedProject, wayOf } from "../cached-project.ts";
+
+/** All files below a folder of the project, with their text. */
+async function filesIn(project: CachedProject, folder: string): Promise<Record<string, string>> {
+  const found = await readdir(project.join(folder), { recursive: true, withFileTypes: true });
+  const files = found.filter((each) => each.isFile()).map((each) => `${each.parentPath}/${each.name}`);
+  const texts = files
+    .sort()
+    .map(async (path) => [path.slice(project.path.length + 1), await readFile(path, "utf8")]);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+/** Builds, edits, builds again, and removes the output; the files of the second build. */
+async function buildTwice(project: CachedProject): Promise<Record<string, string>> {
+  expect(await project.run("build")).toBe("ran");
+  await project.write({ page: "two\n" });
+  expect(await project.run("build")).toBe("ran");
+  const made = await filesIn(project, "dist");
+  expect(await project.run("build")).toBe("hit");
+  expect(await filesIn(project, "dist")).toEqual(made);
+  await rm(project.join("dist"), { recursive: true });
+  return made;
+}
+
+const LIST =
+  'const fs = require("fs"); fs.mkdirSync("dist", { recursive: true }); ' +
+  'for (const name of fs.readdirSync("dist")) fs.rmSync("dist/" + name, { recursive: true }); ' +
+  'fs.mkdirSync("dist/assets"); fs.copyFileSync("page", "dist/assets/page"); fs.writeFileSync("dist/index", "i");';
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  "writes into a folder": "mkdir -p dist && cat page > dist/out",
+  "looks for the folder first": "[ -d dist ] || mkdir dist; cat page > dist/out",
+  "removes the folder first": "rm -rf dist; mkdir dist; cat page > dist/out",
+  "lists the folder before it writes": "mkdir -p dist; ls dist > /dev/null; cat page > dist/out",
+  "lists the folder after it has written": "mkdir -p dist; cat page > dist/out; ls dist",
+  "empties the folder first": "node build.cjs",
+  "makes folders that stay empty": "mkdir -p dist/empty; cat page > dist/out",
+  "looks at the size of its output first": "mkdir -p dist; test -s dist/out; cat page > dist/out",
+};
+
+for (const config of ["build = true", 'build = { outputs = ["dist/**"] }'])
+  test.skipIf(!CAN_TRACE).each(Object.entries(SCRIPTS))(
+    `a script that %s is a hit after an edit, a build and the removal of its output, with ${config}`,
+    async (_, build) => {
+      await using project = await cachedProject({ build }, { page: "one\n", "build.cjs": LIST }, config);
+      const made = await buildTwice(project);
+      expect(await project.run("build")).toBe("hit");
+      expect(await filesIn(project, "dist")).toEqual(made);
+      // With either state of the source, and whatever of the output is there.
+      await project.write({ page: "one\n" });
+      expect(await project.run("build")).toBe("hit");
+      await project.write({ page: "two\n" });
+      expect(await project.run("build")).toBe("hit");
+      expect(await filesIn(project, "dist")).toEqual(made);
+    },
+  );
+
+test.skipIf(!CAN_TRACE)("a fresh clone has the hits of a checkout in which older outputs were", async () => {
+  const build = "mkdir -p dist && cat page > dist/out";
+  await using project = await cachedProject({ build }, { page: "one\n" });
+  const made = await buildTwice(project);
+  await using clone = await createProject();
+  await cp(project.path, clone.path, { recursive: true });
+  const result = await runRt({
+    args: ["run", "build"],
+    cwd: clone.path,
+    env: { XDG_CACHE_HOME: project.cache },
+  });
+  expect(wayOf(result, clone.path)).toBe("hit");
+  expect(await readFile(clone.join("dist/out"), "utf8")).toBe(made["dist/out"]!);
+});
+
+test.skipIf(!CAN_TRACE)("an older output that the script has skipped is restored with the rest", async () => {
+  // As cp -u, or make: what is there already is not made again.
+  const build = "mkdir -p dist; cat page > dist/page; test -e dist/other || cat other > dist/other";
+  await using project = await cachedProject({ build }, { page: "one\n", other: "other\n" });
+  const made = await buildTwice(project);
+  expect(Object.keys(made)).toEqual(["dist/other", "dist/page"]);
+  expect(await project.run("build")).toBe("hit");
+  expect(await filesIn(project, "dist")).toEqual(made);
+});
+
+test.skipIf(!CAN_TRACE)("an older output that the script has not looked at is not restored", async () => {
+  const build = "mkdir -p dist; for name in src/*; do cp $name dist/; done";
+  await using project = await cachedProject({ build }, { page: "", "src/a": "a", "src/b": "b" });
+  expect(await project.run("build")).toBe("ran");
+  await rm(project.join("src/b"));
+  expect(await project.run("build")).toBe("ran");
+  expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a", "dist/b"]);
+  await rm(project.join("dist"), { recursive: true });
+  expect(await project.run("build")).toBe("hit");
+  expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a"]);
+});
+
+test.skipIf(!CAN_TRACE).each([
+  [
+    "has read",
+    "cat dist/first 2>/dev/null; mkdir -p dist; test -e dist/first || cat page > dist/first; cat page > dist/out",
+  ],
+  [
+    "has listed and left as it was",
+    'mkdir -p dist; test -n "$(ls dist)" || cat page > dist/first; cat page > dist/out',
+  ],
+])("a script runs again without an older output that it %s", async (_, build) => {
+  await using project = await cachedProject({ build }, { page: "one\n" });
+  await buildTwice(project);
+  expect(await project.run("build")).toBe("ran");
+  expect(await filesIn(project, "dist")).toEqual({ "dist/first": "two\n", "dist/out": "two\n" });
+});
+
+test.skipIf(!CAN_TRACE)("a file or folder that no earlier run has made must still be there", async () => {
+  const build = "mkdir -p dist && cat page > dist/out";
+  await using project = await cachedProject({ build }, { page: "one\n" });
+  await mkdir(project.join("dist"));
+  expect(await project.run("build")).toBe("ran");
+  await project.write({ page: "two\n" });
+  expect(await project.run("build")).toBe("ran");
+  await rename(project.join("dist"), project.join("moved"));
+  expect(await project.run("build")).toBe("ran");
+  // Nor is a file of the user in the folder taken for an output.
+  await writeFile(project.join("dist/own"), "");
+  expect(await project.run("build")).not.toContain("failed");
+  expect(await readFile(project.join("dist/own"), "utf8")).toBe("");
+});

@@ -1,0 +1,86 @@
+// Scripts that nobody follows: what git does not ignore counts, and what the rule names.
+import { expect, test } from "bun:test";
+import { chmod, rm, writeFile } from "node:fs/promises";
+import { cachedProject } from "../cached-project.ts";
+
+const FILES = {
+  "package.json": { name: "root", workspaces: ["app", "lib", "other"] },
+  "bun.lock": "1",
+  "app/package.json": {
+    name: "app",
+    scripts: { build: "mkdir -p dist && cat source > dist/out && echo built" },
+    dependencies: { lib: "workspace:*" },
+  },
+  "app/source": "one",
+  "app/tool.sh": "",
+  "app/.gitignore": "dist\nlocal\n",
+  "app/local": "",
+  "lib/package.json": { name: "lib", dependencies: { other: "*" } },
+  "lib/index.js": "",
+  "other/package.json": { name: "other" },
+  "other/index.js": "",
+  "apart/file": "",
+};
+const RULE = 'build = { trace = false, inputs = ["../apart/**"], outputs = ["dist/**"], env = ["LEVEL"] }';
+
+for (const hasGit of [true, false])
+  test(`what is declared makes a script run again, and nothing else does, ${hasGit ? "with" : "without"} git`, async () => {
+    await using project = await cachedProject({}, { ...FILES }, RULE);
+    await project.write({ "package.json": FILES["package.json"] });
+    if (hasGit) Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    const go = async (env = {}) => {
+      const { stderr, stdout, status } = await project.rt(["--filter", "app", "--why", "run", "build"], env);
+      expect({ stderr, status, stdout }).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining("built"),
+      });
+      const [, why] = /^app build runs: (.*)$/m.exec(stderr) ?? [];
+      return why ?? (stdout.includes("Done before") ? "hit" : stderr);
+    };
+    expect(await go()).toBe("it has not run before");
+    expect(await go()).toBe("hit");
+    await rm(project.join("app/dist"), { recursive: true });
+    expect(await go()).toBe("hit");
+    expect(await Bun.file(project.join("app/dist/out")).text()).toBe("one");
+    const changes: [name: string, why: string][] = [
+      ["app/source", "app/source has changed"],
+      ["app/new", "app/new is new"],
+      ["lib/index.js", "lib/index.js has changed"],
+      ["other/index.js", "other/index.js has changed"],
+      ["apart/file", "apart/file has changed"],
+      ["bun.lock", "bun.lock has changed"],
+    ];
+    for (const [name, why] of changes) {
+      await writeFile(project.join(name), `changed ${name}`);
+      expect(await go()).toBe(why);
+      expect([name, await go()]).toEqual([name, "hit"]);
+    }
+    await rm(project.join("app/new"));
+    expect(await go()).toBe("app/new is not there any more");
+    await chmod(project.join("app/tool.sh"), 0o755);
+    expect(await go()).toBe("app/tool.sh has changed");
+    expect(await go({ LEVEL: "1" })).toBe("the variable LEVEL is new");
+    await project.write({ "app/node_modules/x/index.js": "", "unrelated/file": "" });
+    expect(await go({ LEVEL: "1" })).toBe("hit");
+    await writeFile(project.join("app/local"), "changed");
+    expect(await go({ LEVEL: "1" })).toBe(hasGit ? "hit" : "app/local has changed");
+  });
+
+test("a rule that says nothing of outputs caches nothing, and what changed meanwhile is not kept", async () => {
+  await using project = await cachedProject(
+    { silent: "cat source", edits: "echo x >> source", empty: "cat source" },
+    { source: "" },
+    "silent = { trace = false }\nedits = { trace = false, outputs = [] }\nempty = { trace = false, outputs = [] }",
+  );
+  for (const _ of [1, 2]) {
+    const { stderr, status } = await project.rt(["run", "silent"]);
+    expect({ stderr, status }).toEqual({
+      status: 0,
+      stderr: expect.stringContaining("its rule has to say what it makes"),
+    });
+    expect(await project.run("edits")).toBe(
+      "edits was not cached: while it ran, source has changed; run it again",
+    );
+  }
+  expect([await project.run("empty"), await project.run("empty")]).toEqual(["ran", "hit"]);
+});

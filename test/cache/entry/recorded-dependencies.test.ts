@@ -1,0 +1,329 @@
+// Compares each kind of condition of an entry, part by part, with real files. Each row has one change that only this part
+// notices. A part that is always met would be a stale hit.
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { validateEntry, type StaleOutputLookup } from "../../../src/cache/entry/entry-validation.ts";
+import type { RecordedDependency, CacheEntry, RecordedOutput } from "../../../src/cache/entry/entry.ts";
+import { hashBytes, FileHashCache } from "../../../src/cache/store/file-hash-cache.ts";
+import { StatCache } from "../../../src/cache/memo/stat-cache.ts";
+import { listDirectoryNames, statPath } from "../../../platform/files/path-state.ts";
+import { createProject } from "../../support/project.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+
+const HASH = hashBytes("text");
+
+interface Row {
+  readonly condition: RecordedDependency;
+  /** The outputs of the run; none by default. */
+  readonly outputs?: readonly RecordedOutput[];
+  /** Makes the state that the run found. */
+  readonly before: () => void;
+  /** Each change, with the end of what is said of it; null where the condition is still met. */
+  readonly changes: readonly (readonly [what: string, change: () => void, said: string | null])[];
+}
+
+const write = (name: string, text = "text") => {
+  writeFileSync(name, text);
+  chmodSync(name, 0o644);
+};
+const makeDirectory = (name: string) => {
+  mkdirSync(name);
+  chmodSync(name, 0o755);
+};
+const remove = () => rmSync("x", { recursive: true });
+const replaceBy = (make: (name: string) => void) => () => {
+  remove();
+  make("x");
+};
+const link = (name: string) => symlinkSync("elsewhere", name);
+const fifo = (name: string) => void Bun.spawnSync(["mkfifo", name]);
+
+const FILE: RecordedOutput = { path: "x", kind: "file", hash: HASH, mode: 0o644 };
+
+const ROWS: readonly Row[] = [
+  {
+    condition: ["absent", "x"],
+    before: () => {},
+    changes: [
+      ["a file", () => write("x"), "x is there now"],
+      ["a folder", () => makeDirectory("x"), "x is there now"],
+      ["a link that leads nowhere", () => link("x"), "x is there now"],
+      ["a pipe", () => fifo("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["any", "x"],
+    before: () => write("x"),
+    changes: [
+      ["another content", () => write("x", "other"), null],
+      ["nothing", remove, null],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      ["a link", replaceBy(link), "x is no file any more"],
+      ["a pipe", replaceBy(fifo), "x is no file any more"],
+    ],
+  },
+  {
+    condition: ["other", "x"],
+    before: () => fifo("x"),
+    changes: [
+      ["another pipe", replaceBy(fifo), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a file", replaceBy(write), "x is something else now"],
+      ["a folder", replaceBy(makeDirectory), "x is something else now"],
+      ["a link", replaceBy(link), "x is something else now"],
+    ],
+  },
+  {
+    condition: ["directory", "x", 0o755],
+    before: () => makeDirectory("x"),
+    changes: [
+      ["a file in it", () => write("x/new"), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a file", replaceBy(write), "x is no directory any more"],
+      ["a link", replaceBy(link), "x is no directory any more"],
+      ["other permissions", () => chmodSync("x", 0o700), "x has other permissions"],
+    ],
+  },
+  {
+    condition: ["link", "x", "elsewhere"],
+    before: () => link("x"),
+    changes: [
+      ["the same link", replaceBy(link), null],
+      ["nothing", remove, "x is not there any more"],
+      ["another target", replaceBy((name) => symlinkSync("other", name)), "x leads elsewhere"],
+      ["a file", replaceBy((name) => write(name, "elsewhere")), "x leads elsewhere"],
+      ["a folder", replaceBy(makeDirectory), "x leads elsewhere"],
+    ],
+  },
+  {
+    condition: ["file", "x", HASH, 0o644],
+    before: () => write("x"),
+    changes: [
+      ["another file of that content", replaceBy(write), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a content of the same size", () => write("x", "TEXT"), "x has changed"],
+      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      [
+        "a link to a file of that content",
+        () => {
+          renameSync("x", "elsewhere");
+          link("x");
+        },
+        "x is no file any more",
+      ],
+    ],
+  },
+  {
+    condition: ["size", "x", 4, 0o644],
+    before: () => write("x"),
+    changes: [
+      ["another content of the same size", () => write("x", "TEXT"), null],
+      ["nothing", remove, "x is not there any more"],
+      ["more bytes", () => write("x", "texts"), "x has another size"],
+      ["fewer bytes", () => write("x", ""), "x has another size"],
+      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      ["a link", replaceBy(link), "x is no file any more"],
+    ],
+  },
+  {
+    condition: ["names", "x", ["da", "fb"]],
+    before: () => {
+      makeDirectory("x");
+      makeDirectory("x/a");
+      write("x/b");
+    },
+    changes: [
+      ["another content", () => write("x/b", "other"), null],
+      ["one more", () => write("x/c"), "x/c is new"],
+      ["one fewer", () => rmSync("x/b"), "x/b is not there any more"],
+      ["another name", () => renameSync("x/b", "x/c"), "x/c is new"],
+      [
+        "another kind",
+        () => {
+          rmSync("x/b");
+          makeDirectory("x/b");
+        },
+        "x/b is new",
+      ],
+      ["nothing", remove, "x cannot be listed"],
+    ],
+  },
+  {
+    // As the run found it, or as it left it.
+    condition: ["absent", "x"],
+    outputs: [FILE],
+    before: () => {},
+    changes: [
+      ["what it made", () => write("x"), null],
+      ["another content", () => write("x", "TEXT"), "x is there now"],
+      [
+        "other permissions",
+        () => {
+          write("x");
+          chmodSync("x", 0o600);
+        },
+        "x is there now",
+      ],
+      ["a folder", () => makeDirectory("x"), "x is there now"],
+      ["a link", () => link("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["absent", "x"],
+    outputs: [{ path: "x", kind: "directory", mode: 0o755 }],
+    before: () => {},
+    changes: [
+      ["what it made", () => makeDirectory("x"), null],
+      [
+        "other permissions",
+        () => {
+          makeDirectory("x");
+          chmodSync("x", 0o700);
+        },
+        "x is there now",
+      ],
+      ["a file", () => write("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["absent", "x"],
+    outputs: [{ path: "x", kind: "link", target: "elsewhere" }],
+    before: () => {},
+    changes: [
+      ["what it made", () => link("x"), null],
+      ["another target", () => symlinkSync("other", "x"), "x is there now"],
+      ["a file", () => write("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["file", "x", HASH, 0o644],
+    outputs: [{ path: "x", kind: "absent" }],
+    before: () => write("x"),
+    changes: [
+      ["nothing, as it left it", remove, null],
+      ["another content", () => write("x", "TEXT"), "x has changed"],
+    ],
+  },
+  {
+    // A directory that was made has nothing in it but what was put there.
+    condition: ["names", "x", []],
+    outputs: [
+      { path: "x", kind: "directory", mode: 0o755 },
+      { path: "x/y", kind: "absent" },
+    ],
+    before: () => {},
+    changes: [
+      [
+        "its own file",
+        () => {
+          makeDirectory("x");
+          write("x/y");
+        },
+        null,
+      ],
+      [
+        "another file",
+        () => {
+          makeDirectory("x");
+          write("x/z");
+        },
+        "x/z is new",
+      ],
+    ],
+  },
+];
+
+/** Compares with the working directory; null if the conditions are met. */
+async function differenceOf(
+  { condition, outputs = [] }: Row,
+  left?: StaleOutputLookup,
+): Promise<string | null> {
+  const entry = { conditions: [condition], outputs } as unknown as CacheEntry;
+  const hashes = new FileHashCache(
+    statPath,
+    () => true,
+    () => null,
+  );
+  const world = {
+    look: statPath,
+    list: listDirectoryNames,
+    hashes,
+    isIgnored: () => false,
+    seen: new StatCache(),
+  };
+  const { mismatch: difference, leftovers } = await validateEntry(entry, world, left);
+  expect(leftovers).toEqual([]);
+  return difference;
+}
+
+test
+  .skipIf(process.platform === "win32")
+  .each(
+    ROWS.flatMap((row) => row.changes.map((change) => [row.condition[0], change[0], row, change] as const)),
+  )(
+  "a condition of the kind %s compares the state after the change: %s",
+  async (_kind, _what, row, change) => {
+    await using project = await createProject();
+    const from = process.cwd();
+    process.chdir(project.path);
+    try {
+      row.before();
+      expect(await differenceOf(row)).toBeNull();
+      change[1]();
+      expect(await differenceOf(row)).toBe(change[2]);
+    } finally {
+      process.chdir(from);
+    }
+  },
+);
+
+test("an output is replaced where another run of the script has left a file, and not where a folder is", async () => {
+  await using project = await createProject();
+  const path = project.join("x");
+  const row = { condition: ["absent", path], outputs: [{ ...FILE, path }] } as unknown as Row;
+  const left = (isLeft: boolean): StaleOutputLookup => ({ has: async () => isLeft, at: async () => null });
+  writeFileSync(path, "other");
+  expect(await differenceOf(row, left(true))).toBeNull();
+  expect(await differenceOf(row, left(false))).toBe(`${path} is there now`);
+  rmSync(path);
+  mkdirSync(path);
+  expect(await differenceOf(row, left(true))).toBe(`${path} is there now`);
+});
+
+const ALL_LEFT: StaleOutputLookup = { has: async () => true, at: async (paths) => paths };
+
+test("an output of another run is replaced only where this run has created the file or the folder", async () => {
+  await using project = await createProject({ "x/z": "", "other/z": "" });
+  const at = project.join("x");
+  const made: RecordedOutput = { path: at, kind: "directory", mode: 0o755 };
+  const names = (...names: string[]) => ["names", at, names] as const;
+  const row = (condition: RecordedDependency, outputs: RecordedOutput[]) =>
+    ({ condition, outputs }) as unknown as Row;
+  expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z is new`);
+  expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a is not there any more`);
+  rmSync(at, { recursive: true });
+  // Names behind a link are another folder's: the condition on the link itself decides.
+  symlinkSync("other", at);
+  expect(await differenceOf(row(names(), [made]))).toBeNull();
+  rmSync(at);
+  writeFileSync(at, "other");
+  const size = ["size", at, 4, 0o644] as const;
+  expect(await differenceOf(row(size, [{ ...FILE, path: at }]), ALL_LEFT)).toBe(`${at} has another size`);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a script that looked at the size of a file before it replaced it runs again for another size",
+  async () => {
+    await using project = await cachedProject(
+      { t: "test -s out && echo was there; echo 1 > out" },
+      { out: "12345\n" },
+    );
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await project.write({ out: "" });
+    const { stdout, stderr } = await project.rt(["run", "t"]);
+    expect({ stdout, isHit: stderr.includes("Done before") }).toEqual({ stdout: "", isHit: false });
+    expect((await project.rt(["cache", "why", "t"])).stdout).toContain("out has another size");
+  },
+);

@@ -1,0 +1,207 @@
+// What one checkout of a project has done, another one need not do: git worktrees, and folders of the same workspace. But
+// never where the script has seen, or could have found, something else there.
+import { expect, test } from "bun:test";
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { createProject, type Project } from "../../support/project.ts";
+import { cleanEnvironment, type Environment, runRt } from "../../support/rt.ts";
+import { CAN_TRACE, cachedProject, wayOf } from "../cached-project.ts";
+
+/** Checkouts below one directory, with one cache. */
+interface Checkouts extends Project {
+  /** Another checkout of the same, without what was made. */
+  check(name: string): Promise<void>;
+  /** "hit", "ran", or what went wrong. */
+  run(directory: string, words?: readonly string[], env?: Environment): Promise<string>;
+  read(path: string): Promise<string>;
+}
+
+async function checkouts(build: string, rule: string, more: Record<string, string> = {}): Promise<Checkouts> {
+  const files = {
+    "package.json": JSON.stringify({ name: "root", workspaces: ["app"] }),
+    "rtfig.toml": `[run.cache]\nbuild = ${rule}\n`,
+    "app/package.json": JSON.stringify({ name: "app", scripts: { build } }),
+    "app/source": "text\n",
+    ...more,
+  };
+  const project = await createProject({ "cache/.keep": "", "original/.keep": "" });
+  const checkout = async (name: string) => {
+    for (const [path, text] of Object.entries(files)) await project.write({ [`${name}/${path}`]: text });
+  };
+  const run: Checkouts["run"] = async (directory, words = ["--filter", "app", "run", "build"], env) => {
+    const result = await runRt({
+      args: words,
+      cwd: project.join(directory),
+      env: { XDG_CACHE_HOME: project.join("cache"), HOME: project.join("home"), ...env },
+    });
+    const all = result.stdout + result.stderr;
+    if (result.status !== 0 || all.includes("warn")) return all;
+    return all.includes("Done before: ") ? "hit" : "ran";
+  };
+  return {
+    ...project,
+    check: checkout,
+    run,
+    read: async (path) => await Bun.file(project.join(path)).text(),
+    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
+  };
+}
+
+test.skipIf(!CAN_TRACE)(
+  "a worktree has the hits of the first checkout, beside it and elsewhere",
+  async () => {
+    const script = "mkdir -p dist && tr a-z A-Z < source > dist/out && cat dist/out";
+    await using all = await checkouts(script, "true");
+    for (const name of ["one", "two", "deep/er/three"]) await all.check(name);
+    expect(await all.run("one")).toBe("ran");
+    expect(await all.run("one")).toBe("hit");
+    for (const name of ["two", "deep/er/three"]) {
+      expect([name, await all.run(name)]).toEqual([name, "hit"]);
+      expect(await all.read(`${name}/app/dist/out`)).toBe("TEXT\n");
+    }
+    // From the member's folder too, where no rtfig.toml is.
+    expect(await all.run("two/app", ["run", "build"])).toBe("hit");
+    expect(await all.run("two/app", ["--filter", "app", "run", "build"])).toBe("hit");
+    await all.write({ "two/app/source": "other\n" });
+    expect(await all.run("two")).toBe("ran");
+    expect(await all.read("two/app/dist/out")).toBe("OTHER\n");
+    expect(await all.run("one")).toBe("hit");
+    await all.write({ "one/app/source": "other\n" });
+    expect(await all.run("one")).toBe("hit");
+    expect(await all.read("one/app/dist/out")).toBe("OTHER\n");
+  },
+);
+
+/** Scripts that show where they are, each in its way. */
+const SEEING: Readonly<Record<string, string>> = {
+  "the path": "pwd > out",
+  "the path, printed": "pwd",
+  "the path in base64": 'printf %s "x $PWD" | base64 -w 0 > out',
+  "the path in a URL": "node -p 'require(\"url\").pathToFileURL(process.cwd()).href' > out",
+  "the path as a name": "touch out$(pwd | tr / -)",
+  "the path of a link": "ln -s $PWD/source link",
+  "the directory's name": 'basename "$(dirname "$PWD")" > out',
+  "a variable": "echo $npm_package_json > out",
+  ...Object.fromEntries(
+    Object.entries({
+      "in colour": String.raw`\033[1m%s\033[0m\n`,
+      "behind an escape without a bracket": String.raw`\033(B%s\n`,
+      "in colour, as JSON has it": String.raw`\\u001b[38;5;12m%s\n`,
+      "in typographic quotes": String.raw`“%s”\n`,
+      "behind a line break in JSON": String.raw`"a\\n%s"\n`,
+      "behind a number in an escape": String.raw`\\x22%s\\x22\n`,
+      "in quotes in a URL": String.raw`%%22%s%%22\n`,
+    }).map(([name, text]) => [
+      `the directory's name ${name}`,
+      `printf '${text}' "$(basename "$(dirname "$PWD")")"`,
+    ]),
+  ),
+};
+
+test.skipIf(!CAN_TRACE).each(Object.entries(SEEING))(
+  "a script that shows %s runs in each checkout",
+  async (_, script) => {
+    await using all = await checkouts(`cat source > /dev/null; ${script}`, "true");
+    for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
+    for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "ran"]);
+    // Of the same name: only who shows no more than that may have it.
+    expect(await all.run("deep/er/one")).toBe(script.includes("basename") ? "hit" : "ran");
+    for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "hit"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "the directory's name in the middle of a word says nothing of where it is",
+  async () => {
+    await using all = await checkouts("echo someone goneéone2 > out", "true");
+    for (const name of ["one", "two"]) await all.check(name);
+    expect([await all.run("one"), await all.run("two")]).toEqual(["ran", "hit"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)("what is found above a checkout counts, and what is not there", async () => {
+  const script = "cat ../../beside && node -p 'try { require(\"dep\") } catch { 0 }'";
+  await using all = await checkouts(script, "true");
+  for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
+  await all.write({ beside: "1" });
+  expect(await all.run("one")).toBe("ran");
+  expect(await all.run("two")).toBe("hit");
+  // There is none beside it, and the script fails.
+  expect(await all.run("deep/er/one")).toContain("beside");
+  await all.write({ "deep/er/beside": "2" });
+  expect(await all.run("deep/er/one")).toBe("ran");
+  await all.write({ "deep/er/beside": "1" });
+  expect(await all.run("deep/er/one")).toBe("hit");
+  // Node looks for it in all directories above.
+  await all.write({ "deep/node_modules/dep/index.js": "module.exports = 1" });
+  expect(await all.run("deep/er/one")).toBe("ran");
+  await rm(all.join("deep/node_modules"), { recursive: true });
+  expect(await all.run("deep/er/one")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)(
+  "what is looked for from folder to folder up to the home directory is not there in any of them",
+  async () => {
+    const script = "cd ..; until test -e .conf; do cd ..; done; cat .conf";
+    await using all = await checkouts(script, "true");
+    for (const name of ["work/one", "work/deep/er/one"]) await all.check(name);
+    const run = async (name: string) => await all.run(name, undefined, { HOME: all.path });
+    await all.write({ ".conf": "of the user" });
+    expect(await run("work/one")).toBe("ran");
+    expect(await run("work/deep/er/one")).toBe("hit");
+    await all.write({ "work/deep/.conf": "nearer" });
+    expect(await run("work/deep/er/one")).toBe("ran");
+    expect(await run("work/one")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "a rule that is not shared is each checkout's own, and a member's file is none",
+  async () => {
+    await using all = await checkouts("cat source", "{ shared = false }");
+    for (const name of ["one", "two"]) await all.check(name);
+    for (const name of ["one", "two"])
+      expect([await all.run(name), await all.run(name)]).toEqual(["ran", "hit"]);
+    await all.write({ "one/app/rtfig.toml": "[run.cache]\nbuild = false\n" });
+    expect(await all.run("one/app", ["run", "build"])).toContain(
+      `warning: what ${all.join("one/app/rtfig.toml")} says in [run.cache] counts for nothing: the root project's is`,
+    );
+    expect(await all.run("one")).toBe("hit");
+    await mkdir(all.join("one/node_modules"));
+    await cp(all.join("one/app"), all.join("one/node_modules/app"), { recursive: true });
+    await writeFile(all.join("one/node_modules/app/rtfig.toml"), "[run.cache]\nbuild = true\n");
+    for (const _ of [1, 2]) expect(await all.run("one/node_modules/app", ["run", "build"])).toBe("ran");
+  },
+);
+
+test.skipIf(!CAN_TRACE).each([
+  ["lists the root without looking at .git", "ls > /dev/null; node -p 'fs.readdirSync(\".\").length'", "hit"],
+  ["prints .git as a folder of the root", "find . -maxdepth 1 -type d", "ran"],
+  ["looks at .git itself", "test -d .git && echo a folder; true", "ran"],
+])("in a git worktree, a script that %s is found or runs accordingly", async (_, build, expected) => {
+  await using project = await cachedProject({ build }, { source: "hello\n" });
+  await using other = await createProject();
+  const git = (...words: string[]) => {
+    const env = cleanEnvironment({
+      ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@example.com", GIT_CONFIG_GLOBAL: "/dev/null" },
+      ...{ GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@example.com" },
+    });
+    expect(Bun.spawnSync(["git", ...words], { cwd: project.path, env }).exitCode).toBe(0);
+  };
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  git("worktree", "add", "-q", other.join("tree"));
+  const inTree = async () =>
+    wayOf(
+      await runRt({
+        args: ["run", "build"],
+        cwd: other.join("tree"),
+        env: { XDG_CACHE_HOME: project.cache },
+      }),
+      "",
+    );
+  // The permissions of the root count.
+  await chmod(project.path, 0o755);
+  await chmod(other.join("tree"), 0o755);
+  expect([await project.run("build"), await inTree(), await inTree()]).toEqual(["ran", expected, "hit"]);
+});

@@ -1,0 +1,103 @@
+// What becomes of secrets where what scripts write is kept, and shared.
+import { expect, test } from "bun:test";
+import { zstdDecompressSync } from "node:zlib";
+import { trustOf } from "../../support/trusted.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+import { startLyingServer } from "../remote/lying-server.ts";
+import { KEY } from "../server/served-cache.ts";
+
+const VALUE = "hunter2-and-more";
+
+test.skipIf(!CAN_TRACE)(
+  "what a script shows of a run's secrets is kept, and shared, without their values",
+  async () => {
+    await using server = startLyingServer();
+    await using project = await cachedProject(
+      { give: "echo given $PASSWORD", show: "cat found; echo and $CODE" },
+      { found: VALUE, value: VALUE },
+      [
+        "give = true",
+        'show = { env = ["CODE"] }',
+        `[cache.remote]\nurl = "${server.url}"`,
+        '[secrets.PASSWORD]\nfrom.command = ["cat", "value"]',
+        '[run.secrets]\ngive = ["PASSWORD"]',
+      ].join("\n"),
+    );
+    const env = {
+      RT_TRUST: await trustOf(project.path),
+      TURBO_TOKEN: "t",
+      TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY,
+      CODE: "a value that only its hash may tell",
+    };
+    const run = async () => {
+      const { stdout, stderr, status } = await project.rt(["run", "--sequential", "give", "show"], env);
+      expect(status).toBe(0);
+      expect(stdout + stderr).not.toContain(VALUE);
+      return stdout + stderr;
+    };
+    const first = await run();
+    expect(first).toContain("give is not cached, since it is given secrets");
+    expect(first).toContain("[PASSWORD]and a value that only its hash may tell");
+    const second = await run();
+    expect(second).toContain("[PASSWORD]and a value that only its hash may tell");
+    expect(second).toContain("Done before");
+    expect(second).toContain("given [PASSWORD]");
+    // Neither in the store, nor on the way to others; and of the variable's value, nothing but what the script wrote.
+    const kept = await Array.fromAsync(
+      new Bun.Glob("**/*").scan({ cwd: project.cache, absolute: true, dot: true }),
+    );
+    expect(kept.length).toBeGreaterThan(3);
+    const texts = [];
+    for (const path of kept) texts.push(await textOf(await Bun.file(path).bytes()));
+    for (const { bytes } of server.kept.values()) texts.push(await textOf(bytes));
+    expect(server.kept.size).toBe(2);
+    expect(texts.filter((text) => text.includes(VALUE))).toEqual([]);
+    expect(texts.filter((text) => text.includes("only its hash")).length).toBe(2);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "token and key come from [secrets], for the server that a person has allowed, and no other",
+  async () => {
+    const tokens: (string | null)[] = [];
+    await using server = startLyingServer(({ headers }) => void tokens.push(headers.get("authorization")));
+    const config = (url: string) =>
+      [
+        `build = true\n[cache.remote]\nurl = "${url}"`,
+        '[secrets.TURBO_TOKEN]\nfrom.command = ["cat", "token"]',
+        '[secrets.TURBO_REMOTE_CACHE_SIGNATURE_KEY]\nfrom.command = ["cat", "key"]\n',
+      ].join("\n");
+    await using project = await cachedProject(
+      { build: "cat page; env" },
+      { page: "hello", token: "t0ken", key: KEY },
+      config(server.url),
+    );
+    const run = async (trust?: string) => await project.rt(["--force", "run", "build"], { RT_TRUST: trust });
+    const refused = await run();
+    expect(refused.status).toBe(0);
+    expect(refused.stderr).toStartWith(
+      `warning: the shared cache is not used: ${project.path} has not been allowed to give TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
+        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n",
+    );
+    expect(tokens).toEqual([]);
+    const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
+    const allowed = await run(hash);
+    expect(allowed.stderr).not.toContain("warning");
+    expect(new Set(tokens)).toEqual(new Set(["Bearer t0ken"]));
+    // They are for the server alone.
+    expect(allowed.stdout).not.toContain("t0ken");
+    expect(allowed.stdout).not.toContain(KEY);
+    tokens.length = 0;
+    await project.write({ "rtfig.toml": `[run.cache]\n${config(`${server.url}/elsewhere`)}` });
+    expect((await run(hash)).stderr).toStartWith("warning: the shared cache is not used: ");
+    expect(tokens).toEqual([]);
+  },
+);
+
+async function textOf(bytes: Uint8Array): Promise<string> {
+  try {
+    return zstdDecompressSync(bytes).toString("latin1");
+  } catch {
+    return Buffer.from(bytes).toString("latin1");
+  }
+}

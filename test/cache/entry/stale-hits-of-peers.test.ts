@@ -1,0 +1,77 @@
+// What has made other tools give old results, as it was reported to them: vite-task #532, #587 and vite-plus #39, where
+// what a script read was not seen, and turbo #14059, where a variable was not.
+import { expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { waitUntil } from "../../support/processes.ts";
+import { REPOSITORY } from "../../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+
+/** Some list the folders above the project, in which others make files meanwhile. */
+const alone = (script: string) => `${script} = { ignore = ["/tmp/*", "${tmpdir()}/*", "!."] }`;
+
+test.skipIf(!CAN_TRACE)("vite-task #532: a file that Bun reads in a process of its own", async () => {
+  const code = "console.log(require('fs').readFileSync('data.txt', 'utf8'))";
+  await using project = await cachedProject(
+    { probe: `sh -c "${process.execPath} -e \\"${code}\\""` },
+    { "data.txt": "v1" },
+    alone("probe"),
+  );
+  const probe = async () => (await project.rt(["run", "probe"])).stdout;
+  expect([await probe(), await project.run("probe")]).toEqual(["v1\n", "hit"]);
+  await project.write({ "data.txt": "v2" });
+  expect([await probe(), await project.run("probe")]).toEqual(["v2\n", "hit"]);
+});
+
+test.skipIf(!CAN_TRACE)("vite-task #587: broken code that a static Go program looks at", async () => {
+  await using project = await cachedProject(
+    { check: "node_modules/.bin/esbuild --bundle src/index.ts --outfile=dist/out.js" },
+    { "src/index.ts": 'import { a } from "./a";\nconsole.log(a);\n', "src/a.ts": "export const a = 1;\n" },
+    alone("check"),
+  );
+  symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
+  expect([await project.run("check"), await project.run("check")]).toEqual(["ran", "hit"]);
+  await project.write({ "src/a.ts": "export const a = ;\n" });
+  for (let round = 0; round < 2; round += 1)
+    expect(await project.rt(["run", "check"])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("src/a.ts:1:17"),
+    });
+  await project.write({ "src/a.ts": "export const a = 1;\n" });
+  expect(await project.run("check")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)("vite-plus #39: an edit between what is read and the end", async () => {
+  await using project = await cachedProject(
+    { build: "cat data; echo > ready; until test -e go; do sleep 0.02; done; rm -f ready go" },
+    { data: "1\n" },
+    'build = { ignore = ["go", "ready"] }',
+  );
+  const running = project.run("build");
+  await waitUntil(async () => await Bun.file(project.join("ready")).exists());
+  await project.write({ data: "2\n", go: "" });
+  expect(await running).toContain("data was changed while it ran");
+  await project.write({ go: "" });
+  expect((await project.rt(["run", "build"])).stdout).toBe("2\n");
+  expect(await project.run("build")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)("turbo #14059: a variable that nobody has declared", async () => {
+  const build = 'mkdir -p dist; printf "%s" "$VITE_API_URL" > dist/url';
+  const [staging, production] = ["https://staging.example.com", "https://example.com"];
+  await using project = await cachedProject({ build }, {}, "build = true");
+  const url = async () => await Bun.file(project.join("dist/url")).text();
+  // It is not given what does not count: no build has the other's.
+  const told =
+    'build is cached, so it did not get VITE_API_URL; if it needs that, set its rule in [run.cache] to: build = { env = ["VITE_*"] }';
+  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual([told, ""]);
+  expect([await project.run("build", { VITE_API_URL: production }), await url()]).toEqual(["hit", ""]);
+  await project.write({ "rtfig.toml": '[run.cache]\nbuild = { env = ["VITE_*"] }\n' });
+  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual(["ran", staging]);
+  expect([await project.run("build", { VITE_API_URL: production }), await url()]).toEqual([
+    "ran",
+    production,
+  ]);
+  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual(["hit", staging]);
+});

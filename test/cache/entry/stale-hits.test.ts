@@ -1,0 +1,253 @@
+// No stale hit: whatever a script, or what it starts, has seen of the disk, a change of it makes the script run again; and
+// what it has not seen does not.
+import { expect, test } from "bun:test";
+import { chmod, copyFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { waitUntil } from "../../support/processes.ts";
+import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+
+/** More than is read of a path at a time. */
+const LONG = Array.from({ length: 4 }, () => "long".repeat(25)).join("/");
+
+const SCRIPT = [
+  "#!/bin/bash",
+  "bash -c 'bash -c \"cat ../outside/data.txt\"'", // read by a grandchild
+  "test -e absent/config && echo configured",
+  "test -e switch && echo switched",
+  "ls listed | tr '\\n' ' '",
+  "cat link/file",
+  "cat linked",
+  `cat ${LONG}/file`,
+  "./tool",
+  "echo $DECLARED $UNDECLARED",
+  "./started",
+  "stat -c %a probed > /dev/null",
+  "mkdir -p dist && cat source > dist/out",
+].join("\n");
+
+const FILES = {
+  "app/package.json": { name: "app", scripts: { build: "./build.sh" } },
+  "app/build.sh": SCRIPT,
+  "app/tool": "#!/usr/bin/env sh\n. ./tool.conf\necho tool\n",
+  "app/tool.conf": "",
+  "app/source": "one",
+  "app/probed": "",
+  [`app/${LONG}/file`]: "long\n",
+  "app/behind": "behind\n",
+  "app/listed/a": "",
+  "app/listed/sub/b": "",
+  "app/one/file": "one\n",
+  "app/two/file": "two\n",
+  "app/unrelated": "",
+  "outside/data.txt": "data\n",
+};
+
+async function settle(project: CachedProject, env: Record<string, string>): Promise<void> {
+  expect(await go(project, env)).toContain("it has not run before");
+  expect(await go(project, env)).toBe("hit");
+}
+
+/** "hit", or why it ran. */
+async function go(project: CachedProject, env: Record<string, string>): Promise<string> {
+  const { stderr, status } = await project.rt(["--filter", "app", "run", "build"], env);
+  expect({ stderr, status }).toEqual({ stderr: expect.not.stringContaining("warn"), status: 0 });
+  const { stdout } = await project.rt(["cache", "why", "build"]);
+  return stdout.includes("nothing that it depends on (") ? "hit" : stdout;
+}
+
+/** What is changed, what is said of it, and how it is put back. */
+type Change = (path: (name: string) => string) => Promise<() => Promise<unknown>>;
+
+const edit =
+  (name: string, text: string): Change =>
+  async (path) => {
+    const before = await Bun.file(path(name)).text();
+    await writeFile(path(name), text);
+    return async () => await writeFile(path(name), before);
+  };
+const add =
+  (name: string): Change =>
+  async (path) => {
+    await Bun.write(path(name), "new");
+    return async () =>
+      await rm(path(name === "app/absent/config" ? "app/absent" : name), { recursive: true });
+  };
+
+const CHANGES: readonly (readonly [what: string, why: string, change: Change])[] = [
+  ["a file read by a grandchild", "outside/data.txt has changed", edit("outside/data.txt", "DATA\n")],
+  ["a probed file that is there now", "app/absent is there now", add("app/absent/config")],
+  ["a probed name that is there now", "app/switch is there now", add("app/switch")],
+  ["a name in a listed directory", "app/listed/new is new", add("app/listed/new")],
+  [
+    "a listed name that is gone",
+    "app/listed/a is not there any more",
+    async (path) => {
+      await unlink(path("app/listed/a"));
+      return async () => await writeFile(path("app/listed/a"), "");
+    },
+  ],
+  [
+    "a listed file that is a directory now",
+    "app/listed/",
+    async (path) => {
+      await unlink(path("app/listed/a"));
+      await Bun.write(path("app/listed/a/x"), "");
+      return async () => {
+        await rm(path("app/listed/a"), { recursive: true });
+        await writeFile(path("app/listed/a"), "");
+      };
+    },
+  ],
+  [
+    "a link that leads elsewhere",
+    "app/link leads elsewhere",
+    async (path) => {
+      await unlink(path("app/link"));
+      await symlink("two", path("app/link"));
+      return async () => {
+        await unlink(path("app/link"));
+        await symlink("one", path("app/link"));
+      };
+    },
+  ],
+  ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
+  ["a file that a link leads to", "app/behind has changed", edit("app/behind", "BEHIND\n")],
+  ["a file with a long path", `app/${LONG}/file has changed`, edit(`app/${LONG}/file`, "LONG\n")],
+  ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
+  ["what a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
+  [
+    "the interpreter of a #! line, which the kernel opens",
+    "app/interpreter has changed",
+    async (path) => {
+      const before = await Bun.file(path("app/interpreter")).bytes();
+      await writeFile(path("app/interpreter"), Buffer.concat([before, Buffer.from("\n")]));
+      return async () => await writeFile(path("app/interpreter"), before);
+    },
+  ],
+  ["the script itself", "app/build.sh has changed", edit("app/build.sh", `${SCRIPT}\ntrue`)],
+  [
+    "permissions",
+    "app/probed has other permissions",
+    async (path) => {
+      await chmod(path("app/probed"), 0o600);
+      return async () => await chmod(path("app/probed"), 0o644);
+    },
+  ],
+  [
+    "a program that comes first in PATH now",
+    "app/node_modules is there now",
+    async (path) => {
+      await Bun.write(path("app/node_modules/.bin/tr"), "#!/bin/sh\n");
+      return async () => await rm(path("app/node_modules"), { recursive: true });
+    },
+  ],
+  [
+    "a file that was exchanged for another of the same size",
+    "app/source has changed",
+    async (path) => {
+      await writeFile(path("app/next"), "two");
+      await rename(path("app/source"), path("app/before"));
+      await rename(path("app/next"), path("app/source"));
+      return async () => {
+        await rm(path("app/source"));
+        await rename(path("app/before"), path("app/source"));
+      };
+    },
+  ],
+];
+
+test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and nothing else does", async () => {
+  await using project = await cachedProject({}, FILES, 'build = { env = ["DECLARED"] }');
+  await project.write({ "package.json": { name: "root", workspaces: ["app"] } });
+  await chmod(project.join("app/build.sh"), 0o755);
+  await chmod(project.join("app/tool"), 0o755);
+  await symlink("one", project.join("app/link"));
+  await symlink("behind", project.join("app/linked"));
+  await copyFile("/bin/sh", project.join("app/interpreter"));
+  await Bun.write(project.join("app/started"), "#!./interpreter\necho started\n");
+  for (const name of ["interpreter", "started"]) await chmod(project.join("app", name), 0o755);
+  const env = { DECLARED: "1" };
+  await settle(project, env);
+  for (const [what, why, change] of CHANGES) {
+    const putBack = await change(project.join);
+    expect([what, await go(project, env)]).toEqual([what, expect.stringContaining(why)]);
+    await putBack();
+    expect([what, await go(project, env)]).toEqual([what, "hit"]);
+  }
+  expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED has changed");
+  expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
+  await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
+  expect(await go(project, env)).toBe("hit");
+  // The loader, too, is opened by the kernel alone, and for an interpreter.
+  const { stdout } = await project.rt(["cache"]);
+  const [, store] = / in (\/.*)\n/.exec(stdout) ?? [];
+  const [name] = new Bun.Glob("keys/*/*.zst").scanSync(store!);
+  const entry = Bun.zstdDecompressSync(await Bun.file(`${store}/${name}`).bytes()).toString();
+  expect(entry).toMatch(/\["file","[^"]*\/ld-[^"]*\.so/);
+});
+
+test.skipIf(!CAN_TRACE)("behind a link, what stands there at that time is seen", async () => {
+  const turned = "ln -sfn one link; cat link/file; ln -sfn two link; cat link/file";
+  const own = "(cd three; cat /proc/self/cwd/file); (cd four; cat /proc/self/cwd/file)";
+  const files = Object.fromEntries(["one", "two", "three", "four"].map((name) => [`${name}/file`, name]));
+  await using project = await cachedProject({ t: `${turned}; ${own}` }, files);
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+  for (const name of Object.keys(files)) {
+    await project.write({ [name]: "changed" });
+    expect([name, await project.run("t")]).toEqual([name, "ran"]);
+    expect([name, await project.run("t")]).toEqual([name, "hit"]);
+  }
+});
+
+test.skipIf(!CAN_TRACE)("what is changed by somebody else while a script runs is not kept", async () => {
+  const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
+  await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');
+  const running = project.run("t");
+  await waitUntil(async () => await Bun.file(project.join("ready")).exists());
+  await project.write({ data: "2", go: "" });
+  expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
+});
+
+const FORMAT =
+  `const fs = require("fs"); for (const name of fs.readdirSync("src")) { const path = "src/" + name; ` +
+  `const text = fs.readFileSync(path, "utf8"); if (text !== text.toUpperCase()) fs.writeFileSync(path, text.toUpperCase()); }`;
+
+for (const isTraced of [true, false])
+  test.skipIf(isTraced && !CAN_TRACE)(
+    `a source that outputs name is never replaced by what it was, ${isTraced ? "followed" : "declared"}`,
+    async () => {
+      await using project = await cachedProject(
+        { format: "node format.cjs", all: "cat in" },
+        {
+          "format.cjs": FORMAT,
+          "src/a": "one",
+          "src/b": "TWO",
+          in: "1\n",
+          unread: "1",
+          made: "",
+          ".gitignore": "made\n",
+        },
+        `format = { outputs = ["src/**"], trace = ${isTraced} }\nall = { outputs = ["**"], trace = ${isTraced} }`,
+      );
+      const git = (...words: string[]) => Bun.spawnSync(["git", ...words], { cwd: project.path });
+      git("init", "-q");
+      git("add", "-A");
+      const text = async (name: string) => await Bun.file(project.join(name)).text();
+      const said = isTraced
+        ? "format was not cached: it read and then changed $PROJECT/src/a; git does not ignore that, and a run that changes " +
+          "no source is kept; if its old content does not matter, set its rule in [run.cache] to: " +
+          'format = { outputs = ["src/**"], ignore = ["src/a"] }'
+        : "format was not cached: while it ran, src/a has changed; run it again";
+      expect([await project.run("format"), await text("src/a")]).toEqual([said, "ONE"]);
+      expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
+      await project.write({ "src/a": "edited" });
+      expect([await project.run("format"), await text("src/a")]).toEqual([said, "EDITED"]);
+      expect([await project.run("all"), await project.run("all")]).toEqual(["ran", "hit"]);
+      for (const name of ["in", "unread"]) {
+        await project.write({ [name]: "2\n" });
+        expect([name, await project.run("all"), await text(name)]).toEqual([name, "ran", "2\n"]);
+      }
+      await project.write({ made: "2" });
+      expect([await project.run("all"), await text("made")]).toEqual(["hit", ""]);
+    },
+  );

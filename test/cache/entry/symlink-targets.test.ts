@@ -1,0 +1,87 @@
+// Links among files that are listed, and not followed while a script runs: what they lead to counts.
+import { expect, test } from "bun:test";
+import { chmod, rm, symlink, unlink } from "node:fs/promises";
+import { createProject } from "../../support/project.ts";
+import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+
+/** As they are said, one after the other: what is done, and whether the script runs then. */
+type Steps = readonly (readonly [what: string, act: () => Promise<unknown>, answer: "ran" | "hit"])[];
+
+async function go(project: CachedProject, steps: Steps): Promise<void> {
+  expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
+  for (const [what, act, answer] of steps) {
+    await act();
+    expect([what, await project.run("build")]).toEqual([what, answer]);
+    expect([what, await project.run("build")]).toEqual([what, "hit"]);
+  }
+}
+
+const DECLARED = 'build = { trace = false, inputs = ["cfg"], outputs = ["out"] }';
+const FOLLOWED = 'build = { inputs = ["cfg"], outputs = ["out"] }';
+const RULES: [what: string, rule: string][] = [["that is declared", DECLARED]];
+if (CAN_TRACE) RULES.push(["that is followed", FOLLOWED]);
+
+test.each(RULES)("of a script %s, what links lead to", async (_, rule) => {
+  await using outside = await createProject({ real: "1", other: "1", "folder/sub/x": "1" });
+  await using project = await cachedProject({ build: "echo made > out" }, { real: "1" }, rule);
+  const lead = async (target: string) => {
+    await rm(project.join("cfg"), { force: true });
+    await symlink(target, project.join("cfg"));
+  };
+  await lead("middle");
+  await symlink("real", project.join("middle"));
+  await go(project, [
+    ["the file changes", async () => await project.write({ real: "2" }), "ran"],
+    ["the link between leads outside", async () => await moveMiddle(outside.join("real")), "ran"],
+    ["the file outside changes", async () => await outside.write({ real: "2" }), "ran"],
+    ["its permissions change", async () => await chmod(outside.join("real"), 0o755), "ran"],
+    ["what is beside it changes", async () => await outside.write({ other: "2" }), "hit"],
+    ["the link leads to a folder", async () => await lead(outside.join("folder")), "ran"],
+    ["a file in the folder changes", async () => await outside.write({ "folder/sub/x": "2" }), "ran"],
+    ["a file in the folder is new", async () => await outside.write({ "folder/sub/y": "" }), "ran"],
+    ["the link leads to itself", async () => await lead("cfg"), "ran"],
+    ["the link leads nowhere", async () => await lead(outside.join("none")), "ran"],
+    ["there is something there", async () => await outside.write({ none: "" }), "ran"],
+    ["the link leads to what is no file", async () => await lead("/dev/null"), "ran"],
+    ["the link leads to what the script makes", async () => await lead("out"), "ran"],
+    ["what it made is gone", async () => await rm(project.join("out")), "hit"],
+  ]);
+
+  async function moveMiddle(target: string): Promise<void> {
+    await unlink(project.join("middle"));
+    await symlink(target, project.join("middle"));
+  }
+});
+
+test("of a script that is declared, what links of its package lead to in the project and outside", async () => {
+  await using outside = await createProject({ file: "1", "folder/sub/x": "1" });
+  await using project = await cachedProject({}, { ".gitignore": "out\n" });
+  const rule = "build = { trace = false, outputs = ['out'] }";
+  await project.write({
+    "package.json": { name: "root", workspaces: ["app"] },
+    "app/package.json": { name: "app", scripts: { build: "cat link shared/x > out" } },
+    "rtfig.toml": `[run.cache]\n${rule}\n`,
+    ...{ "assets/x": "1", "assets/out": "1", unrelated: "1" },
+  });
+  await symlink(outside.join("file"), project.join("app/link"));
+  await symlink("../assets", project.join("app/shared"));
+  await symlink("..", project.join("app/root"));
+  await symlink(outside.join("folder"), project.join("app/folder"));
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const run = async () => {
+    const { stderr } = await project.rt(["--filter", "app", "--why", "run", "build"]);
+    return /^app build runs: (.*)$/m.exec(stderr)?.[1] ?? stderr;
+  };
+  expect(await run()).toBe("it has not run before");
+  await outside.write({ file: "2" });
+  expect(await run()).toBe(`${outside.join("file")} has changed`);
+  await outside.write({ "folder/sub/x": "2" });
+  expect(await run()).toBe(`${outside.join("folder/sub/x")} has changed`);
+  await project.write({ "assets/x": "2" });
+  expect(await run()).toBe("assets/x has changed");
+  await project.write({ "assets/new": "2" });
+  expect(await run()).toBe("assets/new is new");
+  await project.write({ unrelated: "2", "assets/out": "2" });
+  expect(await run()).not.toMatch(/has changed$/m);
+  expect(await Bun.file(project.join("app/out")).text()).toBe("22");
+});

@@ -1,0 +1,454 @@
+// In doubt nothing is kept: the script runs as ever, and one line says why.
+import { afterAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { guardianOf, waitUntil } from "../../support/processes.ts";
+import { createProject } from "../../support/project.ts";
+import { RT, runRt, startRt } from "../../support/rt.ts";
+import { trustOf } from "../../support/trusted.ts";
+import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+
+/** Scripts, and what is said of each. */
+const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
+  network: [
+    `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`,
+    /it used the network \(node, 127\.0\.0\.1:9\)/,
+  ],
+  "network by another address": [
+    `node -e 'require("net").connect(9, "::1").on("error", () => {})'`,
+    /it used the network \(node, \[::1\]:9\)/,
+  ],
+  datagram: [
+    `node -e 'const s = require("dgram").createSocket("udp4"); s.send("x", 9, "127.0.0.1", () => s.close())'`,
+    /it used the network \(node, datagrams\)/,
+  ],
+  socket: [
+    'node -e \'require("net").connect(process.env.HOME + "/s").on("error", () => {})\'',
+    /over a socket \(.*\/s\)/,
+  ],
+  rewritten: [
+    "read x < counter; echo $((x + 1)) > counter",
+    /it read and then changed \$PROJECT\/counter; .* ignore/,
+  ],
+  appended: ["echo more >> counter", /it read and then changed \$PROJECT\/counter/],
+  permissions: ["chmod 600 counter", /it read and then changed \$PROJECT\/counter/],
+  moved: [
+    "cat counter > /dev/null; mv counter counter2; cp counter2 counter",
+    /it read and then changed \$PROJECT\/counter/,
+  ],
+  outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+, outside the project/],
+  survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /it left a program running/],
+  privileged: ["su --version > /dev/null; true", /needs the rights of another user/],
+  pipe: [
+    "mkfifo fifo; (echo x > fifo) & read y < fifo; rm fifo; mkfifo fifo",
+    /which is neither a file nor a link/,
+  ],
+};
+
+const LEFT: number[] = [];
+afterAll(() => {
+  for (const pid of LEFT) process.kill(pid, "SIGKILL");
+});
+
+test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (name, [script, said]) => {
+  await using project = await cachedProject({ t: script }, { counter: "1\n", "a/one": "1", "a/b/two": "1" });
+  const result = await project.run("t", { HOME: project.path });
+  if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
+  expect(result).toMatch(said);
+  expect(result).toStartWith("t was not cached: ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+  await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
+    const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
+    expect(why).toMatch(said);
+    expect(why).toStartWith("t runs: its last run was not kept: ");
+    if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
+  });
+});
+
+/** A tool that goes on from what it made last time, in these files. */
+const grow = (files: readonly string[]) =>
+  files
+    .map((file) => `mkdir -p $(dirname ${file}) && echo x >> ${file} && cat ${file} > /dev/null`)
+    .join(" && ");
+
+/** What it is called, what it writes, what is said, what is advised, and what else the script does. */
+type OwnFiles = readonly [
+  name: string,
+  files: readonly string[],
+  named: string,
+  outputs: string,
+  more: string,
+];
+
+const OWN_FILES: readonly OwnFiles[] = [
+  [
+    "a few are named",
+    [".tool/app.info", ".tool/node.info"],
+    ".tool/app.info, and 1 more",
+    '[".tool/app.info", ".tool/node.info"]',
+    "",
+  ],
+  [
+    "one whose name would mean others",
+    [".tool/[id].info"],
+    ".tool/[id].info",
+    '[".tool/\\\\[id\\\\].info"]',
+    "",
+  ],
+  [
+    "many by their folders",
+    [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
+    ".next/a, and 3 more",
+    '[".next/**", "node_modules/.tmp/**"]',
+    "",
+  ],
+  [
+    "what else it makes as well, but for folders with sources",
+    [".tool/app.info"],
+    ".tool/app.info",
+    '[".tool/app.info", "dist/**"]',
+    " && mkdir -p dist/a && cat src/a dist.source > dist/a/b && cat dist/old > dist/new && cat src/a > src/made",
+  ],
+];
+
+test.skipIf(!CAN_TRACE).each(OWN_FILES)(
+  "files of a tool's own, which git ignores: %s, and what is advised helps",
+  async (_, files, named, outputs, more) => {
+    const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
+    await using project = await cachedProject(
+      { t: grow(files) + more },
+      { ".gitignore": ignored.join("\n"), "src/a": "", "dist.source": "", "dist/old": "" },
+    );
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    for (const file of files) await project.write({ [file]: "of an earlier build\n" });
+    expect(await project.run("t")).toBe(
+      `t was not cached: it read and then changed $PROJECT/${named}; ` +
+        `if its old content does not matter, set its rule in [run.cache] to: t = { outputs = ${outputs} }`,
+    );
+    await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE).each([
+  ["a source beside the package", "../shared/src/x", "git does not ignore that, and a run that changes no"],
+  [
+    "what is outside of the project",
+    "$OUTSIDE/x",
+    'if its old content does not matter, set its rule in [run.cache] to: t = { ignore = ["$OUTSIDE/x"] }',
+  ],
+  [
+    "a tool's own, where it makes something among sources beside the package",
+    ".tool/x",
+    'to: t = { outputs = [".tool/x"] }\n',
+  ],
+])("is not advised to be an output: %s", async (_, file, advice) => {
+  await using outside = await createProject({ x: "" });
+  const more = "cat ../shared/src/x > ../shared/src/made";
+  const script = `${grow([file.replace("$OUTSIDE", outside.path)])} && ${more}`;
+  const files = {
+    "package.json": { name: "root", workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: script } },
+    "packages/a/.tool/x": "",
+    "packages/shared/src/x": "",
+    ".gitignore": ".tool\nmade\n",
+  };
+  await using project = await cachedProject({}, files, "t = true");
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const env = { XDG_CACHE_HOME: project.cache };
+  const { stderr } = await runRt({ args: ["run", "t"], cwd: project.join("packages/a"), env });
+  expect(stderr).toContain("t was not cached: it read and then changed ");
+  expect(stderr).toContain(advice.replace("$OUTSIDE", outside.path));
+});
+
+test.skipIf(!CAN_TRACE)(
+  "what a script would have taken away from a folder of outputs is not left there",
+  async () => {
+    // Lists the folder, empties it, and makes a file that is called by what it has read.
+    const anew = "mkdir -p made && ls made > /dev/null && rm -rf made/* && cp in made/$(cat in)";
+    const files = { in: "a", "made/old": "", ".gitignore": "made\n" };
+    await using project = await cachedProject({ t: anew }, files, 't = { outputs = ["made/**"] }');
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    for (const name of ["a", "b", "a"]) {
+      await project.write({ in: name });
+      expect(await project.run("t")).toBe("ran");
+      expect(await readdir(project.join("made"))).toEqual([name]);
+    }
+    expect(await project.run("t")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "sources that a script mends: nothing to mend is kept, and nothing is advised that hides them",
+  async () => {
+    const mend = "for f in a.txt .tool/x; do if grep -q ugly $f; then sed -i s/ugly/fair/ $f; fi; done";
+    const files = { "a.txt": "ugly\n", ".tool/x": "ugly\n", ".gitignore": ".tool\n" };
+    await using project = await cachedProject({ t: mend }, files);
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    expect(await project.run("t")).toMatch(
+      /^t was not cached: .*; git does not ignore that, and a run that changes no source is kept; /,
+    );
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)("what a script leaves running goes on opening files", async () => {
+  // It waits until rt has gone, and then starts a program and reads a file.
+  const wait = "while kill -0 $1 2> /dev/null; do sleep 0.02; done; cat counter > seen; mv seen done";
+  await using project = await cachedProject(
+    { t: "bash wait.sh $PPID > /dev/null 2>&1 &" },
+    { counter: "1\n", "wait.sh": wait },
+  );
+  expect(await project.run("t")).toMatch(/it left a program running/);
+  await waitUntil(async () => (await readdir(project.path)).includes("done"));
+  expect(await Bun.file(project.join("done")).text()).toBe("1\n");
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a script gets the variables that are declared, and is told of others when it fails",
+  async () => {
+    await using project = await cachedProject(
+      { t: 'echo $SEEN-$UNSEEN; test -n "$UNSEEN"' },
+      {},
+      't = { env = ["SEEN"] }',
+    );
+    const { stdout, stderr, status } = await project.rt(["run", "t"], { SEEN: "1", UNSEEN: "2", OTHER: "3" });
+    expect({ stdout, status }).toEqual({ stdout: "1-\n", status: 1 });
+    expect(stderr).toContain(
+      'warn: t is cached, so it did not get UNSEEN; if it needs it, set its rule in [run.cache] to: t = { env = ["SEEN", "UNSEEN"] }',
+    );
+    expect((await project.rt(["--no-cache", "run", "t"], { UNSEEN: "2" })).stdout).toBe("-2\n");
+  },
+);
+
+test.skipIf(!CAN_TRACE)("what a build goes without in silence is named", async () => {
+  const network = `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`;
+  await using project = await cachedProject(
+    { makes: "echo $VITE_URL > out", looks: "cat in", given: "echo $VITE_URL > out", asks: network },
+    { in: "1" },
+    'makes = true\nlooks = true\nasks = true\ngiven = { env = ["VITE_*"] }',
+  );
+  const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
+  const warnings = async (script: string) => {
+    const { stderr } = await project.rt(["run", script], env);
+    return stderr.split("\n").filter((line) => line.includes("did not get"));
+  };
+  expect(await warnings("makes")).toEqual([
+    "warn: makes is cached, so it did not get VITE_URL, VITE_B; " +
+      'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
+  ]);
+  expect(await warnings("looks")).toEqual([]);
+  expect(await warnings("given")).toEqual([]);
+  expect(await warnings("asks")).toEqual([
+    "warn: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
+      'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
+  ]);
+});
+
+test.skipIf(!CAN_TRACE)("names that come and go above a project: what helps is said, and helps", async () => {
+  await using project = await cachedProject({
+    t: "ls .. > seen; touch go; while test -e go; do sleep 0.02; done",
+  });
+  const ran = project.rt(["run", "t"]);
+  await waitUntil(async () => existsSync(project.join("go")));
+  const beside = `${project.path}-beside`;
+  await Bun.write(beside, "");
+  await rm(project.join("go"));
+  const { stderr } = await ran;
+  await rm(beside);
+  const above = dirname(project.path);
+  expect(stderr).toContain(
+    `warn: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
+      `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
+  );
+});
+
+test.skipIf(!CAN_TRACE)("a failure is never kept, and its code and signal are the script's", async () => {
+  await using project = await cachedProject({ code: "exit 7", signal: "kill -TERM $$" });
+  for (const _ of [1, 2]) {
+    expect((await project.rt(["run", "code"])).status).toBe(7);
+    expect((await project.rt(["run", "signal"])).status).toBe("SIGTERM");
+  }
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+});
+
+/** Returns the files of the cache with this text, which most have compressed. */
+async function cachedWith(project: CachedProject, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of new Bun.Glob("**").scanSync({ cwd: project.cache, dot: true })) {
+    const bytes = await Bun.file(`${project.cache}/${path}`).bytes();
+    const isCompressed = Buffer.from(bytes).subarray(0, 4).toString("hex") === "28b52ffd";
+    const content = Buffer.from(isCompressed ? Bun.zstdDecompressSync(bytes) : bytes);
+    if (content.includes(text)) found.push(path);
+  }
+  return found;
+}
+
+test.skipIf(!CAN_TRACE)("a secret that is printed is not kept, and no value is in the cache", async () => {
+  await using project = await cachedProject(
+    { loud: "echo $API_TOKEN", quiet: "test -n $API_TOKEN; echo written" },
+    {},
+    'loud = { env = ["API_TOKEN"] }\nquiet = { env = ["API_TOKEN"] }',
+  );
+  const env = { API_TOKEN: "abcdefgh12345" };
+  expect(await project.run("loud", env)).toMatch(/it printed the value of API_TOKEN/);
+  expect(await project.run("quiet", env)).toBe("ran");
+  expect(await project.run("quiet", env)).toBe("hit");
+  expect(await cachedWith(project, "written")).not.toEqual([]);
+  expect(await cachedWith(project, env.API_TOKEN)).toEqual([]);
+});
+
+test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever, once", async () => {
+  await using project = await cachedProject(
+    { outer: `env -u RT_TRACED ${RT} run inner`, nested: `${RT} run inner`, inner: "echo $0; cat file" },
+    { file: "text" },
+  );
+  const outer = await project.rt(["run", "outer"]);
+  expect(outer).toMatchObject({ stdout: expect.stringMatching(/^\S*sh\ntext$/), status: 0 });
+  expect(outer.stderr).toContain("warn: inner was not cached: the system does not let rt follow it");
+  const nested = await project.rt(["run", "nested"]);
+  expect(nested).toMatchObject({
+    stdout: outer.stdout,
+    stderr: expect.not.stringContaining("inner was not cached"),
+  });
+});
+
+test.skipIf(!CAN_TRACE)(
+  "without a place for the cache scripts run, and one line says so for all",
+  async () => {
+    await using project = await cachedProject({ a: "echo a", b: "echo b" });
+    const { stdout, stderr, status } = await project.rt(["--sequential", "run", "a", "b"], {
+      XDG_CACHE_HOME: "/proc/none",
+    });
+    expect({ stdout, status }).toEqual({ stdout: "a | a\nb | b\n", status: 0 });
+    expect(stderr.match(/Scripts are not cached: /g)).toEqual(["Scripts are not cached: "]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", async () => {
+  await using project = await cachedProject({ t: "seq 9000", other: "true" });
+  const full = async (kilobytes: number) =>
+    await runRt({
+      program: ["bash", "-c", `ulimit -f ${kilobytes}; exec "$0" "$@"`, RT],
+      args: ["run", "t"],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+  for (const [kilobytes, said] of [
+    [0, /Scripts are not cached: /],
+    // Of what is not on the disk as well: what rt has in memory of its own is smaller, what the script writes is not.
+    [32, /t was not cached: the cache cannot be written: /],
+  ] as const) {
+    const { stdout, stderr, status } = await full(kilobytes);
+    expect({ stdout, stderr, status }).toEqual({
+      stdout: Array.from({ length: 9000 }, (_, index) => `${index + 1}\n`).join(""),
+      stderr: expect.stringMatching(said),
+      status: 0,
+    });
+    expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);
+    await project.run("other", { OTHER: "1" });
+    await rm(`${project.cache}/rt/scripts-4/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-4/blobs`, { recursive: true });
+  }
+  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+});
+
+test.skipIf(!CAN_TRACE)("rt that is killed leaves nothing half, and nothing running", async () => {
+  const script = "test -e stop || { echo $$ > started; mv started pid; sleep 1000; }; cat data > out";
+  await using project = await cachedProject(
+    { t: script },
+    { data: "1" },
+    't = { ignore = ["started", "pid"] }',
+  );
+  const rt = startRt({ args: ["run", "t"], cwd: project.path, env: { XDG_CACHE_HOME: project.cache } });
+  await waitUntil(async () => await Bun.file(project.join("pid")).exists());
+  await guardianOf(rt.pid, 1);
+  rt.kill("SIGKILL");
+  await rt.exited;
+  const pid = (await Bun.file(project.join("pid")).text()).trim();
+  await waitUntil(() => !existsSync(`/proc/${pid}/cwd`));
+  await project.write({ stop: "" });
+  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+});
+
+test.skipIf(!CAN_TRACE)("the words of rt's own processes are nobody else's", async () => {
+  await using project = await cachedProject({}, { "--launch.ts": "console.log('mine')" });
+  const { stderr, status } = await project.rt(["--launch", "3", "/bin/true", "true"]);
+  expect({ stderr, status }).toEqual({
+    stderr: expect.stringContaining('Unknown option "--launch"'),
+    status: 1,
+  });
+});
+
+test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone or among others", async () => {
+  const config =
+    'secret = true\nplain = true\n[secrets.TOKEN]\nfrom.command = ["sh", "./value"]\n[run.secrets]\nsecret = ["TOKEN"]';
+  await using project = await cachedProject(
+    { secret: "echo got $TOKEN | tee out", plain: "echo plain" },
+    { value: "printf value-of-the-secret" },
+    config,
+  );
+  const env = { RT_TRUST: await trustOf(project.path) };
+  for (const words of [
+    ["run", "secret"],
+    ["--sequential", "run", "secret", "plain"],
+  ])
+    for (const _ of [1, 2]) {
+      const { stdout, stderr, status } = await project.rt(words, env);
+      expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/got \[TOKEN\]\n/), status: 0 });
+      expect(stderr).toContain("is not cached, since it is given secrets");
+    }
+  expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+  expect(await cachedWith(project, "plain")).not.toEqual([]);
+  expect(await cachedWith(project, "value-of-the-secret")).toEqual([]);
+  expect(await cachedWith(project, "[TOKEN]")).toEqual([]);
+});
+
+/** Of a namespace's own, so that nobody else is concerned. */
+const NOTHING_FROM_MEMORY = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@"';
+
+async function runUnlaunched(project: CachedProject, program: readonly string[], env = {}): Promise<void> {
+  const { stdout, stderr, status } = await runRt({
+    program,
+    args: ["run", "t"],
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.cache, ...env },
+  });
+  expect({ stdout, status }).toEqual({ stdout: "text\n", status: 0 });
+  expect(stderr).toContain("t was not cached: the system starts no program from memory");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+}
+
+const CAN_FORBID = CAN_TRACE && existsSync("/proc/sys/vm/memfd_noexec");
+test.skipIf(!CAN_FORBID)("where the system has no programs in memory it runs, and that is said", async () => {
+  await using project = await cachedProject({ t: "echo text" });
+  const inside = ["unshare", "-Urpf", "--mount-proc", "bash", "-c", NOTHING_FROM_MEMORY, RT];
+  await runUnlaunched(project, inside);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "where a policy forbids to start one from memory it runs, and that is said",
+  async () => {
+    await using project = await cachedProject({ t: "echo text" }, { "refuse.c": REFUSING });
+    const made = project.join("refuse.so");
+    const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", made, project.join("refuse.c")]);
+    expect(compiled.stderr.toString()).toBe("");
+    await runUnlaunched(project, [RT], { LD_PRELOAD: made });
+  },
+);
+
+/** As a system whose policy forbids it at the moment of the start. */
+const REFUSING = `#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int execve(const char *program, char *const words[], char *const environment[]) {
+  if (strncmp(program, "/proc/self/fd/", 14)) return syscall(SYS_execve, program, words, environment);
+  errno = EACCES;
+  return -1;
+}
+`;

@@ -1,0 +1,39 @@
+// A shared cache over the Remote Execution API with Bazel's own worker, for `npm run test:remote`; `npm test` does not find this
+// file. The worker knows no batches of reads, puts nothing into its answers, and forgets what was removed from its disk.
+import { expect, test } from "bun:test";
+import { readlink, rm, stat } from "node:fs/promises";
+import { startWorker } from "../../support/servers/reapi-worker.ts";
+import { cachedProject } from "../cached-project.ts";
+
+test("Bazel's worker keeps what scripts make for others, and is missed when it is gone", async () => {
+  await using worker = await startWorker();
+  const script =
+    "mkdir -p dist/empty; cat page > dist/page; chmod +x dist/page; ln -s page dist/link; cat large large > dist/large; echo hi; echo ho >&2";
+  const large = new Uint8Array(3_000_000).map((_, at) => (at * 2_654_435_761) >>> 24);
+  const config = `build = true\n[cache.remote]\nurl = "${worker.url}"\n`;
+  await using project = await cachedProject({ build: script }, { page: "hello", large }, config);
+  const run = async (key = "k") => {
+    await rm(`${project.cache}/rt`, { recursive: true, force: true });
+    await rm(project.join("dist"), { recursive: true, force: true });
+    const result = await project.rt(["run", "build"], { TURBO_REMOTE_CACHE_SIGNATURE_KEY: key });
+    expect(result).toMatchObject({ stdout: "hi\n", status: 0 });
+    expect(await Bun.file(project.join("dist/page")).text()).toBe("hello");
+    expect((await stat(project.join("dist/page"))).mode & 0o777).toBe(0o755);
+    expect(await readlink(project.join("dist/link"))).toBe("page");
+    expect((await stat(project.join("dist/empty"))).isDirectory()).toBe(true);
+    const made = await Bun.file(project.join("dist/large")).bytes();
+    expect(Buffer.compare(made, Buffer.concat([large, large]))).toBe(0);
+    const said = result.stderr.split("\n").filter((line) => line.startsWith("warn"));
+    return [result.stderr.includes("Done before: "), ...said];
+  };
+  expect(await run()).toEqual([false]);
+  for (let round = 0; round < 3; round++) expect(await run()).toEqual([true]);
+  // Who has another key starts scripts under another, and so finds nothing.
+  expect(await run("other")).toEqual([false]);
+  expect(await run("other")).toEqual([true]);
+  await worker.stop();
+  expect(await run()).toEqual([
+    false,
+    "warn: The shared cache cannot be reached (UNAVAILABLE); scripts run without it",
+  ]);
+}, 120_000);

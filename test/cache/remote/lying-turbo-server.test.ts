@@ -1,0 +1,327 @@
+// A shared cache that lies: whatever it says, a script runs or has exactly what it would make, and nothing else is written.
+import { expect, test } from "bun:test";
+import { readdir, rm } from "node:fs/promises";
+import { zstdCompressSync } from "node:zlib";
+import { createCertificates } from "../../support/servers/certificates.ts";
+import { startRt } from "../../support/rt.ts";
+import { allowAll } from "../../support/trusted.ts";
+import { CAN_TRACE, cachedProject, type CachedProject } from "../cached-project.ts";
+import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
+import { KEY } from "../server/served-cache.ts";
+import { expectReadingAfterSlowUpload } from "./slow-upload.ts";
+
+const BUILD = "mkdir dist; cp page dist/page; ln -s page dist/link; chmod 755 dist/page; echo built";
+
+async function projectFor(server: LyingServer, lines = ""): Promise<CachedProject> {
+  const config = `build = true\n[cache.remote]\nurl = "${server.url}"\n${lines}`;
+  return await cachedProject({ build: BUILD }, { page: "hello" }, config);
+}
+
+const VARIABLES = { TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
+
+/** As one who has nothing but what the server gives: which way it went, and what was said. */
+async function runAnew(project: CachedProject, variables: Record<string, string> = VARIABLES) {
+  await rm(`${project.cache}/rt`, { recursive: true, force: true });
+  await rm(project.join("dist"), { recursive: true, force: true });
+  const { stderr, stdout, status } = await project.rt(
+    ["--cache=local:rw,remote:r", "run", "build"],
+    variables,
+  );
+  expect({ stdout, status }).toEqual({ stdout: "built\n", status: 0 });
+  expect(await Bun.file(project.join("dist/page")).text()).toBe("hello");
+  const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("$ "));
+  return {
+    isHit: lines.at(-1)?.startsWith("Done before: ") ?? false,
+    said: lines.filter((line) => /^warn/.test(line)),
+  };
+}
+
+const RAN = { isHit: false, said: [] };
+const UNSIGNED = {
+  isHit: false,
+  said: ["warn: What the shared cache has is not signed with this key, so it is not used"],
+};
+
+test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told once", async () => {
+  await using server = startLyingServer();
+  await using project = await projectFor(server);
+  await project.rt(["run", "build"], VARIABLES);
+  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+  const whole = new Map(
+    [...server.kept].map(([id, { bytes, headers }]) => [id, { bytes, headers: { ...headers } }]),
+  );
+  const [index, contents] = [server.index(), server.contents()];
+  for (const { headers } of [index, contents]) expect(headers["x-artifact-duration"]).toMatch(/^\d+$/);
+  const lies: (() => void)[] = [
+    () => (index.bytes = flip(index.bytes)),
+    () => (contents.bytes = flip(contents.bytes)),
+    () => delete index.headers["x-artifact-tag"],
+    // What is right under another name.
+    () => Object.assign(index, structuredClone(contents)),
+  ];
+  for (const lie of lies) {
+    lie();
+    expect(await runAnew(project)).toEqual(UNSIGNED);
+    for (const [id, { bytes, headers }] of whole) {
+      const kept = server.kept.get(id)!;
+      for (const name of Object.keys(kept.headers)) delete kept.headers[name];
+      Object.assign(kept.headers, headers);
+      kept.bytes = bytes;
+    }
+  }
+  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+});
+
+function flip(bytes: Uint8Array): Uint8Array {
+  const copy = bytes.slice();
+  copy[copy.length - 9]! ^= 1;
+  return copy;
+}
+
+/** What is in a project and beside it, but for what its own script makes. */
+async function namesAround(project: CachedProject): Promise<string[]> {
+  const names = await readdir(project.path, { recursive: true });
+  return names.filter((name) => !name.startsWith("dist")).sort();
+}
+
+test.skipIf(!CAN_TRACE)(
+  "a server that is believed can put nothing outside the package, nor what is not asked for",
+  async () => {
+    await using server = startLyingServer();
+    await using outside = await cachedProject({});
+    await using project = await projectFor(server, "signature = false");
+    await project.rt(["run", "build"], VARIABLES);
+    expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+    const names = await namesAround(project);
+    const before = await readdir(outside.path);
+    const whole = new Map([...server.kept].map(([id, { bytes }]) => [id, bytes]));
+    const file = (path: unknown) => (entries: any[]) => {
+      const { outputs } = entries[0];
+      outputs.push({ ...outputs.find((each: any) => each.kind === "file"), path });
+    };
+    const indexes: ((entries: any[]) => void)[] = [
+      ...["../evil", ".git/hooks/pre-commit"].map(file),
+      (entries) => entries[0].outputs.push({ kind: "link", path: "dist/evil", target: "../../evil" }),
+    ];
+    for (const edit of indexes) {
+      editIndex(server.index(), edit);
+      expect(await runAnew(project)).toEqual(RAN);
+      expect(await namesAround(project)).toEqual(names);
+      for (const [id, bytes] of whole) server.kept.get(id)!.bytes = bytes;
+    }
+    const tars: ((tar: Buffer) => Uint8Array)[] = [
+      (tar) => ((tar[512]! ^= 1), tar), // another content
+    ];
+    for (const edit of tars) {
+      editTar(server.contents(), edit);
+      expect(await runAnew(project)).toEqual(RAN);
+      for (const [id, bytes] of whole) server.kept.get(id)!.bytes = bytes;
+    }
+    // Four thousand megabytes of zeros, in a hundred kilobytes.
+    const bomb = zstdCompressSync(new Uint8Array(64 << 20));
+    server.index().bytes = Buffer.concat(Array.from({ length: 64 }, () => bomb));
+    expect(await runAnew(project)).toEqual(RAN);
+    expect(await readdir(outside.path)).toEqual(before);
+  },
+);
+
+test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it is enough", async () => {
+  let lie: Parameters<typeof startLyingServer>[0] = () => undefined;
+  await using server = startLyingServer((request, id, self) => lie!(request, id, self));
+  const tokens: (string | null)[] = [];
+  await using other = Bun.serve({
+    port: 0,
+    fetch(request) {
+      tokens.push(request.headers.get("authorization"));
+      const { bytes, headers } = server.kept.get(new URL(request.url).pathname.slice(1))!;
+      return new Response(bytes as BodyInit, { headers });
+    },
+  });
+  await using project = await projectFor(server);
+  await project.rt(["run", "build"], VARIABLES);
+
+  // To a store of files elsewhere, as hosted servers do: the token does not go there.
+  lie = (_, id) => (id === "events" ? undefined : Response.redirect(`${other.url.origin}/${id}`, 302));
+  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+  expect(tokens).toEqual([null, null]);
+  lie = () => new Response("", { status: 302, headers: { location: "file:///etc/passwd" } });
+  expect(await runAnew(project)).toEqual(RAN);
+  lie = ({ url }) => Response.redirect(url, 307);
+  server.calls.length = 0;
+  expect(await runAnew(project)).toEqual(RAN);
+  expect(server.calls.length).toBe(6);
+
+  // One that has no end, or a later one than it may have, and does not say so.
+  lie = () => {
+    const chunks = Array<Uint8Array>(17).fill(new Uint8Array(1 << 20));
+    const body = new ReadableStream({
+      pull(to) {
+        const chunk = chunks.pop();
+        if (chunk) to.enqueue(chunk);
+        else to.close();
+      },
+    });
+    return new Response(body);
+  };
+  expect(await runAnew(project)).toEqual(RAN);
+
+  // Once more after a while, and then no more.
+  const answers: Record<number, [count: number, said: string[]]> = {
+    404: [1, []],
+    429: [2, ["warn: The shared cache did not answer what was asked (429)"]],
+  };
+  for (const [status, [count, said]] of Object.entries(answers)) {
+    lie = () => new Response("", { status: Number(status), headers: { "retry-after": "0" } });
+    server.calls.length = 0;
+    expect(await runAnew(project)).toEqual({ isHit: false, said });
+    expect([status, server.calls.length]).toEqual([status, count]);
+  }
+  // Of one that answers the second time nothing is said.
+  lie = () =>
+    server.calls.length === 1
+      ? new Response("", { status: 429, headers: { "retry-after": "0" } })
+      : undefined;
+  server.calls.length = 0;
+  expect((await runAnew(project)).said).toEqual([]);
+  lie = () => Response.json({ error: { code: "forbidden", message: "no" } }, { status: 403 });
+  const forbidden = "warn: The shared cache is forbidden with this token (403); scripts run without it";
+  expect(await runAnew(project)).toEqual({ isHit: false, said: [forbidden] });
+
+  // It takes nothing more: one line, and no second try for what is made next.
+  const uploads = async () => {
+    server.calls.length = 0;
+    await project.write({ page: "hello" });
+    const { stderr, status } = await project.rt(["--force", "run", "build", "--if-present"], VARIABLES);
+    expect(status).toBe(0);
+    return { said: stderr.split("\n").filter((line) => line.startsWith("warn")), calls: server.calls.length };
+  };
+  const taken: Record<string, [status: number, body: string]> = {
+    "The shared cache is paused for this team; what they make here is not shared": [
+      403,
+      '{"error":{"code":"remote_caching_paused"}}',
+    ],
+    "The shared cache did not take what a script made (500)": [500, ""],
+    "The shared cache did not take what a script made (307)": [307, ""],
+  };
+  server.kept.clear();
+  for (const [line, [status, body]] of Object.entries(taken)) {
+    const headers = { location: `${other.url.origin}/x` };
+    lie = ({ method }) => (method === "PUT" ? new Response(body, { status, headers }) : undefined);
+    await rm(project.join("dist"), { recursive: true, force: true });
+    expect(await uploads()).toEqual({ said: [`warn: ${line}`], calls: 2 });
+  }
+});
+
+test.skipIf(!CAN_TRACE)("who ends a run waits for no upload, and for no answer", async () => {
+  for (const method of ["PUT", "GET"]) {
+    const asked = Promise.withResolvers<void>();
+    await using server = startLyingServer((request) => {
+      if (request.method !== method) return undefined;
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    });
+    await using project = await projectFor(server);
+    const allowed = await allowAll(project.path, VARIABLES);
+    const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, ...allowed };
+    const child = startRt({ args: ["run", "build"], cwd: project.path, env });
+    await asked.promise;
+    child.kill("SIGINT");
+    await child.exited;
+    expect([method, child.signalCode]).toEqual([method, "SIGINT"]);
+  }
+});
+
+test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
+  for (const promised of [1000, 10 ** 12]) {
+    using server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket) {
+          socket.write(
+            `HTTP/1.1 200 OK\r\nContent-Length: ${promised}\r\nConnection: close\r\n\r\ntoo short`,
+          );
+          socket.end();
+        },
+      },
+    });
+    const config = `build = true\n[cache.remote]\nurl = "http://127.0.0.1:${server.port}"\n`;
+    await using project = await cachedProject({ build: BUILD }, { page: "hello" }, config);
+    const { isHit, said } = await runAnew(project);
+    expect(isHit).toBe(false);
+    expect(said.length).toBeLessThan(2);
+  }
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a server that nobody vouches for is told nothing, whatever the environment says",
+  async () => {
+    await using certificates = await createCertificates();
+    await using server = startLyingServer(undefined, certificates);
+    await using project = await projectFor(server);
+    const { isHit, said } = await runAnew(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
+    expect(said).toEqual([expect.stringMatching(/^warn: The shared cache cannot be reached \([\w-]+\)/)]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "a redirect is followed from http to https, and never from https to http",
+  async () => {
+    await using certificates = await createCertificates();
+    await using plain = startLyingServer((request, id) => redirected(plain, request, id));
+    await using safe = startLyingServer((request, id) => redirected(safe, request, id), certificates);
+    let other = safe;
+    let isRedirecting = false;
+    function redirected(server: LyingServer, { method }: Request, id: string): Response | undefined {
+      const isSent = isRedirecting && server !== other && method === "GET";
+      return isSent ? Response.redirect(`${other.url}/${id}`, 307) : undefined;
+    }
+    const variables = { ...VARIABLES, NODE_EXTRA_CA_CERTS: certificates.authority };
+    for (const [from, to, isHit] of [
+      [plain, safe, true],
+      [safe, plain, false],
+    ] as const) {
+      other = to;
+      isRedirecting = false;
+      await using project = await projectFor(from);
+      await project.rt(["run", "build"], variables);
+      for (const [id, kept] of from.kept) to.kept.set(id, kept);
+      isRedirecting = true;
+      to.calls.length = 0;
+      expect(await runAnew(project, variables)).toEqual({ isHit, said: [] });
+      expect(to.calls.length > 0).toBe(isHit);
+    }
+  },
+);
+
+test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more", async () => {
+  let connections = 0;
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open() {
+        connections += 1;
+      },
+      data: (socket) => void socket.terminate(),
+    },
+  });
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const scripts = Object.fromEntries(names.map((name) => [name, "true"]));
+  const lines = names.map((name) => `${name} = true\n`).join("");
+  const config = `${lines}[cache.remote]\nurl = "http://127.0.0.1:${server.port}"\n`;
+  await using project = await cachedProject(scripts, {}, config);
+  const words = ["--cache=local:rw,remote:r", "--sequential", "run", ...names];
+  const { stderr, status } = await project.rt(words, VARIABLES);
+  expect([status, connections]).toEqual([0, 3]);
+  expect(stderr.match(/The shared cache cannot be reached/g)).toHaveLength(1);
+});
+
+test.skipIf(!CAN_TRACE)("an upload that takes too long ends uploads, and no reading", async () => {
+  let isSlow = false;
+  await using server = startLyingServer(({ method }) =>
+    isSlow && method === "PUT" ? new Promise<Response>(() => {}) : undefined,
+  );
+  await expectReadingAfterSlowUpload(server.url, VARIABLES, () => (isSlow = true));
+});

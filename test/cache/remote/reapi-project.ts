@@ -1,0 +1,75 @@
+// A project whose scripts are shared over a server of the Remote Execution API, and what comes of them for one who has nothing.
+import { expect } from "bun:test";
+import { readdir, readlink, rm, stat } from "node:fs/promises";
+import { type Faults, openReapiServer, type ReapiServer } from "../../support/servers/reapi-server.ts";
+import { type CachedProject, cachedProject } from "../cached-project.ts";
+import { KEY } from "../server/served-cache.ts";
+
+export const BUILD =
+  "mkdir -p dist/empty; cp page dist/page; cp page dist/tool; : > dist/none; ln -sf page dist/link; chmod 755 dist/tool; echo built; echo err >&2";
+export const ENV = { TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
+export interface Opened extends AsyncDisposable {
+  readonly server: ReapiServer;
+  readonly project: CachedProject;
+  /** As one who has nothing but what the server gives. */
+  anew(env?: Record<string, string | undefined>): Promise<{ isHit: boolean; said: string[] }>;
+}
+
+export async function openShared(faults: Faults = {}, lines = ""): Promise<Opened> {
+  const server = await openReapiServer(faults);
+  const config = `build = true\n[cache.remote]\nurl = "${server.url}"\n${lines}`;
+  const project = await cachedProject({ build: BUILD }, { page: "hello" }, config);
+  return {
+    server,
+    project,
+    async anew(env = ENV) {
+      await forget(project);
+      await rm(project.join("dist"), { recursive: true, force: true });
+      const { stderr, stdout, status } = await project.rt(["run", "build"], env);
+      expect({ stdout, status }).toEqual({ stdout: "built\n", status: 0 });
+      expect(stderr).toContain("\nerr\n");
+      const page = project.join("dist/page");
+      expect([await Bun.file(page).text(), await readlink(project.join("dist/link"))]).toEqual([
+        "hello",
+        "page",
+      ]);
+      expect((await stat(project.join("dist/tool"))).mode & 0o777).toBe(0o755);
+      expect((await readdir(project.join("dist"))).toSorted()).toEqual([
+        "empty",
+        "link",
+        "none",
+        "page",
+        "tool",
+      ]);
+      const lines = stderr.trimEnd().split("\n");
+      return {
+        isHit: lines.at(-1)!.startsWith("Done before: "),
+        said: lines.filter((line) => /^warn/.test(line)),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What is kept here, but for the hashes of programs, which take long. */
+export async function forget({ cache }: CachedProject): Promise<void> {
+  for (const name of ["keys", "blobs", "scripts"])
+    for await (const path of new Bun.Glob(`rt/scripts-*/${name}`).scan({
+      cwd: cache,
+      onlyFiles: false,
+      absolute: true,
+    }))
+      await rm(path, { recursive: true });
+}
+
+export const RAN = { isHit: false, said: [] };
+export const HIT = { isHit: true, said: [] };
+export const told = (line: string) => ({ isHit: false, said: [`warn: ${line}`] });
+
+export function callsOf(server: ReapiServer, name?: string): string[] {
+  const calls = server.calls.filter((each) => name === undefined || each === name);
+  return name === undefined ? server.calls.splice(0) : calls;
+}

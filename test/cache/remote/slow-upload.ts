@@ -1,0 +1,38 @@
+// A run in which the upload of one script takes too long before another script is looked for in the shared cache.
+import { expect } from "bun:test";
+import { rm } from "node:fs/promises";
+import { type Environment, startRt } from "../../support/rt.ts";
+import { allowAll } from "../../support/trusted.ts";
+import { cachedProject } from "../cached-project.ts";
+
+/** @param slow from now on the server answers no upload */
+export async function expectReadingAfterSlowUpload(
+  url: string,
+  variables: Environment,
+  slow: () => void,
+): Promise<void> {
+  const config = `first = true\nlast = true\n[cache.remote]\nurl = "${url}"\nupload-timeout = 1\n`;
+  const held = "echo held; until [ -e go ]; do sleep 0.02; done";
+  await using project = await cachedProject(
+    { first: "cat page", held, last: "cat other" },
+    { page: "1", other: "2" },
+    config,
+  );
+  const env = { XDG_CACHE_HOME: project.cache, ...variables, ...(await allowAll(project.path, variables)) };
+  expect((await project.rt(["run", "last"], env)).status).toBe(0);
+  await rm(`${project.cache}/rt`, { recursive: true, force: true });
+  slow();
+  const args = ["run", "--sequential", "first", "held", "last"];
+  const child = startRt({ args, cwd: project.path, env });
+  const stdout = new Response(child.stdout).text();
+  let stderr = "";
+  for await (const chunk of child.stderr) {
+    stderr += new TextDecoder().decode(chunk);
+    if (stderr.includes("warn: ")) await project.write({ go: "" });
+  }
+  expect([await child.exited, stderr.match(/^warn: .*/gm)]).toEqual([
+    0,
+    ["warn: The shared cache did not answer within 1 s; what they make here is not shared"],
+  ]);
+  expect(stderr + (await stdout)).toMatch(/last.*Done before: /);
+}

@@ -1,0 +1,97 @@
+// A cache that is served by `rt cache serve`, with tokens of every kind, and projects that share it.
+import { readdir } from "node:fs/promises";
+import { createProject } from "../../support/project.ts";
+import { type Environment, RT, runRt, startRt } from "../../support/rt.ts";
+
+export interface ServedCache extends AsyncDisposable {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Where its store is, and the file of its tokens. */
+  readonly store: string;
+  readonly file: string;
+  /** By their names: "main" may write, "reader" read, "pr-1" and "pr-2" write scopes of their own. */
+  readonly tokens: Readonly<Record<"main" | "reader" | "pr-1" | "pr-2", string>>;
+  /** An answer to a request with this token. */
+  ask(token: string, path: string, init?: RequestInit): Promise<Response>;
+  /** A signal, and no more. */
+  stop(signal: NodeJS.Signals): void;
+  /** What it wrote, when it has ended by itself after SIGTERM. */
+  end(): Promise<{ readonly status: number; readonly stderr: string }>;
+}
+
+const ACCESSES = { main: "write", reader: "read", "pr-1": "write-own", "pr-2": "write-own" } as const;
+
+/** A disk of so many bytes, in a namespace of its own. */
+const ON_SMALL = 'mount -t tmpfs -o size="$1",mode=700 none "$2" && shift 2 && exec "$@"';
+
+/** @param room bytes of the disk that its store is on, if that is to be a small one */
+export async function serveCache(options: readonly string[] = [], room?: number): Promise<ServedCache> {
+  const folder = await createProject(room === undefined ? {} : { "store/.keep": "" });
+  const file = folder.join("tokens.txt");
+  const tokens: Record<string, string> = {};
+  for (const [name, access] of Object.entries(ACCESSES)) {
+    const { stdout, stderr } = await runRt({ args: ["cache", "token", file, name, access] });
+    if (stderr !== "") throw new Error(stderr);
+    tokens[name] = stdout.trim();
+  }
+  const store = folder.join("store");
+  const args = ["cache", "serve", `--tokens=${file}`, "--port=0", `--store=${store}`, ...options];
+  const small = ["unshare", "-Urm", "bash", "-c", ON_SMALL, "bash", String(room), store, RT];
+  const server = startRt({ args, ...(room !== undefined && { program: small }) });
+  const url = await readUrl(server.stdout);
+  return {
+    url,
+    store,
+    file,
+    tokens: tokens as ServedCache["tokens"],
+    ask: async (token, path, init) =>
+      await fetch(`${url}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${token}`, ...init?.headers },
+      }),
+    stop: (signal) => server.kill(signal),
+    async end() {
+      server.kill("SIGTERM");
+      return { status: await server.exited, stderr: await new Response(server.stderr).text() };
+    },
+    async [Symbol.asyncDispose]() {
+      server.kill("SIGKILL");
+      await server.exited;
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function readUrl(output: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const chunk of output) {
+    text += new TextDecoder().decode(chunk);
+    const [, url] = /^Serving at (\S+)\/: .*\n/.exec(text) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`it does not serve: ${text}`);
+}
+
+export const KEY = "a-key-that-all-of-the-team-have";
+
+/** What somebody has who uses it. */
+export function variablesFor(
+  { url, tokens }: ServedCache,
+  name: keyof ServedCache["tokens"] = "main",
+): Environment {
+  return {
+    TURBO_API: url,
+    TURBO_TEAM: "acme",
+    TURBO_TOKEN: tokens[name],
+    TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY,
+  };
+}
+
+/** The contents that a store has; each under as many names as there are. */
+export async function countIn(store: string): Promise<{ readonly blobs: number; readonly names: number }> {
+  const count = async (name: string) => {
+    const found = await readdir(`${store}/${name}`, { recursive: true, withFileTypes: true });
+    return found.filter((each) => each.isFile()).length;
+  };
+  return { blobs: await count("blobs"), names: await count("names") };
+}

@@ -1,0 +1,118 @@
+// What goes when the store is full: what was used longest ago, and no more than has to.
+import { expect, test } from "bun:test";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { StoredEntry } from "../../../src/cache/entry/entry.ts";
+import { touch } from "../../../src/cache/store/lru-files.ts";
+import { CacheStore } from "../../../src/cache/store/cache-store.ts";
+import { createProject } from "../../support/project.ts";
+import { runRt } from "../../support/rt.ts";
+
+const NOW = Date.now();
+const HOUR = 3_600_000;
+const GRACE = 10 * 60_000;
+
+/** An entry that was used so many hours ago, with contents of its own and one of others. */
+function add(store: CacheStore, key: string, hoursAgo: number, contents: readonly string[]): string {
+  const hashes = contents.map((text) => store.keepBytes(Buffer.from(text)));
+  const log = store.keepBytes(Buffer.from(`log of ${key}`));
+  const outputs = hashes.map(
+    (hash, index) => ({ path: `out${index}`, kind: "file", hash, mode: 0o644 }) as const,
+  );
+  const entry: StoredEntry = {
+    ...{
+      label: key,
+      created: NOW,
+      duration: 1,
+      conditions: [],
+      outputs,
+      own: [],
+      log,
+      root: "/p",
+      mentioned: [],
+    },
+  };
+  store.addEntry(key, entry);
+  const path = [...store.entries(key)][0]!.path;
+  age(path, hoursAgo);
+  for (const hash of [...hashes, log]) age(store.blobPath(hash), hoursAgo);
+  return path;
+}
+
+function age(path: string, hours: number): void {
+  const time = new Date(NOW - hours * HOUR);
+  utimesSync(path, time, time);
+}
+
+test("at its limit nothing goes, one byte above it what was used longest ago, with what nobody else needs", async () => {
+  await using project = await createProject();
+  const store = new CacheStore(project.join("rt/store"));
+  const old = add(store, "a".repeat(64), 3, ["of a", "shared"]);
+  const middle = add(store, "b".repeat(64), 2, ["of b", "shared"]);
+  const recent = add(store, "c".repeat(64), 1, ["of c", "shared"]);
+  const all = [old, middle, recent];
+  const blob = (text: string) => store.blobPath(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
+  const present = () => all.map((path) => existsSync(path));
+  const { size } = store.measure();
+  store.evict(size, GRACE);
+  expect(present()).toEqual([true, true, true]);
+  store.evict(size - 1, GRACE);
+  expect(present()).toEqual([false, true, true]);
+  expect(
+    ["of a", "of b", "of c", "shared", `log of ${"a".repeat(64)}`].map((text) => existsSync(blob(text))),
+  ).toEqual([...[false, true, true, true, false]]);
+  // Used again, it is the last to go.
+  touch(middle);
+  store.evict(store.measure().size - 1, GRACE);
+  expect(present()).toEqual([false, true, false]);
+  expect(existsSync(blob("shared"))).toBe(true);
+  expect([...store.entries("b".repeat(64))].map(({ entry }) => entry.label)).toEqual(["b".repeat(64)]);
+  store.evict(0, GRACE);
+  expect(present()).toEqual([false, false, false]);
+  expect(existsSync(blob("shared"))).toBe(false);
+});
+
+test("what another rt is about to name stays, and what one that was killed has begun goes", async () => {
+  await using project = await createProject();
+  const store = new CacheStore(project.join("rt/store"));
+  const nameless = [store.keepBytes(Buffer.from("old")), store.keepBytes(Buffer.from("new"))] as const;
+  age(store.blobPath(nameless[0]), 1);
+  const drafts = ["old", "new"].map((name) => join(store.directory, "drafts", name));
+  for (const draft of drafts) writeFileSync(draft, "half");
+  age(drafts[0]!, 1);
+  store.evict(Number.MAX_SAFE_INTEGER, GRACE);
+  expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true]);
+  store.evict(0, GRACE);
+  expect(nameless.map((hash) => existsSync(store.blobPath(hash)))).toEqual([false, true]);
+});
+
+test("rt cache prune leaves so much as is asked for, and nothing of other versions", async () => {
+  await using project = await createProject();
+  const other = project.join("rt/scripts-1/blobs/old");
+  await project.write({ "rt/scripts-1/blobs/old": "old", "rt/served/kept": "served" });
+  const store = new CacheStore(project.join("rt/scripts-4"));
+  add(store, "a".repeat(64), 3, ["x".repeat(600_000)]);
+  const recent = add(store, "b".repeat(64), 2, ["y".repeat(600_000)]);
+  const run = async (...words: string[]) =>
+    await runRt({ args: ["cache", ...words], cwd: project.path, env: { XDG_CACHE_HOME: project.path } });
+  expect(await run("prune")).toEqual({
+    stdout: `Removed 0.0 MB; 2 runs in 1.2 MB are left, in ${store.directory}\n`,
+    stderr: "",
+    status: 0,
+  });
+  expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
+  expect((await run("prune", "--size=1")).stdout).toBe(
+    `Removed 0.6 MB; 1 run in 0.6 MB is left, in ${store.directory}\n`,
+  );
+  expect(existsSync(recent)).toBe(true);
+  for (const words of [["--size=much"], ["--size=1", "more"], ["all"]]) {
+    const { stdout, stderr, status } = await run("prune", ...words);
+    expect([stdout, status]).toEqual(["", 1]);
+    expect(stderr).toBe(
+      `error: rt cache prune knows no "${words.at(-1)}"\nhint: rt cache prune --size=<MB> leaves so much of what was used last\n`,
+    );
+  }
+  await project.write({ "rt/scripts-1/blobs/old": "old" });
+  expect((await run("clear")).stdout).toBe("Nothing is kept any more\n");
+  expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
+});

@@ -1,0 +1,91 @@
+// What is left on the disk where several rt keep things at once, in containers say, in each of which rt may have the same
+// process number; and where something cannot be kept.
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type EntryCandidate, findCandidates } from "../../../src/cache/entry/candidates.ts";
+import type { StoredEntry } from "../../../src/cache/entry/entry.ts";
+import type { SharedCache } from "../../../src/cache/shared-cache.ts";
+import { EntrySnapshot } from "../../../src/cache/entry/entry-snapshot.ts";
+import { StatCache } from "../../../src/cache/memo/stat-cache.ts";
+import { ArtifactStore } from "../../../src/cache/server/artifact-store.ts";
+import { CacheStore } from "../../../src/cache/store/cache-store.ts";
+import { createProject } from "../../support/project.ts";
+
+/** Larger than what is hashed in one piece. */
+const LARGE = 3 << 20;
+
+test("two that keep a file at the same moment keep what each of them has read", async () => {
+  await using project = await createProject({ one: "1".repeat(LARGE), two: "2".repeat(LARGE) });
+  const directory = project.join("rt/store");
+  const stores = [new CacheStore(directory), new CacheStore(directory)] as const;
+  const [one, two] = await Promise.all([
+    stores[0].addFile(project.join("one")),
+    stores[1].addFile(project.join("two")),
+  ]);
+  expect(readFileSync(stores[0].blobPath(one), "utf8") === "1".repeat(LARGE)).toBe(true);
+  expect(readFileSync(stores[0].blobPath(two), "utf8") === "2".repeat(LARGE)).toBe(true);
+});
+
+test("two servers over one store receive at the same moment", async () => {
+  await using project = await createProject();
+  const shelves = [
+    new ArtifactStore(project.join("served"), LARGE),
+    new ArtifactStore(project.join("served"), LARGE),
+  ];
+  const bodyOf = (text: string) => new Response(text).body as ReadableStream<Uint8Array>;
+  const drafts = await Promise.all(
+    shelves.map(async (shelf, index) => await shelf.receive(bodyOf(`body ${index}`), LARGE)),
+  );
+  expect(drafts.map((draft) => readFileSync(draft!.path, "utf8"))).toEqual(["body 0", "body 1"]);
+});
+
+test("what is too long, or breaks off, leaves no draft", async () => {
+  await using project = await createProject();
+  const shelf = new ArtifactStore(project.join("served"), LARGE);
+  const left = () => readdirSync(project.join("served/drafts"));
+  expect(await shelf.receive(new Response("x".repeat(100)).body, 99)).toBeUndefined();
+  expect(left()).toEqual([]);
+  const broken = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(10));
+      controller.error(new Error("cut"));
+    },
+  });
+  await expect(shelf.receive(broken, 99)).rejects.toThrow("cut");
+  expect(left()).toEqual([]);
+});
+
+test("an entry of others is of use where this machine cannot keep it", async () => {
+  await using project = await createProject();
+  const store = new CacheStore(project.join("rt/store"));
+  rmSync(project.join("rt/store/keys"), { recursive: true });
+  writeFileSync(project.join("rt/store/keys"), "");
+  const kept: StoredEntry = {
+    ...{ label: "build", created: 0, duration: 7, root: "/r", log: "a".repeat(64) },
+    ...{ conditions: [], outputs: [], own: [], mentioned: [] },
+  };
+  const noted: unknown[] = [];
+  const cache: SharedCache = {
+    isRead: true,
+    isWritten: false,
+    secret: new Uint8Array(),
+    find: async () => [kept],
+    findOutside: () => undefined,
+    fetch: async () => true,
+    note: (...words) => void noted.push(words),
+    offer: async () => false,
+  };
+  const place = { root: "/r", packageDirectory: "/r", isDeclared: () => false };
+  const access = { isRead: true, isWritten: true };
+  const found: EntryCandidate[] = [];
+  for await (const candidate of findCandidates(
+    { store, known: new EntrySnapshot(store, "/r"), access, key: "k", place, seen: new StatCache() },
+    { cache, key: "theirs" },
+  )) {
+    found.push(candidate);
+    break;
+  }
+  expect(found.map((each) => each.kept)).toEqual([kept]);
+  found[0]!.use();
+  expect(noted).toEqual([["theirs", true, 7]]);
+});

@@ -1,0 +1,26 @@
+// rt in a script that is followed already: nothing is followed twice, and nobody is told of it.
+import { expect, test } from "bun:test";
+import { RT } from "../../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+
+test.skipIf(!CAN_TRACE)(
+  "a cached script that starts cached scripts, one or many, is kept as a whole",
+  async () => {
+    await using project = await cachedProject(
+      { outer: `${RT} run one && ${RT} --sequential run one two`, one: "cat in", two: "cat in > out" },
+      { in: "text\n" },
+      // rt looks at the directories above the project, in which others make files meanwhile.
+      ["outer = { ignore = ['/**', '!**'] }", "one = true", "two = true"].join("\n"),
+    );
+    const run = async () => await project.rt(["run", "outer"]);
+    const first = await run();
+    expect(first).toMatchObject({ stdout: "text\none | text\n", status: 0 });
+    expect(first.stderr).not.toContain("warn");
+    expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+    await Bun.file(project.join("out")).delete();
+    const second = await run();
+    expect(second).toMatchObject({ stdout: first.stdout, status: 0 });
+    expect(second.stderr).toContain("Done before");
+    expect(await Bun.file(project.join("out")).text()).toBe("text\n");
+  },
+);

@@ -1,0 +1,115 @@
+// Folders above the project that a program lists on its way from `/` to the project, as esbuild and Bun do.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createProject } from "../../support/project.ts";
+import { waitUntil } from "../../support/processes.ts";
+import { REPOSITORY, runRt } from "../../support/rt.ts";
+import { CAN_TRACE, wayOf } from "../cached-project.ts";
+
+const ENGINE = process.execPath;
+const ESBUILD = join(REPOSITORY, "node_modules/esbuild/bin/esbuild");
+
+const TOOLS: Readonly<Record<string, string>> = {
+  esbuild: `${ESBUILD} src/a.js --bundle --outfile=dist/a.js --log-level=error`,
+  "bun build": `${ENGINE} build src/a.js --outfile=dist/a.js > /dev/null`,
+};
+
+/** A project in a folder beside others. */
+async function openProject(script: string) {
+  const folder = await createProject({
+    "app/package.json": { name: "app", scripts: { t: script } },
+    "app/rtfig.toml": '[run.cache.t]\nignore = ["go", "ready"]\n',
+    "app/src/a.js": 'import { b } from "./b.js"; console.log(b);\n',
+    "app/src/b.js": "export const b = 1;\n",
+    "cache/.keep": "",
+  });
+  const run = async () => {
+    const env = { XDG_CACHE_HOME: folder.join("cache"), HOME: folder.join("app") };
+    return wayOf(await runRt({ args: ["run", "t"], cwd: folder.join("app"), env }), folder.path);
+  };
+  return { ...folder, run };
+}
+
+const OTHERS = ["other", "tmp.Ab3x", "log.txt", "photo.jpeg", ".X99-lock", "page.html"];
+const SOUGHT = [
+  "package.json",
+  "tsconfig.json",
+  "jsconfig.json",
+  ".pnp.cjs",
+  ".env",
+  "bunfig.toml",
+  "pnpm-lock.yaml",
+];
+
+test.skipIf(!CAN_TRACE).each(Object.entries(TOOLS))(
+  "a script of %s is a hit when other names appear above the project, and runs for those that it looks for",
+  async (_, script) => {
+    await using folder = await openProject(script);
+    expect([await folder.run(), await folder.run()]).toEqual(["ran", "hit"]);
+    for (const name of OTHERS) await folder.write({ [name]: "{}" });
+    await mkdir(folder.join("another-project"));
+    // In the folder for temporary files, too, where other tests make theirs.
+    const above = join(dirname(folder.path), `rt-other-${crypto.randomUUID()}`);
+    await writeFile(above, "");
+    expect(await folder.run()).toBe("hit");
+    await rm(above);
+    for (const name of [...SOUGHT, "node_modules/x/package.json"]) {
+      await folder.write({ [name]: "{}" });
+      expect([name, await folder.run()]).toEqual([name, "ran"]);
+      await rm(folder.join(name.split("/")[0]!), { recursive: true });
+      expect([name, await folder.run()]).toEqual([name, "hit"]);
+    }
+  },
+);
+
+test.skipIf(!CAN_TRACE)("a module above the project counts with other endings of its name", async () => {
+  await using folder = await openProject(TOOLS.esbuild!);
+  await folder.write({ "shared.js": "export const b = 2;\n", "app/src/a.js": 'import "../../shared";\n' });
+  expect([await folder.run(), await folder.run()]).toEqual(["ran", "hit"]);
+  await folder.write({ "unrelated.ts": "" });
+  expect(await folder.run()).toBe("hit");
+  await folder.write({ "shared.ts": "export const b = 3;\n" });
+  expect(await folder.run()).toBe("ran");
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a name that comes and goes above the project while a resolver runs does not matter",
+  async () => {
+    const wait = "echo > go; until [ -e ready ]; do sleep 0.02; done";
+    await using folder = await openProject(`${TOOLS.esbuild!}; ${wait}; ${TOOLS.esbuild!}`);
+    const running = folder.run();
+    await waitUntil(() => existsSync(folder.join("app/go")));
+    await folder.write({ other: "", "app/ready": "" });
+    expect(await running).toBe("ran");
+    expect(await folder.run()).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE).each([
+  ["ls", "ls .."],
+  ["a glob", "for name in ../*; do :; done"],
+  ["find", "find .. -maxdepth 1"],
+  ["Node.js", `node -e 'fs.readdirSync("..")'`],
+  [
+    "Node.js, in each folder up to the root",
+    `node -e 'for (let at = process.cwd(); ; at = path.dirname(at)) { if (at !== os.tmpdir()) fs.readdirSync(at); if (at === "/") break }'`,
+  ],
+  ["ls after esbuild", `${TOOLS.esbuild!}; ls ..`],
+  [
+    "the program that walks, once more",
+    `node -e 'const all = []; for (let at = process.cwd(); at !== "/"; at = path.dirname(at)) all.unshift(at); for (const at of ["/", ...all]) fs.readdirSync(at); fs.readdirSync("..")'`,
+  ],
+])(
+  "a script that lists the folder above the project with %s runs again for each new name",
+  async (_, script) => {
+    await using folder = await openProject(`${script}; true`);
+    const first = await folder.run();
+    // Other tests make files in the folder for temporary files, which the script may have listed.
+    expect(first).toMatch(/^ran$|something else made or removed a file/);
+    if (first === "ran") expect(await folder.run()).toMatch(/hit|ran/);
+    await folder.write({ other: "" });
+    expect(await folder.run()).not.toBe("hit");
+  },
+);

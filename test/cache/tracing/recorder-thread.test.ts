@@ -1,0 +1,190 @@
+// The thread that answers the kernel for a script that is followed, where it meets its edges.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { rename, rm, symlink } from "node:fs/promises";
+import { basename } from "node:path";
+import { RT, runRt } from "../../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+
+/** All but SIGKILL and SIGSTOP, which nobody can block. */
+const ALL_BLOCKED = "SigBlk:\tfffffffffffbfeff";
+
+test.skipIf(!CAN_TRACE)("gets no signals", async () => {
+  const show = "grep -h SigBlk /proc/$PPID/task/*/status";
+  await using project = await cachedProject({ followed: show, plain: show }, {}, "followed = true");
+  const masks = async (script: string) => (await project.rt(["run", script])).stdout.trim().split("\n");
+  expect(await masks("followed")).toContain(ALL_BLOCKED);
+  // Else it might be another one of rt's threads.
+  expect(await masks("plain")).not.toContain(ALL_BLOCKED);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "says so where there is no room for all that it sees, and the script goes on",
+  async () => {
+    const many = 'for i in {1..2000}; do test -e "absent-$i"; done; cat source; echo done';
+    await using project = await cachedProject({ many: `bash -c '${many}'` }, { source: "source\n" });
+    // Files in memory are no larger than others: what rt loads from there is, what this script does is not.
+    const { stdout, stderr, status } = await runRt({
+      program: ["bash", "-c", 'ulimit -f 32; exec "$0" "$@"', RT],
+      args: ["run", "many"],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+    expect({ stdout, stderr, status }).toEqual({
+      stdout: "source\ndone\n",
+      stderr: expect.stringContaining(
+        "many was not cached: there was no memory for all that it did; run it again",
+      ),
+      status: 0,
+    });
+    expect(await project.run("many")).toBe("ran");
+    expect(await project.run("many")).toBe("hit");
+    await project.write({ "absent-1999": "" });
+    expect(await project.run("many")).toBe("ran");
+  },
+);
+
+/** What a path means after the script has changed that, and what it was for nothing: each a file that counts then. */
+const MEANINGS: readonly (readonly [what: string, script: string, counts: string])[] = [
+  [
+    "a link where a directory was that the script has removed",
+    "mkdir d; cp one/file d; cat d/file; rm -r d; ln -s two d; cat d/file",
+    "two/file",
+  ],
+  [
+    "a link where a directory was that the script has moved away",
+    "mkdir d; cp one/file d; cat d/file; mv d e; ln -s two d; cat d/file",
+    "two/file",
+  ],
+  ["a link where nothing was", "cat d/file; ln -s two d; cat d/file", "two/file"],
+  ["a file that could not be removed", "rmdir one/file; cat one/file", "one/file"],
+  ["a name in a directory that could not be removed", "rmdir one; ls one", "one/new"],
+  [
+    "a file behind another process's directory",
+    "(cd two; sleep 0 & cat /proc/$!/../self/cwd/file; wait)",
+    "two/file",
+  ],
+  ["a file that is not in /dev, after all", "cat /dev/.//../$PWD/two/file", "two/file"],
+  ["a file behind a descriptor", "exec 3< two; cat /dev/fd/3/file", "two/file"],
+  ["a file behind standard input", "cat /dev/stdin/file < two", "two/file"],
+  ...Object.entries({
+    "with slashes and dots in between": "/proc/./self//cwd/file",
+    "over its descriptors": "/dev/fd/../cwd/file",
+    "over its descriptors, from its root": "/proc/self/root/dev/fd/../cwd/file",
+    "over the network": "/proc/net/../cwd/file",
+    "over its thread": "/proc/thread-self/../../cwd/file",
+    "over a link in /sys": "$NEAR/../../../$PWD/file",
+    "over a link in /dev/shm": "/dev/shm/$LINK/../two/file",
+    "over standard input": "/dev/stdin/../two/file",
+  }).map(([what, path]): [string, string, string] => [
+    `a file that a path leads to ${what}`,
+    [
+      "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1)",
+      "LINK=rt-$$; ln -s $PWD/one /dev/shm/$LINK; cd two",
+      `cat ${path} < ../one; rm /dev/shm/$LINK`,
+    ].join("; "),
+    "two/file",
+  ]),
+];
+
+test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) => {
+  await using project = await cachedProject(
+    { t: `bash -c '${script}' 2> /dev/null; rm -rf d e; true` },
+    { "one/file": "one", "two/file": "two" },
+  );
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+  await project.write({ [counts]: "changed" });
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)("sees a link in /dev/shm that a path goes over", async () => {
+  await using project = await cachedProject(
+    {},
+    { "one/d/x": "", "one/file": "1", "two/d/x": "", "two/file": "2" },
+  );
+  const link = `/dev/shm/${basename(project.path)}`;
+  await project.write({
+    "package.json": { scripts: { t: `cat ${link}/../file` } },
+    "rtfig.toml": "[run.cache]\nt = true\n",
+  });
+  try {
+    await symlink(project.join("one/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await rm(link);
+    await symlink(project.join("two/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  } finally {
+    await rm(link, { force: true });
+  }
+});
+
+test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async () => {
+  await using project = await cachedProject({ t: "cat one/file" }, { "one/file": "one" });
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+  await rename(project.join("one"), project.join("two"));
+  await symlink("two", project.join("one"));
+  expect(await project.run("t")).toBe("ran");
+});
+
+test.skipIf(!CAN_TRACE)("follows what is below a directory that is moved", async () => {
+  await using project = await cachedProject(
+    { t: "mkdir -p a/b; cp source a/b/x; mv a c" },
+    { source: "source" },
+  );
+  expect(await project.run("t")).toBe("ran");
+  await rm(project.join("c"), { recursive: true });
+  expect(await project.run("t")).toBe("hit");
+  expect(await Bun.file(project.join("c/b/x")).text()).toBe("source");
+  expect(existsSync(project.join("a"))).toBe(false);
+});
+
+test.skipIf(!CAN_TRACE)("looks for nothing in a directory that is not there any more", async () => {
+  const script = "mkdir gone; cd gone; rmdir ../gone; cat file; true";
+  await using project = await cachedProject({ t: `bash -c '${script}' 2> /dev/null` });
+  const { stderr } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
+  expect(stderr).toMatch(/trace \d+ remove .*\/gone\n/);
+  expect(stderr).not.toContain("(deleted)");
+});
+
+const RENAMEAT2 = process.arch === "arm64" ? 276 : 316;
+
+test.skipIf(!CAN_TRACE).each([
+  [
+    "two paths that are exchanged",
+    `perl -e 'my ($a, $b) = ("a", "b"); syscall(${RENAMEAT2}, -100, $a, -100, $b, 2) == 0 or die'`,
+    "it exchanged two paths: $PROJECT/a",
+  ],
+  ["a name that is no text", `cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
+])("has its doubts about %s", async (_what, script, said) => {
+  await using project = await cachedProject({ t: script }, { a: "a", b: "b" });
+  expect(await project.run("t")).toContain(said);
+});
+
+const MANY = 300;
+
+test.skipIf(!CAN_TRACE)("follows one script after the other, however many there are", async () => {
+  const names = Array.from({ length: MANY }, (_, index) => `p${index}`);
+  const files = Object.fromEntries(
+    names.map((name) => [
+      `packages/${name}/package.json`,
+      { name, scripts: { t: "echo $npm_package_name" } },
+    ]),
+  );
+  await using project = await cachedProject({}, files, "t = true");
+  await project.write({ "package.json": { name: "root", workspaces: ["packages/*"] } });
+  const run = async () => {
+    const { stdout } = await runRt({
+      // Fewer descriptors than there are scripts: each gives back what it had.
+      program: ["bash", "-c", 'ulimit -n 256; exec "$0" "$@"', RT],
+      args: ["--filter", "p*", "run", "t"],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+    return stdout.split("\n");
+  };
+  expect((await run()).filter((line) => line.endsWith("t: Exited with code 0"))).toHaveLength(MANY);
+  expect((await run()).filter((line) => line.includes("t: Done before"))).toHaveLength(MANY);
+});

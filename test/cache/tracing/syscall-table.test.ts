@@ -1,0 +1,152 @@
+// The table of system calls, against the kernel's headers.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "../../../platform/tracing/linux/syscalls.ts";
+import { filterProgram } from "../../../platform/tracing/linux/seccomp-filter.ts";
+
+/** Of x64, and the generic one, which is that of arm64. */
+const HEADERS = { x64: "asm/unistd_64.h", arm64: "asm-generic/unistd.h" } as const;
+
+function numbersIn(header: string): Map<string, number> {
+  const text = `#define __ARCH_WANT_RENAMEAT\n#define __ARCH_WANT_NEW_STAT\n#include <${header}>\n`;
+  const { stdout } = Bun.spawnSync(["cc", "-E", "-dM", "-x", "c", "-"], { stdin: Buffer.from(text) });
+  const lines = stdout.toString().split("\n");
+  const defined = new Map(
+    lines.flatMap((line) => {
+      const [, name, value] = /^#define (__NR\w+) (\w+)$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, value!] as const];
+    }),
+  );
+  // Some are defined by another one.
+  return new Map(
+    [...defined].map(([name, value]) => [name.slice("__NR_".length), Number(defined.get(value) ?? value)]),
+  );
+}
+
+test.skipIf(process.platform !== "linux" || process.arch !== "x64").each(["x64", "arm64"] as const)(
+  "every number of %s is that of the headers, and no call is there that the table denies",
+  (architecture) => {
+    const numbers = numbersIn(HEADERS[architecture]);
+    const wanted = (name: string) => numbers.get(name) ?? -1;
+    const rows = [...CALLS, ...HIDDEN];
+    const known = rows.filter((row) => wanted(row.name) >= 0 || row[architecture] < 400);
+    expect(known.map((row) => `${row.name} ${row[architecture]}`)).toEqual(
+      known.map(({ name }) => `${name} ${wanted(name)}`),
+    );
+    expect(new Set(rows.map((row) => row[architecture]).filter((number) => number >= 0)).size).toBe(
+      rows.filter((row) => row[architecture] >= 0).length,
+    );
+    expect(Math.max(...rows.map((row) => row[architecture]))).toBeLessThan(FIRST_UNKNOWN);
+  },
+);
+
+test("the filter asks for the architecture first, and its jumps stay within it", () => {
+  for (const architecture of ["x64", "arm64"] as const) {
+    const view = new DataView(filterProgram(architecture));
+    const length = view.byteLength / 8;
+    expect([view.getUint16(0, true), view.getUint32(4, true)]).toEqual([0x20, 4]);
+    for (let index = 0; index < length; index += 1) {
+      const isJump = (view.getUint16(index * 8, true) & 7) === 5;
+      const farthest = Math.max(view.getUint8(index * 8 + 2), view.getUint8(index * 8 + 3));
+      expect(index + 1 + (isJump ? farthest : 0)).toBeLessThan(length + (isJump ? 0 : 1));
+    }
+  }
+});
+
+/** What the kernel makes of a call: the filter's program, run as the kernel runs it. */
+function judge(
+  program: ArrayBuffer,
+  architecture: number,
+  number: number,
+  values = [0, 0],
+  from = 0,
+): number {
+  const view = new DataView(program);
+  const words = new Map([
+    [0, number],
+    [4, architecture],
+    [8, from % 2 ** 32],
+    [12, Math.floor(from / 2 ** 32)],
+    [16, values[0]!],
+    [24, values[1]!],
+    [32, values[2] ?? 0],
+  ]);
+  let loaded = 0;
+  for (let index = 0; ; index += 1) {
+    const code = view.getUint16(index * 8, true);
+    const value = view.getUint32(index * 8 + 4, true);
+    const jump = (holds: boolean) => (index += view.getUint8(index * 8 + (holds ? 2 : 3)));
+    if (code === 0x20) loaded = words.get(value)!;
+    else if (code === 0x54) loaded &= value;
+    else if (code === 0x15) jump(loaded === value);
+    else if (code === 0x35) jump(loaded >= value);
+    else if (code === 0x06) return value;
+    else throw new Error(`no instruction: ${code}`);
+  }
+}
+
+test("the filter tells of each call of the table and of every one of 32 bits, hides some, and lets all others be", () => {
+  const [ALLOW, NOTIFY, ABSENT] = [0x7fff0000, 0x7fc00000, 0x00050026];
+  const [AF_UNIX, AF_INET, AF_NETLINK, STREAM, DATAGRAM] = [1, 2, 16, 1, 0x80002]; // SOCK_DGRAM | SOCK_CLOEXEC
+  const I386 = 0x40000003;
+  const X32 = 0x40000000;
+  for (const architecture of ["x64", "arm64"] as const) {
+    const program = filterProgram(architecture);
+    const own = (number: number) => judge(program, AUDIT_ARCHITECTURES[architecture], number);
+    const verdicts = new Map(Array.from({ length: FIRST_UNKNOWN }, (_, number) => [number, ALLOW]));
+    for (const call of HIDDEN) verdicts.set(call[architecture], ABSENT);
+    for (const call of CALLS) verdicts.set(call[architecture], NOTIFY);
+    verdicts.delete(-1);
+    expect([...verdicts.keys()].map((number) => [number, own(number)])).toEqual([...verdicts]);
+    expect([own(FIRST_UNKNOWN), own(X32), own(X32 + 59)]).toEqual([ABSENT, ABSENT, ABSENT]);
+    const socket = CALLS.find(({ special }) => special === "socket")![architecture];
+    const sockets = [
+      [AF_UNIX, STREAM],
+      [AF_NETLINK, STREAM],
+      [AF_UNIX, DATAGRAM],
+      [AF_INET, STREAM],
+    ].map((values) => judge(program, AUDIT_ARCHITECTURES[architecture], socket, values));
+    expect(sockets).toEqual([ALLOW, ALLOW, NOTIFY, NOTIFY]);
+    expect([0, 5, 20, 1000].map((number) => judge(program, I386, number))).toEqual(Array(4).fill(NOTIFY));
+  }
+});
+
+test("the filter lets a witness make the calls that only look, from the one place where it makes them, and open nothing to write", async () => {
+  const [ALLOW, NOTIFY] = [0x7fff0000, 0x7fc00000];
+  const header = await Bun.file(join(import.meta.dir, "../../../platform/native/linux/interposer/call-log.h")).text();
+  const gate = Number(/ GATE = (0x\w+);/.exec(header)![1]);
+  const looks = ["openat", "newfstatat", "statx", "faccessat"];
+  for (const [architecture, size] of [
+    ["x64", 2],
+    ["arm64", 4],
+  ] as const) {
+    const program = filterProgram(architecture);
+    const judged = (name: string, from: number) => {
+      const number = CALLS.find((call) => call.name === name)![architecture];
+      return judge(program, AUDIT_ARCHITECTURES[architecture], number, [0, 0], from);
+    };
+    const names = CALLS.filter((call) => call[architecture] >= 0).map(({ name }) => name);
+    expect(names.map((name) => [name, judged(name, gate + size)] as const)).toEqual(
+      names.map((name) => [name, looks.includes(name) ? ALLOW : NOTIFY] as const),
+    );
+    const openat = CALLS.find(({ name }) => name === "openat")![architecture];
+    const flags = [
+      0, 0o2000000, 0o200000, 0o400000, 0o10000000, 1, 2, 3, 0o100, 0o1000, 0o2000102, 0o20200002,
+    ];
+    expect(
+      flags.map((each) =>
+        judge(program, AUDIT_ARCHITECTURES[architecture], openat, [0, 0, each], gate + size),
+      ),
+    ).toEqual(flags.map((_, index) => (index < 5 ? ALLOW : NOTIFY)));
+    for (const from of [
+      gate,
+      gate + size - 1,
+      gate + size + 1,
+      gate + size + 2 ** 32,
+      gate + size - 2 ** 32,
+      size,
+    ])
+      for (const name of looks) expect([name, from, judged(name, from)]).toEqual([name, from, NOTIFY]);
+    expect(judge(program, 0x40000003, 5, [0, 0], gate + size)).toBe(NOTIFY); // of 32 bits
+  }
+});

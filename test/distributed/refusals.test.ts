@@ -1,0 +1,219 @@
+// What `--share` refuses, before anything runs: in one line, without the password; and what of a plan is not shared.
+import { expect, test } from "bun:test";
+import { CAN_TRACE } from "../cache/cached-project.ts";
+import { createCertificates } from "../support/servers/certificates.ts";
+import { createProject } from "../support/project.ts";
+import { HAS_REDIS, startRedis } from "../support/servers/redis.ts";
+import { expectRt, runRt } from "../support/rt.ts";
+import { workspace } from "../support/workspace.ts";
+import { createMachines, RECORD } from "./machines.ts";
+
+const EXAMPLE =
+  "hint: as in: rt run --share rediss://redis.example.com:6379 --share-id $CI_RUN --filter '*' build\n";
+const IDENTIFY =
+  "hint: give what is the same on all machines of this run, and of no other: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT\n";
+const ADDRESS =
+  "error: --share needs the address of a Redis, which begins with redis:// or rediss://\n" + EXAMPLE;
+
+const share = ["--share=redis://127.0.0.1:1", "--share-id=1"];
+const caches = '[cache.remote]\nurl = "http://127.0.0.1:1"\n';
+/** A server that a variable names needs no consent. */
+const CACHE = {
+  TURBO_API: "http://127.0.0.1:1",
+  TURBO_TOKEN: "t",
+  TURBO_REMOTE_CACHE_SIGNATURE_KEY: "k",
+};
+const files = (config: string) => ({
+  ...workspace({ a: { scripts: { t: "echo a" } }, b: { scripts: { t: "echo b" } } }),
+  "rtfig.toml": config,
+});
+
+test.each<[words: string[], stderr: string, config?: string]>([
+  [["--share=redis://127.0.0.1:1"], `error: --share needs --share-id\n${IDENTIFY}`],
+  [
+    ["--share=redis://127.0.0.1:1", `--share-id=${"x".repeat(201)}`],
+    `error: --share-id has more than 200 characters\n${IDENTIFY}`,
+  ],
+  [["--share-id=1"], `error: --share-id has no effect without --share\n${EXAMPLE}`],
+  [["--share-name=a"], `error: --share-name has no effect without --share\n${EXAMPLE}`],
+  ...["http://:pass-w0rd@x", "redis://", "pass-w0rd", "redis://x/one", "redis://x/0?y"].map(
+    (url): [string[], string] => [[`--share=${url}`, "--share-id=1"], ADDRESS],
+  ),
+  [["--share=", "--share-id=1"], "error: --share needs a value\nhint: write it as --share=<url>\n"],
+  ...["--shard=1/2", "--sequential", "--watch", "--force", "--no-cache", "--verify-inputs", "--remote"].map(
+    (word): [string[], string] => [
+      [...share, word],
+      `error: --share and ${word.split("=")[0]} exclude each other\nhint: leave one of them out\n`,
+    ],
+  ),
+  [
+    share,
+    "error: --share needs [run.cache] and [cache.remote], by which machines have what others have made\nhint: rt help ci\n",
+    "[run.cache]\nt = true\n",
+  ],
+  [
+    [...share, "--cache=local:rw,remote:r"],
+    "error: --share needs a shared cache that is read and written\nhint: leave --cache out, and TURBO_CACHE\n",
+    `[run.cache]\nt = true\n${caches}`,
+  ],
+  [
+    share,
+    "error: --share needs the shared cache: the shared cache is not used: TURBO_TOKEN is not set; set it, or say in [secrets] of rtfig.toml where it is\n",
+    `# without a token\n[run.cache]\nt = true\n${caches}`,
+  ],
+])("%j is an error before anything runs", async (words, stderr, config = "") => {
+  const env = config.startsWith("#") || !config.includes(caches) ? {} : CACHE;
+  const args = ["run", "--filter", "*", ...words, "t"];
+  await expectRt({ files: files(config), args, env, stderr, status: 1 });
+});
+
+const PASSWORD = "a wr0ng p/ss@word";
+
+test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without the password", async () => {
+  await using redis = await startRedis("right");
+  await using project = await createProject(files(`[run.cache]\nt = true\n${caches}`));
+  const env = CACHE;
+  const run = async (url: string, password?: string) => {
+    const args = ["run", `--share=${url}`, "--share-id=1", "--filter", "*", "t"];
+    const { stdout, stderr, status } = await runRt({
+      args,
+      cwd: project.path,
+      env: { ...env, RT_SHARE_PASSWORD: password },
+    });
+    expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
+    return stderr;
+  };
+  const refused = (why: string, url = redis.url) =>
+    `error: The Redis at ${url} ${why}\nhint: nothing was run; see rt help ci for what --share needs\n`;
+  expect(await run(redis.url, PASSWORD)).toBe(refused("does not accept the password"));
+  const inUrl = redis.url.replace("//", `//default:${encodeURIComponent(PASSWORD)}@`);
+  expect(await run(inUrl)).toBe(refused("does not accept the password"));
+  expect(await run(redis.url)).toBe(refused("needs a password"));
+  const other = `${redis.url}/99`;
+  expect(await run(other, "right")).toBe(refused("has no database of that number", other));
+  expect(await run("redis://127.0.0.1:1")).toBe(
+    refused("cannot be reached (ECONNREFUSED)", "redis://127.0.0.1:1"),
+  );
+  // One that repeats what it was sent.
+  using liar = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket, bytes) => void socket.end(`-ERR what is ${bytes.toString("latin1")}\r\n`) },
+  });
+  const url = `redis://127.0.0.1:${liar.port}`;
+  expect(await run(url, PASSWORD)).toBe(refused("does not answer as a Redis does", url));
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a password goes to no server that the system does not trust, whatever .env says",
+  async () => {
+    await using certificates = await createCertificates();
+    await using machines = await createMachines({
+      count: 1,
+      packages: { a: { t: "cat src.txt > out.txt" } },
+      redis: await startRedis(PASSWORD, certificates),
+    });
+    const [machine] = machines.all;
+    await Bun.write(`${machine!.path}/.env`, "NODE_TLS_REJECT_UNAUTHORIZED=0\nRT_SHARE_PASSWORD=none\n");
+    const env = { RT_SHARE_PASSWORD: PASSWORD };
+    const refused = await machine!.start([], env).result;
+    expect(refused.stderr).toMatch(
+      /^error: The Redis at rediss:\/\/localhost:\d+ has a certificate that is not trusted here \([A-Z_]+\)\nhint: /,
+    );
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificates.authority };
+    const { stderr, status } = await machine!.start([], trusting).result;
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringContaining("1 of 1 scripts are shared"),
+      status: 0,
+    });
+    expect(stderr).not.toContain(PASSWORD);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "the password may come from [secrets], for the server that a person has allowed",
+  async () => {
+    const config = [
+      't = { outputs = ["out.txt"], env = ["GATES"] }',
+      `[secrets.RT_SHARE_PASSWORD]\nfrom.command = ["printf", "${PASSWORD}"]`,
+    ].join("\n");
+    const packages = { a: { t: "cat src.txt > out.txt; env" } };
+    await using machines = await createMachines({
+      count: 1,
+      packages,
+      config,
+      redis: await startRedis(PASSWORD),
+    });
+    const [machine] = machines.all;
+    const refused = await machine!.start([]).result;
+    expect(refused.stderr).toContain(" has not been allowed to give RT_SHARE_PASSWORD to the Redis redis://");
+    expect(refused.status).toBe(1);
+    const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
+    const allowed = await machine!.start([], { RT_TRUST: hash }).result;
+    expect(allowed).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("1 of 1 scripts are shared"),
+    });
+    expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
+    const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
+    expect(elsewhere.stderr).toContain(" to give RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
+  },
+);
+
+test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
+  await using machines = await createMachines({ count: 2, packages: { a: { t: "cat src.txt > out.txt" } } });
+  const [one, two] = machines.all;
+  expect((await one!.start([]).result).status).toBe(0);
+  const manifest = { name: "a", scripts: { t: "cat src.txt > other.txt" } };
+  await Bun.write(`${two!.path}/packages/a/package.json`, JSON.stringify(manifest));
+  expect(await two!.start([]).result).toEqual({
+    stdout: "",
+    stderr: expect.stringMatching(
+      /^error: The machines that share "[\w-]+" run something else: another commit, options, system or version of rt\nhint: all of them need the same; another run needs another --share-id\n$/,
+    ),
+    status: 1,
+  });
+});
+
+test("--share runs all scripts on each machine, without Redis, when none of them can be shared", async () => {
+  await using project = await createProject({
+    ...workspace({
+      a: { scripts: { t: 'echo a >> "$RAN"' } },
+      b: { scripts: { t: 'echo b >> "$RAN"; exit 3' }, dependencies: { a: "*" } },
+    }),
+    "rtfig.toml": `[run.cache]\n"b#t" = { shared = false, outputs = [], env = ["RAN"] }\n${caches}`,
+  });
+  const env = {
+    ...CACHE,
+    RAN: project.join("ran.txt"),
+  };
+  for (const name of ["m1", "m2"]) {
+    const args = ["run", "--filter", "*", ...share, `--share-name=${name}`, "t"];
+    const { stderr, status } = await runRt({ args, cwd: project.path, env });
+    expect(stderr).toStartWith(
+      "warn: Each machine runs what it cannot share: a t (not in [run.cache]), b t (shared = false)\n",
+    );
+    expect(status).toBe(3);
+  }
+  expect(await Bun.file(project.join("ran.txt")).text()).toBe("a\nb\na\nb\n");
+});
+
+test.skipIf(!CAN_TRACE)("what cannot be shared runs on each machine, which is said", async () => {
+  const packages = { a: { t: RECORD }, b: { t: `${RECORD}; cat src.txt > out.txt`, needs: ["a"] } };
+  const config = '"b#t" = { trace = false, outputs = ["out.txt"], env = ["RAN"] }';
+  await using machines = await createMachines({ count: 2, packages, config });
+  const plan = (await machines.all[0]!.start(["--dry-run"]).result).stdout;
+  expect(plan).toStartWith("a t\n  on each machine: not in [run.cache]\n");
+  expect(plan).toContain("\nb t (after a t)\n  b t runs: it has not run before; ");
+  const { stdout } = await machines.all[0]!.start(["--dry-run=json"]).result;
+  expect(JSON.parse(stdout).tasks.map(({ shared }: { shared: boolean }) => shared)).toEqual([false, true]);
+  expect(await machines.ran()).toEqual([]);
+  for (const machine of machines.all) {
+    const { status, stderr } = await machine.start(["--report=run.html"]).result;
+    expect(status).toBe(0);
+    expect(stderr).toContain("warn: Each machine runs what it cannot share: a t (not in [run.cache])\n");
+    const page = await Bun.file(`${machine.path}/run.html`).text();
+    expect(page.match(/"machine":"m\d"/g)).toEqual([`"machine":"${machine.name}"`, '"machine":"m1"']);
+  }
+  expect((await machines.ran()).map((line) => line.split(" ")[0])).toEqual(["a", "b", "a"]);
+});

@@ -1,0 +1,210 @@
+// `rt run --filter '*' --remote` with a worker that is killed at any moment of a run, and with a network that is cut at any
+// moment of one, as often as before a release. Whatever the moment is: what a script has made is whole and right, or is what
+// was there before; the run ends, well or with one error; nothing is left behind; and the next run is as any other.
+//
+// `npm run test:remote` runs it, `npm test` does not find it. RT_TEST_KILLS says how often each is done, RT_TEST_SEED chooses
+// other moments.
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { openLine } from "../support/servers/cuttable-network.ts";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { createRandom } from "../support/random.ts";
+import { startReapiProcess } from "../support/servers/reapi-process.ts";
+import { SYSTEM } from "../support/servers/remote-project.ts";
+import { cleanEnvironment, type RtResult, startRt } from "../support/rt.ts";
+import { workspace } from "../support/workspace.ts";
+
+const TIMES = Number(process.env.RT_TEST_KILLS ?? 200);
+const SEED = Number(process.env.RT_TEST_SEED ?? 1);
+const HOUR = 3600_000;
+/** So that a file can be half, on its way and on the disk. */
+const FILL = "0123456789abcdef".repeat(40 << 10);
+/** Each with what it needs: two chains that meet. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  left: ["base"],
+  right: ["base"],
+  app: ["left", "right"],
+  lone: [],
+};
+const NAMES = Object.keys(NEEDS);
+
+function createFiles() {
+  const packages = NAMES.map((name) => {
+    const parts = NEEDS[name]!.map((each) => `../${each}/dist/text`).join(" ");
+    const build = `mkdir -p dist; cat src.txt ${parts} > dist/text; sleep 0.05; cat src.txt fill > dist/large; echo built $npm_package_name`;
+    const dependencies = Object.fromEntries(NEEDS[name]!.map((each) => [each, "*"]));
+    return [name, { dependencies, scripts: { build } }];
+  });
+  return {
+    ...workspace(Object.fromEntries(packages) as Record<string, object>),
+    ".gitignore": "node_modules\ndist\n",
+    ...Object.fromEntries(NAMES.map((name) => [`packages/${name}/fill`, FILL])),
+  };
+}
+
+async function openRuns() {
+  const random = createRandom(SEED);
+  let worker = await startReapiProcess();
+  const line = await openLine(worker.port);
+  const config = [
+    `[run.remote]\nurl = "grpc://127.0.0.1:${line.port}"\nsystem = "${SYSTEM}"`,
+    '[run.remote.scripts.build]\noutputs = ["dist"]\n',
+  ].join("\n");
+  const project = await createProject({ ...createFiles(), "rtfig.toml": config });
+  await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+  const mark = createMark();
+  const sources: Record<string, string> = {};
+  /** What each package's output may be: that of the last run, that of this one, or, at first, nothing. */
+  const textOf = (name: string): string => sources[name]! + NEEDS[name]!.map(textOf).join("");
+
+  const read = async (name: string, file: string) => {
+    const path = project.join(`packages/${name}/dist/${file}`);
+    return existsSync(path) ? await Bun.file(path).text() : undefined;
+  };
+  const look = async () =>
+    await Promise.all(NAMES.map(async (name) => [await read(name, "text"), await read(name, "large")]));
+  const meant = () => NAMES.map((name) => [textOf(name), sources[name]! + FILL]);
+
+  /** Sources that there were not before. */
+  async function change(round: number): Promise<void> {
+    for (const name of NAMES)
+      if (round === 0 || random.below(2) === 0) {
+        sources[name] = `${name} ${round}\n`;
+        await project.write({ [`packages/${name}/src.txt`]: sources[name] });
+      }
+  }
+
+  /** @param meddle called when it has begun */
+  async function run(meddle: () => Promise<void> | void = () => {}): Promise<RtResult> {
+    const child = startRt({
+      args: ["run", "--filter", "*", "--remote", "build"],
+      cwd: project.path,
+      env: mark.env,
+    });
+    const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
+    await meddle();
+    await child.exited;
+    return { stdout: await stdout!, stderr: await stderr!, status: child.exitCode ?? child.signalCode! };
+  }
+
+  /** Nothing of it is left, neither process nor file. */
+  async function expectTidy(): Promise<void> {
+    await waitUntil(() => mark.find().length === 0);
+    const left = readdirSync(project.path, { recursive: true }).filter((name) => /\.rt-/.test(String(name)));
+    expect(left).toEqual([]);
+  }
+
+  return {
+    random,
+    line,
+    change,
+    run,
+    look,
+    meant,
+    expectTidy,
+    clean: () => {
+      for (const name of NAMES)
+        rmSync(project.join(`packages/${name}/dist`), { recursive: true, force: true });
+    },
+    kill: async () => await worker.kill(),
+    async start(): Promise<void> {
+      worker = await startReapiProcess();
+      line.lead(worker.port);
+    },
+    async [Symbol.asyncDispose]() {
+      mark.kill();
+      line[Symbol.dispose]();
+      await worker.kill();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Runs = Awaited<ReturnType<typeof openRuns>>;
+
+const errorsOf = ({ stderr }: RtResult) => stderr.split("\n").filter((line) => line.startsWith("error: "));
+
+/** A run that is meddled with, and one that is not. @returns whether the first was a success */
+async function expectRight(
+  runs: Runs,
+  round: number,
+  meddle: (moment: number) => Promise<void>,
+  longest: number,
+) {
+  const before = round === 0 ? NAMES.map((): undefined[] => [undefined, undefined]) : await runs.look();
+  await runs.change(round);
+  const meant = runs.meant();
+  const result = await runs.run(async () => {
+    await Bun.sleep(runs.random.below(longest));
+    await meddle(round);
+  });
+  const found = await runs.look();
+  expect({ round, status: result.status, errors: errorsOf(result).length }).toEqual(
+    result.status === 0 ? { round, status: 0, errors: 0 } : { round, status: 1, errors: 1 },
+  );
+  if (result.status === 0) expect(found).toEqual(meant);
+  // Both files of a package are of one run.
+  for (const [at, each] of found.entries()) expect([before[at], meant[at]]).toContainEqual(each);
+  await runs.expectTidy();
+  return result.status === 0;
+}
+
+async function expectUsual(runs: Runs, round: number): Promise<void> {
+  const { status, stderr } = await runs.run();
+  expect({ round, status, stderr }).toMatchObject({ round, status: 0 });
+  expect(await runs.look()).toEqual(runs.meant());
+  await runs.expectTidy();
+}
+
+/** Milliseconds that moments are spread over: as long as a run takes here, and a little longer. */
+async function measure(runs: Runs): Promise<number> {
+  await runs.change(0);
+  const begin = performance.now();
+  await runs.run();
+  return Math.ceil((performance.now() - begin) * 1.2);
+}
+
+test(
+  `a worker that is killed ${TIMES} times leaves nothing wrong`,
+  async () => {
+    await using runs = await openRuns();
+    const longest = await measure(runs);
+    let successes = 0;
+    for (let round = 1; round <= TIMES; round++) {
+      if (runs.random.below(3) === 0) runs.clean();
+      // Every other time there is another one at once, which knows nothing.
+      const isReplaced = round % 2 === 0;
+      const meddle = async () => {
+        await runs.kill();
+        if (isReplaced) await runs.start();
+      };
+      if (await expectRight(runs, round, meddle, longest)) successes += 1;
+      if (!isReplaced) await runs.start();
+      await expectUsual(runs, round);
+    }
+    console.error(`${TIMES} workers killed, each in ${longest} ms: ${successes} runs did not need it`);
+  },
+  HOUR,
+);
+
+test(
+  `a network that is cut ${TIMES} times leaves nothing wrong`,
+  async () => {
+    await using runs = await openRuns();
+    const longest = await measure(runs);
+    const successes = { short: 0, long: 0 };
+    for (let round = 1; round <= TIMES; round++) {
+      if (runs.random.below(3) === 0) runs.clean();
+      const isLasting = round % 2 === 0;
+      const meddle = async () => runs.line.cut(isLasting);
+      if (await expectRight(runs, round, meddle, longest)) successes[isLasting ? "long" : "short"] += 1;
+      else expect({ round, isLasting }).toEqual({ round, isLasting: true });
+      runs.line.mend();
+      await expectUsual(runs, round);
+    }
+    console.error(`${TIMES} cuts, each in ${longest} ms: ${JSON.stringify(successes)} runs ended well`);
+  },
+  HOUR,
+);

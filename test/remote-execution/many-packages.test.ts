@@ -1,0 +1,458 @@
+// `rt run --filter '*' --remote build`: the scripts of many packages on a server of the Remote Execution API, each with what
+// the others have made, and all that may go wrong with one while many run. The server is that of
+// test/support/servers/reapi-server.ts; Bazel's own worker is in bazel-worker-many.ts.
+import { status as Code } from "@grpc/grpc-js";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { CAN_TRACE } from "../cache/cached-project.ts";
+import { waitUntil } from "../support/processes.ts";
+import type { Files } from "../support/project.ts";
+import type { Faults } from "../support/servers/reapi-server.ts";
+import { count, openProject, type RemoteProject, SYSTEM } from "../support/servers/remote-project.ts";
+import { type RtResult, startRt } from "../support/rt.ts";
+import { workspace } from "../support/workspace.ts";
+
+const MANY = ["run", "--filter", "*", "--remote"];
+const BUILD = "mkdir -p dist; cat src.txt $PARTS > dist/out.txt; echo built $npm_package_name";
+
+/** What a package has that makes its own text and those of what it depends on. */
+function part(...needs: string[]) {
+  const parts = needs.map((name) => `../${name}/dist/out.txt`).join(" ");
+  const dependencies = Object.fromEntries(needs.map((name) => [name, "*"]));
+  return { dependencies, scripts: { build: BUILD.replace("$PARTS", parts) } };
+}
+
+/** site -> app -> lib, and tool, which nobody needs. */
+const CHAIN: Files = {
+  ...workspace({ lib: part(), app: part("lib"), site: part("app"), tool: part() }),
+  ".gitignore": "node_modules\ndist\n",
+  "packages/lib/src.txt": "lib\n",
+  "packages/app/src.txt": "app\n",
+  "packages/site/src.txt": "site\n",
+  "packages/tool/src.txt": "tool\n",
+};
+
+async function open(files: Files = CHAIN, faults: Faults = {}, more = ""): Promise<RemoteProject> {
+  const opened = await openProject(files, { worker: "worker-7", ...faults });
+  await configure(opened, more);
+  return opened;
+}
+
+async function configure({ project, server }: RemoteProject, more: string, keys = ""): Promise<void> {
+  const text = `[run.remote]\nurl = "${server.url}"\nsystem = "${SYSTEM}"\n${keys}`;
+  await project.write({ "rtfig.toml": `${text}[run.remote.scripts.build]\noutputs = ["dist"]\n${more}` });
+}
+
+/** Of a server on which what runs goes on until `over`; `both` is settled when two do. */
+function holdTwo() {
+  const both = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const faults: Faults = {
+    started(number) {
+      if (number === 2) both.resolve();
+      return over.promise;
+    },
+  };
+  return { both, over, faults };
+}
+
+const made = async ({ project }: RemoteProject, name: string) => {
+  const file = Bun.file(project.join(`packages/${name}/dist/out.txt`));
+  return (await file.exists()) ? await file.text() : undefined;
+};
+
+const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
+const lines = (text: string) => text.trimEnd().split("\n").toSorted();
+const errors = ({ stderr }: RtResult) => stderr.split("\n").filter((line) => line.startsWith("error: "));
+
+describe.if(process.platform === "linux")("rt run --filter --remote", () => {
+  test("gives each what the one before has made, runs nothing twice, and what a change affects", async () => {
+    await using opened = await open();
+    const { project, server, run } = opened;
+    const first = await run([...MANY, "--report=run.json", "--report=run.html", "build"]);
+    expect(lines(first.stdout)).toEqual(
+      ["app", "lib", "site", "tool"].flatMap((name) => [
+        `${name} build: Exited with code 0`,
+        `${name} build: built ${name}`,
+      ]),
+    );
+    expect({ status: first.status, executed: count(server, "execute") }).toEqual({ status: 0, executed: 4 });
+    expect(await made(opened, "site")).toBe("site\napp\nlib\n");
+    expect(await made(opened, "lib")).toBe("lib\n");
+    const where = {
+      place: "remote",
+      why: "--remote asks for it",
+      server: server.url,
+      machine: "worker-7",
+    };
+    const report = (await Bun.file(project.join("run.json")).json()) as { tasks: object[] };
+    expect(report.tasks).toEqual(Array(4).fill(expect.objectContaining({ outcome: "success", where })));
+    const page = await Bun.file(project.join("run.html")).text();
+    expect(page.split(`on worker-7 of ${server.url}: --remote asks for it`)).toHaveLength(5);
+
+    await Bun.$`rm -r packages/lib/dist packages/site/dist`.cwd(project.path);
+    const second = await run([...MANY, "build"]);
+    expect(second).toMatchObject({ status: 0 });
+    expect(second.stdout).toContain("site build: built site\nsite build: Done before: 1.50 s saved\n");
+    expect(count(server, "execute")).toBe(4);
+    expect(await made(opened, "site")).toBe("site\napp\nlib\n");
+
+    await project.write({ "packages/app/src.txt": "other\n" });
+    expect(await run([...MANY, "build"])).toMatchObject({ status: 0 });
+    expect(server.commands.slice(4).map(({ workingDirectory }) => workingDirectory)).toEqual([
+      "packages/app",
+      "packages/site",
+    ]);
+    expect(await made(opened, "site")).toBe("site\nother\nlib\n");
+    expect(await run([...MANY, "--force", "build"])).toMatchObject({ status: 0 });
+    expect(count(server, "execute")).toBe(10);
+  });
+
+  test.skipIf(!CAN_TRACE)("is seen by scripts that are cached here, whoever had looked before", async () => {
+    const reader = (needs: string) => ({ dependencies: { [needs]: "*" }, scripts: { build: READ } });
+    const READ = "cat ../two/dist/out.txt || exit 0";
+    const files = {
+      ...workspace({ one: { scripts: { build: READ } }, two: part("one"), three: reader("two") }),
+      ".gitignore": "node_modules\ndist\n",
+      "packages/two/src.txt": "old\n",
+      "packages/one/dist/out.txt": "",
+    };
+    const here = ["one", "three"].map((name) => `[run.remote.scripts."${name}#build"]\nremote = false\n`);
+    const cached = '[run.cache]\n"one#build" = true\n"three#build" = true\n';
+    await using opened = await open(files, {}, here.join("") + cached);
+    const { project, run } = opened;
+    const build = async () => await run([...MANY, "build"]);
+    await build();
+    await build();
+    const third = await build();
+    expect(third.stdout).toContain("one build: Done before");
+    expect(third.stdout).toContain("three build: Done before");
+    await project.write({ "packages/two/src.txt": "new\n" });
+    const { stdout, status } = await build();
+    expect(stdout).toContain("one build: Done before");
+    expect({ shown: stdout.includes("three build: new\n"), status }).toEqual({ shown: true, status: 0 });
+  });
+
+  test("decides of each where it runs, and says so before", async () => {
+    const files = {
+      ...CHAIN,
+      "packages/app/package.json": { name: "app", ...part("lib"), version: "1.0.0" },
+    };
+    await using opened = await open(files, {}, '[run.remote.scripts."app#build"]\nremote = false\n');
+    const { project, server, run } = opened;
+    const more =
+      '[run.remote.scripts."app#build"]\nremote = false\noutputs = ["dist"]\n' +
+      '[run.cache."tool#build"]\ntrace = false\noutputs = ["dist/**"]\n' +
+      '[run.secrets]\n"tool#sign" = ["TOKEN"]\n[secrets.TOKEN]\nfrom = "x/token"\n';
+    await configure(opened, more);
+    expect(await run(["run", "--filter", "tool", "build"])).toMatchObject({ status: 0 });
+    const dry = await run([...MANY, "--dry-run", "build"]);
+    expect(dry.stdout).toMatch(
+      new RegExp(
+        [
+          '^warn: \\[run\\.secrets\\] names "tool#sign", which no package has as a script\n',
+          "lib build\n  runs on grpc://127.0.0.1:\\d+: --remote asks for it\n  \\$ .*\n",
+          "    reads 4 files of \\d+ bytes; makes dist\n    gets PATH\n    action [\\da-f]{64}/\\d+\n",
+          "app build \\(after lib build\\)\n  runs here: rtfig.toml keeps it here\n  \\$ .*\n",
+          "site build \\(after app build\\)\n  runs on grpc://.*\n  \\$ .*\n",
+          "    reads \\d+ files of \\d+ bytes, and what lib build will have made; makes dist\n    gets PATH\n",
+          "tool build\n  tool build need not run: .*\n  \\$ .*\n",
+          "\n3 of 4 scripts would run\n$",
+        ].join(""),
+      ),
+    );
+    const json = JSON.parse((await run([...MANY, "--dry-run=json", "build"])).stdout) as {
+      tasks: { label: string; where: object; sent?: object }[];
+    };
+    expect(json.tasks.map(({ label, where, sent }) => [label, where, sent !== undefined])).toEqual([
+      ["lib build", { place: "remote", server: server.url, why: "--remote asks for it" }, true],
+      ["app build", { place: "here", why: "rtfig.toml keeps it here" }, false],
+      ["site build", { place: "remote", server: server.url, why: "--remote asks for it" }, true],
+      ["tool build", { place: "cache", why: expect.any(String) }, false],
+    ]);
+    expect(server.calls).toEqual([]);
+
+    const result = await run([...MANY, "--report=run.json", "build"]);
+    expect({ status: result.status, errors: errors(result) }).toEqual({ status: 0, errors: [] });
+    expect(await made(opened, "site")).toBe("site\napp\nlib\n");
+    expect(server.commands.map(({ workingDirectory }) => workingDirectory)).toEqual([
+      "packages/lib",
+      "packages/site",
+    ]);
+    const { tasks } = (await Bun.file(project.join("run.json")).json()) as {
+      tasks: { package: string; where: { place: string } }[];
+    };
+    expect(tasks.map((task) => [task.package, task.where.place]).toSorted()).toEqual([
+      ["app", "here"],
+      ["lib", "remote"],
+      ["site", "remote"],
+      ["tool", "cache"],
+    ]);
+  });
+
+  test("goes there without --remote where rtfig.toml says so, but with --no-remote", async () => {
+    await using opened = await open();
+    const { server, run } = opened;
+    const every = ["run", "--filter", "*"];
+    expect(await run([...every, "build"])).toMatchObject({ status: 0 });
+    expect(server.calls).toEqual([]);
+    await configure(opened, "remote = true\n");
+    expect(await run([...every, "--no-remote", "build"])).toMatchObject({ status: 0 });
+    expect(server.calls).toEqual([]);
+    expect(await run([...every, "build"])).toMatchObject({ status: 0 });
+    expect(count(server, "execute")).toBe(4);
+    expect(await run(["--cwd=packages/lib", "--config=../../rtfig.toml", "run", "build"])).toMatchObject({
+      status: 0,
+      stdout: "built lib\n",
+    });
+    expect(count(server, "getCapabilities")).toBe(2);
+  });
+
+  test("keeps secrets, and what has them, on this machine", async () => {
+    const show = { scripts: { build: "echo ${TOKEN:-none} in $npm_package_name | tr a-z A-Z" } };
+    await using opened = await open({ ...workspace({ a: show, b: show }) });
+    await configure(opened, '[run.secrets]\n"a#build" = ["TOKEN"]\n[secrets.TOKEN]\nfrom = "x/token"\n');
+    const { server, run } = opened;
+    const env = { TOKEN: "s3cret-t0ken" };
+    const dry = await run([...MANY, "--dry-run", "build"], env);
+    expect(dry.stdout).toContain(
+      "a build\n  runs here: it is given secrets, which do not leave this machine\n",
+    );
+    const { stdout, status } = await run([...MANY, "build"], env);
+    expect(status).toBe(0);
+    expect(stdout).toContain("a build: S3CRET-T0KEN IN A\n");
+    expect(stdout).toContain("b build: NONE IN B\n");
+    expect(server.commands.map(({ workingDirectory }) => workingDirectory)).toEqual(["packages/b"]);
+    const sent = [...server.blobs.values()].map((bytes) => new TextDecoder().decode(bytes)).join();
+    expect(sent).not.toContain("s3cret-t0ken");
+  });
+
+  test("runs as many at a time as rtfig.toml or --concurrency says, whatever this machine has", async () => {
+    const wide = Object.fromEntries(["a", "b", "c"].map((name) => [name, part()]));
+    const files = {
+      ...workspace(wide),
+      "packages/a/src.txt": "",
+      "packages/b/src.txt": "",
+      "packages/c/src.txt": "",
+    };
+    let running = 0;
+    let most = 0;
+    let awaited = 3;
+    let all = Promise.withResolvers<void>();
+    await using opened = await open(files, {
+      async started() {
+        most = Math.max(most, ++running);
+        if (running === awaited) all.resolve();
+        await all.promise;
+      },
+      result: () => void running--,
+    });
+    const { server, run } = opened;
+    expect(await run([...MANY, "build"], { RT_CONCURRENCY: "1" })).toMatchObject({ status: 0 });
+    expect(most).toBe(3);
+    for (const [words, keys] of [
+      [["--concurrency=1"], ""],
+      [[], "concurrency = 1\n"],
+      [["--sequential"], ""],
+    ] as const) {
+      [most, awaited, all] = [0, 1, Promise.withResolvers<void>()];
+      await configure(opened, "", keys);
+      expect(await run([...MANY, "--force", ...words, "build"])).toMatchObject({ status: 0 });
+      expect(most).toBe(1);
+    }
+    expect(count(server, "execute")).toBe(12);
+  });
+
+  test("fails as the script does: what waits for it is skipped, the rest runs", async () => {
+    const files = {
+      ...CHAIN,
+      "packages/app/package.json": {
+        name: "app",
+        dependencies: { lib: "*" },
+        scripts: {
+          prebuild: "echo first",
+          build: "mkdir dist; echo half > dist/out.txt; echo no >&2; exit 3",
+          postbuild: "echo never",
+        },
+      },
+    };
+    await using opened = await open(files);
+    const { run } = opened;
+    const { stdout, stderr, status } = await run([...MANY, "build"]);
+    expect(lines(stdout)).toEqual([
+      "app build: Exited with code 3",
+      "app build: no",
+      "app prebuild: Exited with code 0",
+      "app prebuild: first",
+      "lib build: Exited with code 0",
+      "lib build: built lib",
+      "site build: Skipped because app build did not succeed",
+      "tool build: Exited with code 0",
+      "tool build: built tool",
+    ]);
+    expect(stderr).toContain(": 2 succeeded, 1 failed, 1 skipped\nFailed:  app build (Exited with code 3)\n");
+    expect(status).toBe(3);
+    expect(await made(opened, "app")).toBe("half\n");
+    const all = await run([...MANY, "--no-exit-on-error", "build"]);
+    expect(all.stdout).toContain("site build: built site\n");
+    expect(all.status).toBe(3);
+  });
+
+  test("has what had ended before a failure, though that ends the run", async () => {
+    const asked = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const files = { ...workspace({ lib: part() }), "packages/lib/src.txt": "lib\n", hold: "" };
+    await using opened = await open(files, {
+      hold(_, hashes) {
+        if (!hashes.includes(hashOf("lib\n"))) return undefined;
+        asked.resolve();
+        return over.promise;
+      },
+    });
+    const { project, server } = opened;
+    // One fails when what was made before is on its way; the other runs until the failure has it cancelled.
+    const wait = (file: string, test: string) =>
+      `while [ ${test} ${project.join(file)} ]; do sleep 0.1; done`;
+    await project.write({
+      ...workspace({
+        bad: { scripts: { build: `${wait("fail", "! -e")}; exit 3` } },
+        tool: { scripts: { build: wait("hold", "-e") } },
+      }),
+    });
+    const child = startRt({ args: [...MANY, "--parallel", "build"], cwd: project.path, env: opened.env });
+    await asked.promise;
+    await waitUntil(() => count(server, "execute") === 3);
+    await project.write({ fail: "" });
+    await waitUntil(() => server.cancelled.length === 1);
+    expect(await made(opened, "lib")).toBeUndefined();
+    over.resolve();
+    expect(await child.exited).toBe(3);
+    expect(await made(opened, "lib")).toBe("lib\n");
+    await Bun.$`rm hold`.cwd(project.path);
+  });
+
+  test("has each output at its end, however late it comes", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const files = {
+      ...workspace(Object.fromEntries(names.map((name) => [name, part()]))),
+      ...Object.fromEntries(names.map((name) => [`packages/${name}/src.txt`, `${name}\n`])),
+    };
+    const over = Promise.withResolvers<void>();
+    const contents = new Set(names.map((name) => hashOf(`${name}\n`)));
+    await using opened = await open(files, {
+      hold: (_, hashes) => (hashes.some((hash) => contents.has(hash)) ? over.promise : undefined),
+    });
+    const child = startRt({ args: [...MANY, "build"], cwd: opened.project.path, env: opened.env });
+    let said = "";
+    for await (const chunk of child.stdout) {
+      said += new TextDecoder().decode(chunk);
+      if (said.split("Exited with code 0").length === names.length + 1) break;
+    }
+    for (const name of names) expect(await made(opened, name)).toBeUndefined();
+    over.resolve();
+    expect(await child.exited).toBe(0);
+    for (const name of names) expect(await made(opened, name)).toBe(`${name}\n`);
+  });
+
+  test("Ctrl-C cancels all that runs there, and leaves nothing", async () => {
+    const { both, over, faults } = holdTwo();
+    await using opened = await open(CHAIN, faults);
+    const { project, server } = opened;
+    const child = startRt({ args: [...MANY, "build"], cwd: project.path, env: opened.env });
+    await both.promise;
+    child.kill("SIGINT");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGINT");
+    await waitUntil(() => server.cancelled.length === 2);
+    over.resolve();
+    expect(server.cancelled.toSorted()).toEqual(["operations/1", "operations/2"]);
+    expect(leftovers(opened)).toEqual([]);
+  });
+});
+
+/** In the packages, but for what was there. */
+function leftovers({ project }: RemoteProject): string[] {
+  return readdirSync(project.join("packages"))
+    .flatMap((name) => readdirSync(project.join(`packages/${name}`)))
+    .filter((name) => !["package.json", "src.txt"].includes(name));
+}
+
+describe.if(process.platform === "linux")("a server that is not well, while many run", () => {
+  test.each<[string, Code, string, string]>([
+    ["does not accept the credentials", Code.UNAUTHENTICATED, "getCapabilities", ""],
+    ["does not allow it", Code.PERMISSION_DENIED, "execute", ""],
+    ["has no room", Code.RESOURCE_EXHAUSTED, "execute", ""],
+    ["cannot be reached", Code.UNAVAILABLE, "findMissingBlobs", ""],
+  ])("is one error for all of them: it %s", async (reason, code, method) => {
+    await using opened = await open(CHAIN, { fail: (name) => (name === method ? code : undefined) });
+    const result = await opened.run([...MANY, "--no-exit-on-error", "build"]);
+    expect(errors(result)).toEqual([`error: The server ${opened.server.url} ${reason}: no ${method} now`]);
+    expect(result.stderr).toEndWith("hint: without --remote the script runs here\n");
+    expect(result.status).toBe(1);
+    expect(leftovers(opened)).toEqual([]);
+  });
+
+  test("is lost while two run: one error, no hang, nothing by halves", async () => {
+    const { both, over, faults } = holdTwo();
+    await using opened = await open(CHAIN, faults);
+    const running = opened.run([...MANY, "build"]);
+    await both.promise;
+    await opened.server[Symbol.asyncDispose]();
+    const result = await running;
+    over.resolve();
+    expect(errors(result)).toEqual([
+      expect.stringMatching(/^error: The server grpc:\S+ cannot be reached: /),
+    ]);
+    expect(result.status).toBe(1);
+    expect(leftovers(opened)).toEqual([]);
+  });
+
+  test("has room for one at a time: they run one after another", async () => {
+    let running = 0;
+    const files = {
+      ...workspace({ a: part(), b: part(), c: part() }),
+      ...Object.fromEntries(["a", "b", "c"].map((name) => [`packages/${name}/src.txt`, name])),
+    };
+    await using opened = await open(files, {
+      fail: (name) =>
+        name === "execute" && running++ > 0 ? (running--, Code.RESOURCE_EXHAUSTED) : undefined,
+      result: () => void running--,
+    });
+    const result = await opened.run([...MANY, "build"]);
+    expect({ status: result.status, errors: errors(result) }).toEqual({ status: 0, errors: [] });
+    expect(await made(opened, "c")).toBe("c");
+  });
+
+  test("has lost what one has made before another reads it, or before it is fetched: it is made again", async () => {
+    await using opened = await open();
+    const { project, server, run } = opened;
+    expect(await run([...MANY, "build"])).toMatchObject({ status: 0 });
+    await Bun.$`rm -r packages/lib/dist packages/app/dist packages/site/dist`.cwd(project.path);
+    await project.write({ "packages/site/src.txt": "new\n" });
+    const lost = new Bun.CryptoHasher("sha256").update("lib\n").digest("hex");
+    // Its source has the same content as what is made of it, so that sending it again is enough.
+    server.blobs.delete(lost);
+    const again = new Bun.CryptoHasher("sha256").update("app\nlib\n").digest("hex");
+    server.blobs.delete(again);
+    const result = await run([...MANY, "build"]);
+    expect({ status: result.status, errors: errors(result) }).toEqual({ status: 0, errors: [] });
+    expect(await made(opened, "site")).toBe("new\napp\nlib\n");
+    expect(await made(opened, "app")).toBe("app\nlib\n");
+    expect(await made(opened, "lib")).toBe("lib\n");
+    expect(leftovers(opened)).toEqual(["dist", "dist", "dist", "dist"]);
+  });
+
+  test("is for another system: an error before anything is sent", async () => {
+    await using opened = await open();
+    const { project, server, run } = opened;
+    const text = await Bun.file(project.join("rtfig.toml")).text();
+    await project.write({ "rtfig.toml": text.replace(SYSTEM, "plan9-mips") });
+    const result = await run([...MANY, "build"]);
+    expect(errors(result)).toEqual([
+      `error: The script cannot run remotely: there it is plan9-mips, and node_modules is for ${SYSTEM}`,
+    ]);
+    expect({ status: result.status, calls: server.calls }).toEqual({ status: 1, calls: [] });
+    expect(existsSync(project.join("packages/lib/dist"))).toBe(false);
+  });
+});

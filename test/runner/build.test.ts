@@ -1,0 +1,198 @@
+// `rt build`: bundles that rt runs, and programs made of the engine that is in rt.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
+import { shortenCutOff } from "../../build/console-depth-patch.ts";
+import { renameTools } from "../../build/engine-message-patch.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
+
+const TIMEOUT = 60_000;
+
+for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]])
+  test(`a bundle ${["made", ...target].join(" ")} leaves the module "rt" to rt`, async () => {
+    await using app = await createProject({
+      "app.ts": 'import rt, { CSRF } from "rt"; console.log(CSRF === rt.CSRF)',
+    });
+    const args = ["build", "app.ts", ...target, "--outfile", "app.js"];
+    expect(await runRt({ args, cwd: app.path })).toMatchObject({ stderr: "", status: 0 });
+    expect(await runRt({ args: ["app.js"], cwd: app.path })).toMatchObject({ stdout: "true\n", stderr: "" });
+  });
+
+describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
+  let project: Project;
+  let expected: Buffer;
+  const make = async (program: string, outfile: string, words: readonly string[] = []) =>
+    await runRt({
+      program: [program],
+      args: ["build", "--compile", "app.ts", ...words, "--outfile", outfile],
+      cwd: project.path,
+      env: { TMPDIR: project.path },
+    });
+
+  beforeAll(async () => {
+    project = await createProject({ "app.ts": "console.log('made', process.argv.slice(2))" });
+    await make(RT, "app", ["--compile-executable-path", process.execPath]);
+    expected = await readFile(project.join("app"));
+    // In rt's engine the tools name rt, and what is cut off is marked as the specification says.
+    renameTools(expected, await readFile(process.execPath));
+    shortenCutOff(expected);
+  }, TIMEOUT);
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  for (const words of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
+    test(
+      ["puts the program into the engine's own file", ...words].join(" "),
+      async () => {
+        // The name gets into the program.
+        expect(await make(RT, "app", words)).toMatchObject({ stderr: "", status: 0 });
+        expect(expected.equals(await readFile(project.join("app")))).toBe(true);
+        const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
+        expect(stdout).toBe('made [ "a" ]\n');
+        const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
+        expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
+      },
+      TIMEOUT,
+    );
+
+  test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`])(
+    "puts no program for another system into its own engine: %s",
+    async (target) => {
+      await using own = await createProject({ "app.ts": "", "home/x": "" });
+      // The engine fetches the other's, from where there is nobody.
+      const proxy = { HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9" };
+      const env = { ...proxy, HOME: own.join("home"), TMPDIR: own.path };
+      const args = ["build", "--compile", "app.ts", "--target", target, "--outfile", "app"];
+      const { status, stderr } = await runRt({ args, cwd: own.path, env });
+      expect([status, existsSync(own.join("app"))]).toEqual([1, false]);
+      expect(stderr).toContain("download");
+    },
+    TIMEOUT,
+  );
+
+  // What it makes in each of these is started by runtime/program.test.ts.
+  for (const [way, args] of Object.entries({
+    "in a file": ["api.ts"],
+    "in the engine's own process": ["--no-macros", "api.ts"],
+    "in a worker": ["-e", "new Worker('./api.ts')"],
+  }))
+    test(`Bun.build() is rt.build(), ${way}`, async () => {
+      await using own = await createProject({ "api.ts": "console.log(Bun.build === rt.build)" });
+      const { stdout, stderr } = await runRt({ args, cwd: own.path });
+      expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
+    });
+
+  test(
+    "Bun.build() takes the file that is named, and bundles as ever",
+    async () => {
+      const code = `const build = async (config) => {
+          try { return (await Bun.build({ entrypoints: ["./app.ts"], ...config })).success } catch (error) { return String(error) }
+        };
+        console.log(await build({ compile: { outfile: "x", executablePath: "./missing" } }), await build({ outdir: "out" }), await build(), await build({ entrypoints: 1 }))`;
+      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+      const [stock, ours] = await Promise.all(
+        [process.execPath, RT].map((program) =>
+          runRt({ program: [program], args: ["api.ts"], cwd: own.path }),
+        ),
+      );
+      expect(ours!.stdout).toContain("true true");
+      expect(ours).toEqual(stock!);
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "Bun.build() leaves no file open, whether it makes something or fails",
+    async () => {
+      const code = `const { readdirSync, readlinkSync } = require("node:fs");
+        const open = () => readdirSync("/proc/self/fd").filter((fd) => {
+          try { return readlinkSync("/proc/self/fd/" + fd).includes("/engine-") } catch { return false }
+        }).length;
+        for (const entry of ["./app.ts", "./missing.ts"]) {
+          const { success } = await Bun.build({ entrypoints: [entry], throw: false, compile: { outfile: "app" } });
+          console.log(success, open());
+        }`;
+      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+      const { stdout } = await runRt({ args: ["api.ts"], cwd: own.path, env: { TMPDIR: own.path } });
+      expect(stdout).toBe("true 0\nfalse 0\n");
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "takes the file that is named",
+    async () => {
+      const options = ["--compile-executable-path", "missing"];
+      const { stderr, status } = await make(RT, "other", options);
+      expect({ isMade: existsSync(project.join("other")), status }).toEqual({ isMade: false, status: 1 });
+      expect(stderr).toContain("missing");
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "Bun.build() makes it where rt's file is there no more",
+    async () => {
+      const code =
+        'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
+      await using own = await createProject({ "app.ts": "console.log('made')" });
+      const env = { TMPDIR: own.path };
+      await copyFile(RT, own.join("rt"));
+      const { stdout, stderr } = await runRt({
+        program: [own.join("rt")],
+        args: ["-p", code],
+        cwd: own.path,
+        env,
+      });
+      expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
+    },
+    TIMEOUT,
+  );
+
+  test("leaves nothing behind where there is no room", async () => {
+    await using own = await createProject({ "app.ts": "", "files/.keep": "" });
+    const script = 'trap "" XFSZ; ulimit -f 100; "$0" build --compile app.ts --outfile app';
+    const { stderr, status } = await runRt({
+      program: ["sh", "-c", script, RT],
+      cwd: own.path,
+      env: { TMPDIR: own.join("files"), XDG_RUNTIME_DIR: "" },
+    });
+    expect(stderr).toStartWith("error: There is no place for files of rt's own: ");
+    expect(status).toBe(1);
+    expect(readdirSync(own.join("files"), { recursive: true }).toSorted()).toEqual([
+      ".keep",
+      "rt-files-" + (process.getuid?.() ?? 0),
+    ]);
+  });
+
+  test(
+    "with --watch makes it again for each change",
+    async () => {
+      await using own = await createProject({ "app.ts": "console.log(1)" });
+      const child = startRt({
+        args: ["build", "--compile", "--watch", "--no-clear-screen", "app.ts", "--outfile", "app"],
+        cwd: own.path,
+        env: { TMPDIR: own.path, XDG_RUNTIME_DIR: own.path },
+      });
+      try {
+        let output = "";
+        const decoder = new TextDecoder();
+        let times = 0;
+        for await (const chunk of child.stdout) {
+          output += decoder.decode(chunk, { stream: true });
+          if (output.split("compile").length - 1 <= times) continue;
+          times += 1;
+          const { stdout } = await runRt({ program: [own.join("app")] });
+          expect(stdout).toBe(`${times}\n`);
+          if (times === 2) break;
+          await own.write({ "app.ts": "console.log(2)" });
+        }
+        expect(times).toBe(2);
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+    },
+    TIMEOUT,
+  );
+});

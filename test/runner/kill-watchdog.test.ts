@@ -1,0 +1,134 @@
+// rt is killed outright: none of the scripts that it has started goes on, at whatever moment that is.
+//
+//   RT_TEST_KILLS=200 npm test -- run/killed      (6 by default)
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { createRandom } from "../support/random.ts";
+import { RT, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { cleanEnvironment } from "../support/rt.ts";
+import { workspace } from "../support/workspace.ts";
+
+const isLinux = process.platform === "linux";
+const KILLS = Number(process.env.RT_TEST_KILLS ?? 6);
+/** In which a parallel run has started all its scripts. */
+const LATEST = 200; // ms
+/** Leads a session of its own, so that no group of rt's leads to it. */
+const RUNS_ON = "setsid sleep 1017 & sleep 1017; true";
+const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
+const TOKEN = "ghp_A1b2C3d4E5f6G7h8";
+
+let folder = "";
+
+beforeAll(async () => {
+  if (!isLinux) return;
+  folder = await mkdtemp(join(tmpdir(), "rt-test-killed-"));
+  await Bun.$`cc -shared -fPIC -O1 -o ${folder}/signal-at.so ${join(import.meta.dir, "signal-at.c")}`.quiet();
+});
+
+afterAll(async () => await rm(folder, { recursive: true, force: true }));
+
+/** rt kills itself when it has started so many processes, the watchdog included, before it registers the last. */
+const killedAfter = (processes: number) => ({
+  LD_PRELOAD: join(folder, "signal-at.so"),
+  SIGNAL_AT: "after-fork",
+  SIGNAL_NUMBER: "9",
+  SIGNAL_COUNT: String(processes),
+});
+
+const PACKAGES = workspace({
+  a: { scripts: { t: RUNS_ON } },
+  b: { scripts: { t: RUNS_ON } },
+  c: { scripts: { t: RUNS_ON } },
+});
+
+describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
+  for (const processes of [1, 2, 3, 4])
+    test(`leaves no script of a parallel run when ${processes} processes have just been started`, async () => {
+      await using project = await createProject(PACKAGES);
+      const mark = createMark();
+      const env = { ...killedAfter(processes), ...mark.env };
+      const args = ["run", "--parallel", "--concurrency=3", "--filter", "*", "t"];
+      const child = startRt({ args, cwd: project.path, env });
+      await child.exited;
+      expect(child.signalCode).toBe("SIGKILL");
+      await waitUntil(() => mark.find().length === 0);
+    }, 30_000);
+
+  test("leaves no hook that has just been started", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { prego: RUNS_ON, go: "echo not reached" } },
+    });
+    const mark = createMark();
+    const child = startRt({ args: ["go"], cwd: project.path, env: { ...killedAfter(2), ...mark.env } });
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    await waitUntil(() => mark.find().length === 0);
+  }, 30_000);
+
+  test("leaves no cached script that has just been started", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { go: RUNS_ON } },
+      "rtfig.toml": "[run.cache]\ngo = true\n",
+    });
+    const mark = createMark();
+    const env = { ...killedAfter(2), XDG_CACHE_HOME: project.join("cache"), ...mark.env };
+    const child = startRt({ args: ["go"], cwd: project.path, env });
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    await waitUntil(() => mark.find().length === 0);
+  }, 30_000);
+
+  for (const [line, title] of [
+    [`echo up; ${RUNS_ON}`, "with secrets that writes to a pipe"],
+    [`echo up >&2; exec >/dev/null 2>&1; ${RUNS_ON}`, "with secrets that has closed its pipe"],
+  ] as const)
+    test(`leaves no script ${title}`, async () => {
+      await using project = await createProject({
+        "package.json": { scripts: { go: line } },
+        "rtfig.toml": RTFIG,
+      });
+      const mark = createMark();
+      const child = startRt({ args: ["--silent", "go"], cwd: project.path, env: { TOKEN, ...mark.env } });
+      const [output, error] = [child.stdout.getReader(), child.stderr.getReader()];
+      await Promise.race([output.read(), error.read()]);
+      child.kill("SIGKILL");
+      await waitUntil(() => mark.find().length === 0);
+    }, 30_000);
+
+  test("leaves no script with secrets on its terminal", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { go: "echo up; sleep 1017; true" } },
+      "rtfig.toml": RTFIG,
+    });
+    const mark = createMark();
+    const words = [RT, "--silent", "--cwd", project.path, "run", "go"];
+    await using terminal = startOnTerminal(words, cleanEnvironment({ TOKEN, ...mark.env }));
+    await terminal.shows("up");
+    const rt = mark.find().find(({ command }) => command.startsWith(RT))!;
+    process.kill(rt.pid, "SIGKILL");
+    await waitUntil(() => mark.find().length === 0);
+  }, 30_000);
+
+  test(
+    `leaves no script of a parallel run at ${KILLS} moments`,
+    async () => {
+      await using project = await createProject(PACKAGES);
+      const random = createRandom(1);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const mark = createMark();
+        const args = ["run", "--parallel", "--concurrency=3", "--filter", "*", "t"];
+        const child = startRt({ args, cwd: project.path, env: mark.env });
+        const timer = setTimeout(() => child.kill("SIGKILL"), random.below(LATEST));
+        await child.exited;
+        clearTimeout(timer);
+        await waitUntil(() => mark.find().length === 0);
+      }
+    },
+    10_000 + KILLS * 3000,
+  );
+});

@@ -1,0 +1,144 @@
+// How a script that gets secrets begins on a terminal. Its place there is made while they are fetched, so that it begins as
+// soon as they are known: of a place that is not needed then nothing may be left, and nobody may have the values but the script.
+import { describe, expect, test } from "bun:test";
+import { startKeyring } from "../../support/keyring/keyring.ts";
+import { createMark } from "../../support/processes.ts";
+import { createProject, type Files } from "../../support/project.ts";
+import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
+import { startOnTerminal } from "../../support/programs/terminal.ts";
+import { trustOf } from "../../support/trusted.ts";
+import { isRoot } from "../../support/users.ts";
+
+const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
+const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
+
+const SCRIPTS = {
+  where: "pwd; ls",
+  long: "echo ${#LONG} $TOKEN",
+  presteps: "test -t 0 && echo before $TOKEN",
+  steps: "test -t 0 && echo then $TOKEN",
+  children: "read -r children </proc/$$/task/$$/children; echo ${children:-none}",
+};
+
+interface Start {
+  readonly files?: Files;
+  /** Below the project. */
+  readonly from?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The person at the terminal has allowed it. */
+  readonly isTrusted?: boolean;
+}
+
+/** What is shown, how it ends, and what is left then. */
+async function run(
+  words: readonly string[],
+  { files = {}, from = ".", env = {}, isTrusted = false }: Start = {},
+) {
+  await using project = await createProject({
+    "package.json": { scripts: SCRIPTS },
+    "rtfig.toml": RTFIG,
+    "inner/file": "",
+    ...files,
+  });
+  const trust = isTrusted ? { RT_TRUST: await trustOf(project.path) } : {};
+  const mark = createMark();
+  await using terminal = startOnTerminal(
+    [RT, ...words],
+    cleanEnvironment({ TOKEN, NO_COLOR: "1", ...mark.env, ...trust, ...env }),
+    { cwd: project.join(from), isInControl: true },
+  );
+  const status = await terminal.ends();
+  const left = mark.find().map(({ command }) => command);
+  await terminal.rest();
+  const { shown, isOrdinary } = terminal;
+  return { shown: shown.replaceAll(project.path, "<project>"), status, left, isOrdinary };
+}
+
+const ended = (shown: string, status = 0) => ({ shown, status, left: [], isOrdinary: true });
+
+describe.skipIf(process.platform === "win32").concurrent("a script with secrets begins on a terminal", () => {
+  const silent = (script: string) => ["--silent", "run", script];
+
+  test("in its package, wherever rt was started", async () => {
+    const here = "<project>\r\ninner  package.json  rtfig.toml\r\n";
+    for (const from of [".", "inner"]) expect(await run(silent("where"), { from })).toEqual(ended(here));
+  });
+
+  test("with variables that take more room than a pipe has", async () => {
+    const env = { LONG: "1".repeat(100_000), OTHER: "2".repeat(100_000) };
+    const names = ["LONG", "OTHER", "TOKEN"];
+    const rtfig = names.map((name) => `[secrets.${name}]\nfrom = "com.acme/${name}"\n`).join("");
+    const files = { "rtfig.toml": `${rtfig}[run.secrets]\nlong = ${JSON.stringify(names)}\n` };
+    expect(await run(silent("long"), { files, env })).toEqual(ended("100000 [TOKEN]\r\n"));
+  });
+
+  test("not, where the system takes no such variables, which is said", async () => {
+    const source = { command: ["sh", "-c", "head -c 200000 /dev/zero | tr '\\0' x"] };
+    const files = {
+      "rtfig.toml": `[secrets.LONG]\nfrom = { command = ${JSON.stringify(source.command)} }\n[run.secrets]\nlong = ["LONG"]\n`,
+      "package.json": { scripts: { long: "echo ${#LONG}" } },
+    };
+    const { shown, ...rest } = await run(silent("long"), { files, isTrusted: true });
+    expect(rest).toEqual({ status: 126, left: [], isOrdinary: true });
+    expect(shown).toStartWith(
+      'error: Cannot run the script "long": its arguments and variables are too long for this system\r\n',
+    );
+  });
+
+  test("after a hook, each with a terminal", async () => {
+    expect(await run(silent("steps"))).toEqual(ended("before [TOKEN]\r\nthen [TOKEN]\r\n"));
+  });
+
+  test("as a program that is no script", async () => {
+    expect(await run(["--silent", "run", "--secret", "TOKEN=a/b", "printenv", "TOKEN"])).toMatchObject({
+      left: [],
+      isOrdinary: true,
+    });
+  });
+
+  test("or ends without one that has to be there, and nothing is left", async () => {
+    const env = {
+      TOKEN: undefined,
+      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere",
+      XDG_RUNTIME_DIR: "/nowhere",
+    };
+    const { shown, ...rest } = await run(silent("where"), { env, isTrusted: true });
+    expect(rest).toEqual({ status: 1, left: [], isOrdinary: true });
+    expect(shown).toStartWith("error: Cannot read TOKEN from the credential store: ");
+  });
+});
+
+describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
+  // Of others than root rt lets nobody look.
+  test.skipIf(!isRoot)("in pipes is read by rt, which keeps no end to write to", async () => {
+    // It closes them beside the script's start, so that this one waits for it.
+    const isHeld = 'ls -l /proc/$PPID/fd | grep -F "$(readlink /proc/$$/fd/1)" | grep -q ^l-w';
+    const held = `while ${isHeld}; do :; done; echo let go`;
+    await using project = await createProject({ "package.json": { scripts: { held } }, "rtfig.toml": RTFIG });
+    const { stdout } = await runRt({ args: ["--silent", "run", "held"], cwd: project.path, env: { TOKEN } });
+    expect(stdout).toBe("let go\n");
+  });
+
+  test("is there before what it is given", async () => {
+    // Ends when the monitor of the rt that asks is there, and says no word before.
+    const waits =
+      'until grep -qsx rt-monitor $(printf "/proc/%s/comm " $(cat /proc/$PPID/task/*/children)); do :; done; echo ' +
+      TOKEN;
+    const files = {
+      "rtfig.toml": `[secrets.TOKEN]\nfrom = { command = ["sh", "-c", ${JSON.stringify(waits)}] }\n[run.secrets]\n"*" = ["TOKEN"]\n`,
+    };
+    const env = { TOKEN: undefined };
+    expect(await run(["--silent", "run", "steps"], { files, env, isTrusted: true })).toEqual(
+      ended("before\r\nthen [TOKEN]\r\n"),
+    );
+  });
+
+  test("is gone where there is nothing to keep out of what is shown", async () => {
+    const files = { "rtfig.toml": RTFIG.replace("\n[run", "\noptional = true\n[run") };
+    await using keyring = await startKeyring();
+    const env = { ...keyring.env, TOKEN: undefined };
+    expect(await run(["--silent", "run", "children"], { files, env, isTrusted: true })).toEqual(
+      ended("none\r\n"),
+    );
+  });
+});

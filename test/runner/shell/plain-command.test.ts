@@ -1,0 +1,62 @@
+// Which commands are words and nothing else, so that no shell is needed to understand them.
+import { describe, expect, test } from "bun:test";
+import { splitPlainCommand } from "../../../src/runner/script/shell.ts";
+
+describe("splitPlainCommand()", () => {
+  test.each([
+    ["tsc -p .", ["tsc", "-p", "."]],
+    ["  node   x.js  ", ["node", "x.js"]],
+    ["echo hello", ["echo", "hello"]],
+    ["true", ["true"]],
+    ["vite build --mode=production", ["vite", "build", "--mode=production"]],
+    ["esbuild a.ts --define:A=1", ["esbuild", "a.ts", "--define:A=1"]],
+  ])("%j is %j", (command, words) => expect(splitPlainCommand(command)).toEqual(words));
+
+  test.each([
+    "",
+    " ",
+    "echo -n x",
+    "echo 'x'",
+    "a && b",
+    "a; b",
+    "a | b",
+    "a > b",
+    "a $B",
+    "a `b`",
+    "a *",
+    "a ~",
+    "A=1 b",
+    "cd x",
+    "exit -1",
+    "! true",
+    "time x",
+    "[ -f x ]",
+    "{ a",
+    ". x",
+    ": x",
+    "test -f x",
+    "a\nb",
+    "a\tb",
+    "a#b",
+    "a\\ b",
+    "é",
+    "a?",
+    "a[b]",
+    "(a)",
+    "%1",
+    "-x",
+    "+x y",
+    "=x",
+    "a!b",
+    "a&",
+    "a^b",
+    "true --help",
+    "exec a",
+    "export A=b",
+    "if a",
+    "command a",
+    "type a",
+    "printf a",
+    "a {b,c}",
+  ])("%j is left to the shell", (command) => expect(splitPlainCommand(command)).toBeUndefined());
+});

@@ -1,4 +1,0 @@
-import { startKeyring } from "../support/keyring.ts";
-import { testKeyring } from "./conformance.ts";
-
-testKeyring("GNOME Keyring", startKeyring, { maxValue: 1 << 20 });

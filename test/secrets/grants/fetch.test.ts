@@ -1,0 +1,77 @@
+// What a run asks of the credential store, as the store sees it: all at once, each address once, with one dialog, or nothing.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FakeSecretService } from "../../support/keyring/fake-secret-service.ts";
+import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
+import { createProject, type Project } from "../../support/project.ts";
+import { type RtResult, runRt } from "../../support/rt.ts";
+import { trustOf } from "../../support/trusted.ts";
+
+const NAMES = ["S1", "S2", "S3", "S4", "SAME"];
+const addressOf = (name: string) => (name === "SAME" ? "S1" : name);
+const CONFIG = `${NAMES.map((name) => `[secrets.${name}]\nfrom = "acme/${addressOf(name)}"\nredact = false\n`).join("")}
+[secrets.GONE]
+from = "acme/gone"
+optional = true
+[run.secrets]
+show = ${JSON.stringify([...NAMES, "GONE"])}
+`;
+
+describe.skipIf(process.platform !== "linux")("fetching", () => {
+  let keyring: Keyring;
+  let project: Project;
+  let trust: string;
+  beforeAll(async () => {
+    const scripts = { show: "echo $S1 $S2 $S3 $S4 $SAME $GONE", plain: "echo plain" };
+    [keyring, project] = await Promise.all([
+      startKeyring({ service: "none" }),
+      createProject({ "rtfig.toml": CONFIG, "package.json": { scripts } }),
+    ]);
+    trust = await trustOf(project.path);
+  });
+  afterAll(async () => {
+    await keyring?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+  });
+  const run = (...args: string[]): Promise<RtResult> =>
+    runRt({ args, cwd: project.path, env: { ...keyring.env, RT_TRUST: trust } });
+  const startStore = async (isLocked: boolean) => {
+    const fake = await FakeSecretService.start(keyring.address);
+    for (const name of NAMES.slice(0, 4)) fake.addItem("acme", name, `v${name}`, { isLocked });
+    return fake;
+  };
+
+  test("is in one session, each address once, and one dialog unlocks all", async () => {
+    await using fake = await startStore(true);
+    // As in a keyring that is locked as a whole.
+    void fake.called("Prompt").then(() => {
+      for (const item of fake.items.values()) item.isLocked = false;
+      fake.replies.set("Unlock", ["aoo", [[], "/"]]);
+    });
+    expect(await run("--silent", "--no-redact", "run", "show")).toEqual({
+      stdout: "vS1 vS2 vS3 vS4 vS1\n",
+      stderr: "",
+      status: 0,
+    });
+    // An encrypted session, which this store does not know, and a plain one.
+    expect([fake.count("OpenSession"), fake.count("Prompt"), fake.maxOpenPrompts]).toEqual([2, 1, 1]);
+    expect(fake.count("GetSecret") + fake.count("GetSecrets")).toBe(4);
+  });
+
+  test("is told of once when the dialog is declined, with all that it was for", async () => {
+    await using fake = await startStore(true);
+    fake.prompts = "dismiss";
+    const { stdout, stderr, status } = await run("--silent", "run", "show");
+    expect([stdout, status, fake.count("Prompt")]).toEqual(["", 1, 1]);
+    expect(stderr).toStartWith("error: Cannot read S1, S2, S3, S4, SAME from the credential store: ");
+    expect(stderr).not.toContain("vS");
+  });
+
+  test("is not begun for scripts without, plans, or what tells names alone", async () => {
+    await using fake = await startStore(true);
+    expect((await run("--silent", "run", "plain")).stdout).toBe("plain\n");
+    expect((await run("run", "--dry-run", "--sequential", "show")).stdout).toContain("S1 from acme/S1");
+    expect(fake.calls).toEqual([]);
+    expect((await run("secrets", "env")).status).toBe(0);
+    expect([fake.count("Unlock"), fake.count("GetSecret"), fake.count("GetSecrets")]).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,133 @@
+// What is not there is asked for on a terminal, hidden, and stored; a person may say no.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
+import { createProject, type Project } from "../../support/project.ts";
+import { ABSENT, RT, runRt } from "../../support/rt.ts";
+import { startOnTerminal } from "../../support/programs/terminal.ts";
+import { trustOf } from "../../support/trusted.ts";
+
+const CONFIG = `[secrets]
+ONE = { from = "acme/one", about = "the \\u001b first" }
+SAME = { from = "acme/one" }
+TWO = { from = "acme/two" }
+MAYBE = { from = "acme/maybe", optional = true }
+[run.secrets]
+show = ["ONE", "SAME", "TWO", "MAYBE"]
+`;
+const VALUE = "pass phrase 7f3a";
+
+describe.skipIf(process.platform !== "linux")("secrets that are missing", () => {
+  let keyring: Keyring;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const show = 'echo "$([ "$ONE$SAME$TWO" = "$EXPECTED" ] && echo right)"; read line; echo "and $line"';
+    [keyring, project] = await Promise.all([
+      startKeyring(),
+      createProject({ "rtfig.toml": CONFIG, "package.json": { scripts: { show } } }),
+    ]);
+    env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
+  });
+  afterAll(async () => {
+    await keyring?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+  });
+  const lookUp = (account: string) =>
+    keyring.run(["secret-tool", "lookup", "service", "acme", "account", account]);
+  const onTerminal = (redirection = "") =>
+    startOnTerminal(
+      [
+        "/bin/sh",
+        "-c",
+        `cd "$0" && exec "$@" ${redirection}`,
+        project.path,
+        RT,
+        "--no-redact",
+        "--silent",
+        "run",
+        "show",
+      ],
+      { ...env, EXPECTED: `${VALUE}${VALUE}two` },
+    );
+
+  test.each([
+    ["Enter", "\r", 1],
+    ["Ctrl-C", "\x03", 1],
+  ])("%s gives up: the rest is told, nothing more is stored or started", async (_key, keys, status) => {
+    await using terminal = onTerminal();
+    await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
+    terminal.type(`${VALUE}\r`);
+    await terminal.shows("TWO, acme/two (not shown): ");
+    terminal.type(keys);
+    await terminal.shows("hint: rt secrets set acme two");
+    // What has been entered is there now.
+    expect(terminal.shown).toContain("error: The secret TWO is not there");
+    expect(await terminal.ends()).toBe(status);
+    expect(terminal.isOrdinary).toBe(true);
+    expect(terminal.shown).not.toContain("and");
+    expect(terminal.shown).not.toContain("7f3a");
+    await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
+  });
+
+  test("nobody is asked where standard input or standard error is no terminal", async () => {
+    for (const redirection of ["</dev/null", "2>&1 | cat", "<<< typed"].slice(0, 2)) {
+      await using terminal = onTerminal(redirection);
+      await terminal.shows("hint: rt secrets set acme two");
+      expect(terminal.shown).not.toContain("not shown");
+    }
+  });
+
+  test("what is entered is stored, once for an address, and the script runs with it on its terminal", async () => {
+    await using terminal = onTerminal();
+    await terminal.shows("acme/one (not shown): ");
+    terminal.type(`${VALUE}\r`);
+    await terminal.shows("acme/two (not shown): ");
+    terminal.type("two\r");
+    await terminal.shows("right");
+    expect(terminal.isOrdinary).toBe(true);
+    terminal.type("first\r");
+    await terminal.shows("and first");
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.shown).not.toContain("7f3a");
+    expect(await Promise.all(["one", "two", "maybe"].map(lookUp))).toEqual([VALUE, "two", ""]);
+  });
+
+  test("the line that stores one is a shell's, whatever its address is", async () => {
+    await using odd = await createProject({
+      "rtfig.toml": `[secrets.X]\nfrom = { service = "-acme", name = "it's" }\n[run.secrets]\nshow = ["X"]\n`,
+      "package.json": { scripts: { show: "echo never" } },
+    });
+    const trusted = { ...keyring.env, RT_TRUST: await trustOf(odd.path) };
+    expect(await runRt({ args: ["run", "show"], cwd: odd.path, env: trusted })).toEqual({
+      stdout: "",
+      stderr: "error: The secret X is not there\nhint: rt secrets set -- -acme 'it'\\''s'\n",
+      status: 1,
+    });
+  });
+
+  test("an optional one is left out without a store, and not where that is locked", async () => {
+    await using optional = await createProject({
+      "rtfig.toml":
+        '[secrets.MAYBE]\nfrom = "acme/maybe"\noptional = true\n[run.secrets]\nshow = ["MAYBE"]\n',
+      "package.json": { scripts: { show: "echo got $MAYBE" } },
+    });
+    const run = async (extra: Record<string, string>) =>
+      await runRt({
+        args: ["--silent", "run", "show"],
+        cwd: optional.path,
+        env: { ...keyring.env, ...extra },
+      });
+    const trusted = { RT_TRUST: await trustOf(optional.path) };
+    const nowhere = { ...trusted, DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
+    expect(await run(nowhere)).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+    await keyring.run(
+      ["secret-tool", "store", "--label=x", "service", "acme", "account", "maybe"],
+      "a value of it",
+    );
+    expect((await run(trusted)).stdout).toBe("got [MAYBE]\n");
+    await keyring.lock();
+    const locked = await run(trusted);
+    expect(locked).toMatchObject({ stdout: "", status: 1 });
+    expect(locked.stderr).toStartWith("error: Cannot read MAYBE from the credential store: ");
+  });
+});

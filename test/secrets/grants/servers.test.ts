@@ -1,0 +1,201 @@
+// Variables that a project's files name for a server: a person allows each of them for each server.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openRegistry } from "../../options/registry.ts";
+import { createProject, type Project } from "../../support/project.ts";
+import { openReapiServer } from "../../support/servers/reapi-server.ts";
+import { cleanEnvironment, type Environment, RT, runRt } from "../../support/rt.ts";
+import { startOnTerminal } from "../../support/programs/terminal.ts";
+import { allowAll, hashIn } from "../../support/trusted.ts";
+
+const VALUE = "value-of-another-service";
+
+const isLinux = process.platform === "linux";
+
+describe.skipIf(!isLinux)("variables for a server", () => {
+  let project: Project;
+  let home: Project;
+  let server: ReturnType<typeof Bun.serve>;
+  const sent: (string | null)[] = [];
+  beforeAll(async () => {
+    server = Bun.serve({
+      port: 0,
+      fetch({ headers }) {
+        sent.push(headers.get("authorization"));
+        return new Response("", { status: 404 });
+      },
+    });
+    home = await createProject();
+  });
+  afterAll(async () => {
+    await server?.stop(true);
+    await project?.[Symbol.asyncDispose]();
+    await home?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    sent.length = 0;
+    await project?.[Symbol.asyncDispose]();
+    project = await createProject({
+      "package.json": { name: "app", scripts: { build: "echo built" } },
+      "rtfig.toml": config(server.url.origin),
+    });
+  });
+
+  const config = (url: string, token = 'token = "$OTHER_SECRET"') =>
+    `[run.cache]\nbuild = true\n[cache.remote]\nurl = "${url}"\nsignature = false\n${token}\n`;
+  const env = (extra: Environment = {}) => ({ OTHER_SECRET: VALUE, XDG_CACHE_HOME: home.path, ...extra });
+  const rt = (args: readonly string[], extra?: Environment) =>
+    runRt({ args, cwd: project.path, env: env(extra) });
+  const BUILD = ["--force", "run", "build"];
+
+  test("the shared cache gets no variable of the environment without consent, in a dry run neither", async () => {
+    const { stdout, stderr, status } = await rt(BUILD);
+    expect([stdout, status]).toEqual(["built\n", 0]);
+    expect(stderr).toStartWith(
+      `warning: the shared cache is not used: ${project.path} has not been allowed to give OTHER_SECRET to the shared cache ${server.url.origin}\n` +
+        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n" +
+        `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
+    );
+    for (const words of [["--filter=*"], ["--sequential"]]) {
+      const dry = await rt(["--cache=local:rw,remote:rw", "run", "--dry-run", ...words, "build"]);
+      expect([dry.status, dry.stderr]).toEqual([
+        0,
+        expect.stringContaining("OTHER_SECRET to the shared cache"),
+      ]);
+    }
+    expect(sent).toEqual([]);
+  });
+
+  test("consent is for one variable and one server", async () => {
+    const allowed = await allowAll(project.path);
+    expect((await rt(BUILD, allowed)).stderr).not.toContain("warning");
+    expect(new Set(sent)).toEqual(new Set([`Bearer ${VALUE}`]));
+    sent.length = 0;
+    await project.write({ "rtfig.toml": config(`${server.url.origin}/elsewhere`) });
+    expect((await rt(BUILD, allowed)).stderr).toContain("OTHER_SECRET to the shared cache");
+    await project.write({ "rtfig.toml": config(server.url.origin, 'token = "$THIRD"') });
+    expect((await rt(BUILD, { ...allowed, THIRD: VALUE })).stderr).toContain("THIRD to the shared cache");
+    expect(sent).toEqual([]);
+  });
+
+  test("TURBO_TOKEN goes to a server of rtfig.toml by consent, and to that of TURBO_API without", async () => {
+    const turbo = { TURBO_TOKEN: "token-of-turbo" };
+    const refused = await rt(BUILD, turbo);
+    expect(refused.stderr).toContain("has not been allowed to give TURBO_TOKEN to the shared cache");
+    expect(sent).toEqual([]);
+    const hash = hashIn(refused)!;
+    await rt(BUILD, { ...turbo, RT_TRUST: hash });
+    expect(new Set(sent)).toEqual(new Set(["Bearer token-of-turbo"]));
+    sent.length = 0;
+    const named = await rt(BUILD, { ...turbo, TURBO_API: server.url.origin });
+    expect(named.stderr).not.toContain("warning");
+    expect(new Set(sent)).toEqual(new Set(["Bearer token-of-turbo"]));
+    sent.length = 0;
+    const other = await rt(BUILD, { TURBO_API: server.url.origin });
+    expect(other.stderr).toContain("has not been allowed to give OTHER_SECRET");
+    expect(sent).toEqual([]);
+  });
+
+  test("rt secrets env shows each server with its variables, and rt trust asks for them on a terminal", async () => {
+    const line = `the shared cache ${server.url.origin} gets OTHER_SECRET`;
+    expect((await rt(["secrets", "env"])).stdout).toBe(`${line}: not allowed\n`);
+    const [use] = JSON.parse((await rt(["secrets", "env", "--json"])).stdout).servers;
+    expect(use).toMatchObject({ names: ["OTHER_SECRET"], trusted: false });
+    const place = { HOME: home.path };
+    await using terminal = startOnTerminal(
+      ["/bin/sh", "-c", 'cd "$0" && exec "$@"', project.path, RT, "trust"],
+      cleanEnvironment(place),
+    );
+    await terminal.shows("Allow it? [y/N] ");
+    expect(terminal.shown.replaceAll("\r\n", "\n")).toContain(
+      `rt: ${project.path} names a server, and variables of yours that it gets:\n  ${line}\n`,
+    );
+    terminal.type("y\r");
+    expect(await terminal.ends()).toBe(0);
+    expect((await rt(["secrets", "env"], place)).stdout).toBe(`${line}: allowed\n`);
+    expect((await rt(["trust", "--list"], place)).stdout).toBe(
+      `${project.path}\tOTHER_SECRET\t${use.hash}\n`,
+    );
+    expect((await rt(BUILD, place)).stderr).not.toContain("warning");
+    expect(new Set(sent)).toEqual(new Set([`Bearer ${VALUE}`]));
+  });
+
+  test("the server of [run.remote] gets headers and variables of scripts by consent alone", async () => {
+    await using remote = await openReapiServer();
+    const system = `${process.platform}-${process.arch}`;
+    const text = (more: string) => `[run.remote]\nurl = "${remote.url}"\nsystem = "${system}"\n${more}`;
+    await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+    for (const more of [
+      '[run.remote.headers]\nx-key = "Bearer $OTHER_SECRET"\n',
+      '[run.remote.scripts.build]\nenv = ["OTHER_SECRET"]\n',
+    ]) {
+      await project.write({ "rtfig.toml": text(more) });
+      const args = ["run", "--remote", "build"];
+      const { stdout, stderr, status } = await rt(args);
+      expect([stdout, status]).toEqual(["", 1]);
+      expect(stderr).toStartWith(
+        `error: ${project.path} has not been allowed to give OTHER_SECRET to the server ${remote.url}, which runs scripts\n`,
+      );
+      expect(remote.calls).toEqual([]);
+      expect((await rt(["run", "--remote", "--dry-run", "--sequential", "build"])).status).toBe(0);
+      expect(await rt(args, await allowAll(project.path))).toMatchObject({ stdout: "built\n", status: 0 });
+      expect(remote.calls.length).toBeGreaterThan(0);
+      remote.calls.length = 0;
+    }
+  });
+
+  test("a variable of [secrets] does not go to the server that runs scripts", async () => {
+    await using remote = await openReapiServer();
+    const system = `${process.platform}-${process.arch}`;
+    await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+    await project.write({
+      "package.json": { name: "app", scripts: { build: "echo has ${OTHER_SECRET-nothing}" } },
+      "rtfig.toml":
+        `[secrets.OTHER_SECRET]\nfrom = "a/b"\n[run.remote]\nurl = "${remote.url}"\nsystem = "${system}"\n` +
+        '[run.remote.scripts.build]\nenv = ["OTHER_SECRET"]\n',
+    });
+    const { stdout, stderr } = await rt(["run", "--remote", "build"], await allowAll(project.path));
+    expect(stdout).toBe("has nothing\n");
+    expect(stderr).toContain("warning: OTHER_SECRET of run.remote.scripts.build.env stays on this machine");
+  });
+
+  test("registries of rtfig.toml and of the project's .npmrc get variables by consent", async () => {
+    await using registry = await openRegistry([]);
+    const { host } = new URL(registry.url);
+    const own = { ...registry.env, OTHER_SECRET: VALUE };
+    const install = (extra: Environment = {}) =>
+      runRt({ args: ["install"], cwd: project.path, env: { ...own, ...extra } });
+    await project.write({ "package.json": { name: "app", dependencies: { none: "1.0.0" } } });
+    const places: [string, string][] = [
+      ["rtfig.toml", `[install.registry]\nurl = "${registry.url}"\ntoken = "$OTHER_SECRET"\n`],
+      [".npmrc", `registry=${registry.url}\n//${host}/:_authToken=\${OTHER_SECRET}\n`],
+    ];
+    for (const [name, text] of places) {
+      await project.write({ "rtfig.toml": "", ".npmrc": "", [name]: text });
+      const { stderr, status } = await install({ BUN_CONFIG_REGISTRY: undefined });
+      expect(status).toBe(1);
+      expect(stderr).toContain("has not been allowed to give OTHER_SECRET to the registry ");
+      expect(registry.credentials).toEqual([]);
+      const allowed = await allowAll(project.path);
+      await install({ BUN_CONFIG_REGISTRY: undefined, ...allowed });
+      expect(registry.credentials).toContain(`Bearer ${VALUE}`);
+      registry.credentials.length = 0;
+      // What the environment does not have cannot be sent.
+      await install({ BUN_CONFIG_REGISTRY: undefined, OTHER_SECRET: undefined });
+      expect(registry.credentials.join()).not.toContain(VALUE);
+      registry.credentials.length = 0;
+    }
+  });
+
+  test("a variable that is made for a registry needs no consent for it", async () => {
+    await project.write({
+      "rtfig.toml": "",
+      ".npmrc":
+        "//registry.npmjs.org/:_authToken=${NPM_TOKEN}\n//registry.npmjs.org/:_password=${OTHER_SECRET}\n",
+    });
+    expect((await rt(["secrets", "env"])).stdout).toBe(
+      "the registry https://registry.npmjs.org/ gets OTHER_SECRET: not allowed\n",
+    );
+    await project.write({ ".npmrc": "//registry.npmjs.org/:_authToken=${NPM_TOKEN}\n" });
+    expect(await rt(["secrets", "env"])).toMatchObject({ stdout: "", status: 2 });
+  });
+});

@@ -1,4 +1,0 @@
-import { startKeePassXC } from "../support/keepassxc.ts";
-import { testKeyring } from "./conformance.ts";
-
-testKeyring("KeePassXC", startKeePassXC);

@@ -1,0 +1,212 @@
+// The keyring's own dialogs, on a display, answered as a person answers them: by typing.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Display, startDisplay } from "../../support/keyring/display.ts";
+import { KEYRING_PASSWORD, type Keyring, type KeyringOptions, startKeyring } from "../../support/keyring/keyring.ts";
+import { startKWallet, WALLET_PASSWORD } from "../../support/keyring/kwallet.ts";
+import { createProject } from "../../support/project.ts";
+import { type RtResult, runRt, startRt } from "../../support/rt.ts";
+
+const PROMPTER = "gcr-prompter";
+
+/** Twenty reads at once of one pair; prints how often each value or error's code came. */
+const READ_TWENTY = `
+  import { secrets } from "rt";
+  const results = {};
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    const result = await secrets.get("a", "b").catch((error) => error.code);
+    results[result] = (results[result] ?? 0) + 1;
+  }));
+  console.log(JSON.stringify(results));`;
+
+/** Three reads, given up on SIGUSR1, and then another. */
+const READ_UNTIL_TOLD = `
+  import { secrets } from "rt";
+  const controller = new AbortController();
+  process.once("SIGUSR1", () => controller.abort("enough"));
+  const read = (name) => secrets.get({ service: "a", name, signal: controller.signal }).catch(console.log);
+  await Promise.all(["b", "b", "c"].map(read));
+  console.error("given up");
+  console.log(await secrets.get("a", "b"));`;
+
+/** Twenty credentials stored at once. */
+const STORE_TWENTY = `
+  import { secrets } from "rt";
+  const names = Array.from({ length: 20 }, (_, index) => "n" + index);
+  await Promise.all(names.map((name) => secrets.set("many", name, "value")));`;
+
+const printed = (stdout: string) => ({ stdout, stderr: "", status: 0 });
+const DISMISSED = {
+  stdout: "",
+  stderr: expect.stringMatching(/^error: The keyring's dialog was dismissed\nhint: .*\n$/),
+  status: 2,
+};
+
+let display: Display;
+beforeAll(async () => {
+  if (process.platform === "linux") display = await startDisplay();
+});
+afterAll(() => display?.[Symbol.asyncDispose]());
+
+function run(keyring: Keyring, args: string[], stdin?: string): Promise<RtResult> {
+  return runRt({ args: ["secrets", ...args], stdin, env: keyring.env });
+}
+
+async function enter(password: string): Promise<void> {
+  await display.type(password);
+  await display.press("Return");
+}
+
+describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () => {
+  const open = (options?: KeyringOptions) => startKeyring({ ...options, display: display.name });
+
+  async function openLocked(): Promise<Keyring> {
+    const keyring = await open();
+    expect(await run(keyring, ["set", "a", "b"], "value")).toEqual(printed(""));
+    await keyring.lock();
+    return keyring;
+  }
+
+  async function runProgram(keyring: Keyring, code: string): Promise<string> {
+    await using project = await createProject({ "main.ts": code });
+    const { stdout, stderr, status } = await runRt({ args: [project.join("main.ts")], env: keyring.env });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    return stdout;
+  }
+
+  async function choosePassword(): Promise<void> {
+    await display.shows(PROMPTER);
+    // Without a space, which would press a button of a dialog that has not yet put its cursor into the field.
+    await display.type("new-password");
+    await display.press("Tab");
+    await enter("new-password");
+  }
+
+  async function readAgain(keyring: Keyring): Promise<void> {
+    const reading = run(keyring, ["get", "a", "b"]);
+    await display.shows(PROMPTER);
+    await enter(KEYRING_PASSWORD);
+    expect(await reading).toEqual(printed("value"));
+  }
+
+  test("unlocks for the operation that waits and for those after it", async () => {
+    await using keyring = await openLocked();
+    const reading = run(keyring, ["get", "a", "b"]);
+    const { title } = await display.shows(PROMPTER);
+    expect(title).toBe("Unlock Login Keyring");
+    await enter(KEYRING_PASSWORD);
+    expect(await reading).toEqual(printed("value"));
+    await display.hides(PROMPTER);
+    expect(await run(keyring, ["set", "a", "b"], "other")).toEqual(printed(""));
+    expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("other"));
+  }, 60_000);
+
+  test("asks again after a wrong password", async () => {
+    await using keyring = await openLocked();
+    const deleting = run(keyring, ["delete", "a", "b"]);
+    const { shape } = await display.shows(PROMPTER);
+    await enter("wrong");
+    await display.shows(PROMPTER, (dialog) => dialog.shape !== shape); // it says so
+    await enter(KEYRING_PASSWORD);
+    expect(await deleting).toEqual(printed(""));
+    expect((await run(keyring, ["get", "a", "b"])).status).toBe(1);
+  }, 60_000);
+
+  test("is one for twenty reads at once, and unlocks for all", async () => {
+    await using keyring = await openLocked();
+    const reading = runProgram(keyring, READ_TWENTY);
+    await display.shows(PROMPTER);
+    expect(await display.count(PROMPTER)).toBe(1);
+    await enter(KEYRING_PASSWORD);
+    expect(await reading).toBe('{"value":20}\n');
+  }, 60_000);
+
+  test("declined once is declined for all who wait, and comes again for the next", async () => {
+    await using keyring = await openLocked();
+    const reading = runProgram(keyring, READ_TWENTY);
+    await display.shows(PROMPTER);
+    await display.press("Escape");
+    expect(await reading).toBe('{"ERR_SECRETS_CANCELED":20}\n');
+    await display.hides(PROMPTER);
+    const storing = run(keyring, ["set", "a", "b"], "not stored");
+    await display.shows(PROMPTER);
+    await display.press("Escape");
+    expect(await storing).toEqual(DISMISSED);
+    await display.hides(PROMPTER);
+    await readAgain(keyring);
+  }, 60_000);
+
+  // GNOME Keyring leaves its dialog on the screen when nobody waits for it any more, and ends when it is told to
+  // close it. So whoever comes next must be served by the answer to that one.
+  test("that a given-up operation has left serves the next one", async () => {
+    await using keyring = await openLocked();
+    await using project = await createProject({ "main.ts": READ_UNTIL_TOLD });
+    const child = startRt({ args: [project.join("main.ts")], env: keyring.env });
+    await display.shows(PROMPTER);
+    child.kill("SIGUSR1");
+    await child.stderr.getReader().read();
+    await enter(KEYRING_PASSWORD);
+    expect(await new Response(child.stdout).text()).toBe("enough\nenough\nenough\nvalue\n");
+    await display.hides(PROMPTER);
+    expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
+  }, 60_000);
+
+  test("that a process has left serves the next one", async () => {
+    await using keyring = await openLocked();
+    const child = startRt({ args: ["secrets", "get", "a", "b"], env: keyring.env });
+    await display.shows(PROMPTER);
+    child.kill("SIGINT");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGINT");
+    await readAgain(keyring);
+    await display.hides(PROMPTER);
+  }, 60_000);
+
+  test("makes the default keyring where there is none, when the person agrees", async () => {
+    await using keyring = await open({ isUnlocked: false });
+    const declined = run(keyring, ["set", "a", "b"], "value");
+    await display.shows(PROMPTER);
+    await display.press("Escape");
+    expect(await declined).toEqual(DISMISSED);
+    await display.hides(PROMPTER);
+    const storing = run(keyring, ["set", "a", "b"], "value");
+    await choosePassword();
+    expect(await storing).toEqual(printed(""));
+    expect(await keyring.isOpen()).toBe(true);
+    expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
+  }, 60_000);
+
+  test("makes one default keyring for twenty who need it at once", async () => {
+    await using keyring = await open({ isUnlocked: false });
+    const storing = runProgram(keyring, STORE_TWENTY);
+    await choosePassword();
+    await storing;
+    const { stdout } = await run(keyring, ["list", "many"]);
+    expect(stdout.match(/\n/g)).toHaveLength(20);
+    expect(await keyring.run(["sh", "-c", "ls .local/share/keyrings/*.keyring | wc -l"])).toBe("1");
+  }, 60_000);
+});
+
+describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
+  // While it is locked, KWallet answers a read with an empty value.
+  test("unlocks the wallet, or not, as the person decides", async () => {
+    await using keyring = await startKWallet({ display: display.name });
+    expect(await run(keyring, ["set", "a", "b"], "value")).toEqual(printed(""));
+    await keyring.lock();
+    for (const args of [
+      ["get", "a", "b"],
+      ["set", "a", "b"],
+      ["delete", "a", "b"],
+      ["get", "a", "absent"],
+    ]) {
+      const declined = run(keyring, args, "not stored");
+      await display.shows("kwalletd5");
+      await display.press("Escape");
+      expect(await declined).toEqual(DISMISSED);
+      await display.hides("kwalletd5");
+    }
+    const reading = run(keyring, ["get", "a", "b"]);
+    await display.shows("kwalletd5");
+    await enter(WALLET_PASSWORD);
+    expect(await reading).toEqual(printed("value"));
+  }, 60_000);
+});

@@ -1,0 +1,211 @@
+// Credentials of other programs, with the real programs: each finds, replaces and removes what the other stored,
+// and neither leaves a second entry for the same thing. On every store, since each matches attributes in its own way.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startKeePassXC } from "../../support/keyring/keepassxc.ts";
+import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
+import { startKWallet } from "../../support/keyring/kwallet.ts";
+import { createProject, type Project } from "../../support/project.ts";
+import { PYTHON } from "../../support/programs/programs.ts";
+import { readLines } from "../../support/output.ts";
+import { cleanEnvironment, runRt } from "../../support/rt.ts";
+
+interface Peer {
+  readonly name: string;
+  /** Command lines; `save` reads the value from standard input, `read` prints it. */
+  save(service: string, account: string): string[];
+  read(service: string, account: string): string[];
+  remove(service: string, account: string): string[];
+  /** Whether it finds what rt has stored first, and whether it then replaces that or adds an entry of its own. */
+  readonly ours: "replaced" | "found" | "not found";
+}
+
+const PROGRAMS = {
+  "bun.ts": `
+    const [, , method, service, name] = process.argv;
+    const value = method === "set" ? await Bun.stdin.text() : undefined;
+    const result = await Bun.secrets[method]({ service, name, value });
+    if (method === "get") process.stdout.write(result ?? "");`,
+  // Asked line by line, as it takes longer to start than all else here.
+  "peer.py": `
+import json, sys
+import secretstorage.util
+from keyring.backends.SecretService import Keyring
+
+# As the protocol has it: all 128 bytes of a public key. The library leaves out zeros at the beginning, once in 256
+# sessions, and KWallet refuses such a key; it is used for nothing else here.
+secretstorage.util.int_to_bytes = lambda number: number.to_bytes(128, "big")
+
+def answer(method, service, name, value):
+    if method == "set":
+        Keyring().set_password(service, name, value)
+    elif method == "get":
+        return Keyring().get_password(service, name) or ""
+    else:
+        Keyring().delete_password(service, name)
+    return ""
+
+for line in sys.stdin:
+    # KWallet's other faults end one question with an error, and the next one finds a peer.
+    try:
+        answered = answer(*json.loads(line))
+    except Exception as error:
+        answered = f"failed: {error}"
+    print(json.dumps(answered), flush=True)
+`,
+};
+
+const KEPT = "peer.py";
+
+interface Python extends AsyncDisposable {
+  ask(words: readonly string[], value?: string): Promise<string>;
+}
+
+function startPython(keyring: Keyring, project: Project): Python {
+  const child = Bun.spawn([PYTHON, project.join(KEPT)], {
+    env: cleanEnvironment(keyring.env),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const answers = readLines(child.stdout);
+  return {
+    async ask(words, value) {
+      child.stdin.write(`${JSON.stringify([...words, value ?? null])}\n`);
+      await child.stdin.flush();
+      const { value: answer } = await answers.next();
+      if (!answer) throw new Error(`${KEPT} has ended`);
+      return JSON.parse(answer) as string;
+    },
+    async [Symbol.asyncDispose]() {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
+function secretTool(name: string, ours: Peer["ours"], key: string, more: string[] = []): Peer {
+  const attributes = (service: string, account: string) => ["service", service, key, account];
+  return {
+    name,
+    save: (...pair) => ["secret-tool", "store", "--label=x", ...attributes(...pair), ...more],
+    read: (...pair) => ["secret-tool", "lookup", ...attributes(...pair)],
+    remove: (...pair) => ["secret-tool", "clear", ...attributes(...pair)],
+    ours,
+  };
+}
+
+function program(name: string, ours: Peer["ours"], ...command: string[]): Peer {
+  return {
+    name,
+    save: (...pair) => [...command, "set", ...pair],
+    read: (...pair) => [...command, "get", ...pair],
+    remove: (...pair) => [...command, "delete", ...pair],
+    ours,
+  };
+}
+
+const STORES: Record<string, () => Promise<Keyring>> = {
+  "GNOME Keyring": startKeyring,
+  KWallet: startKWallet,
+  KeePassXC: startKeePassXC,
+};
+
+for (const [store, start] of Object.entries(process.platform === "linux" ? STORES : {})) {
+  describe(`rt.secrets in ${store} interoperates with`, () => {
+    let keyring: Keyring;
+    let project: Project;
+    let python: Python;
+    let serial = 0;
+    beforeAll(async () => {
+      [keyring, project] = await Promise.all([start(), createProject(PROGRAMS)]);
+      python = startPython(keyring, project);
+    }, 30_000);
+    afterAll(async () => {
+      await python?.[Symbol.asyncDispose]();
+      await project?.[Symbol.asyncDispose]();
+      await keyring?.[Symbol.asyncDispose]();
+    });
+
+    /** KeePassXC shows a dialog when a program creates what is there; rt does not, it changes the entry. */
+    const canReplace = store !== "KeePassXC";
+    const peers = [
+      program("Bun.secrets", "replaced", process.execPath, "bun.ts"),
+      secretTool("secret-tool", store === "GNOME Keyring" ? "replaced" : "found", "account"),
+      secretTool("keytar's layout", "found", "account", ["xdg:schema", "org.freedesktop.Secret.Generic"]),
+      program("Python's keyring", "not found", KEPT),
+      secretTool("the layout of Rust's keyring", "not found", "username", ["target", "default"]),
+    ];
+
+    test.each(peers)(
+      "$name, in both directions",
+      async ({ save, read, remove, ours }) => {
+        const service = `dev.rt.interop.${++serial}`;
+        const run = (command: string[], stdin?: string) => {
+          if (command[0] === KEPT) return python.ask(command.slice(1), stdin);
+          return keyring.run(
+            command.map((word) => (word in PROGRAMS ? project.join(word) : word)),
+            stdin,
+          );
+        };
+        const rt = async (args: string[], stdin?: string) => {
+          const { stdout, stderr, status } = await runRt({
+            args: ["secrets", ...args],
+            stdin,
+            env: keyring.env,
+          });
+          return status === 0 ? stdout : `${status} ${stderr}`;
+        };
+        const count = async () => {
+          const found = await keyring.run(["secret-tool", "search", "--all", "service", service]);
+          return found.match(/^\[/gm)?.length ?? 0;
+        };
+
+        /**
+         * In one session of 150, KWallet drops without a word what libsecret stores, or sends what it cannot read. A
+         * scenario in which that hits more than a single step of the peer's is repeated.
+         */
+        const reads = async (account: string, expected: string) => {
+          let found = await run(read(service, account));
+          for (let attempt = 1; attempt < 5 && found !== expected; attempt++)
+            found = await run(read(service, account));
+          return found;
+        };
+        const saves = async (account: string, value: string) => {
+          let answered = "";
+          for (let attempt = 0; attempt < 5; attempt++) {
+            answered = await run(save(service, account), value);
+            if ((await reads(account, value)) === value) return;
+          }
+          throw new Error(`not saved: ${answered}`);
+        };
+
+        await saves("theirs", "stored by the peer ü");
+        expect(await rt(["get", service, "theirs"])).toBe("stored by the peer ü");
+        expect(await rt(["list", service])).toBe(`${service}\ttheirs\n`);
+        expect(await rt(["set", service, "theirs"], "replaced by rt ü")).toBe("");
+        expect(await reads("theirs", "replaced by rt ü")).toBe("replaced by rt ü");
+        if (canReplace) {
+          await saves("theirs", "replaced by the peer");
+          expect(await rt(["get", service, "theirs"])).toBe("replaced by the peer");
+        }
+        expect(await count()).toBe(1);
+        expect(await rt(["delete", service, "theirs"])).toBe("");
+        expect(await run(read(service, "theirs"))).toBe("");
+        expect(await count()).toBe(0);
+
+        expect(await rt(["set", service, "ours"], "stored by rt")).toBe("");
+        const seen = ours === "not found" ? "" : "stored by rt";
+        expect(await reads("ours", seen)).toBe(seen);
+        if (canReplace && ours === "replaced") {
+          await saves("ours", "replaced by the peer");
+          expect(await rt(["get", service, "ours"])).toBe("replaced by the peer");
+          expect(await count()).toBe(1);
+        }
+        if (ours === "not found") return;
+        await run(remove(service, "ours"));
+        expect(await rt(["get", service, "ours"])).toStartWith("1 ");
+      },
+      { timeout: 30_000, retry: store === "KWallet" ? 3 : 0 },
+    );
+  });
+}

@@ -1,0 +1,273 @@
+// Dialogs of a secret service: shown one at a time, shared, declined, or answered by nobody. Real ones are in
+// dialogs.test.ts.
+import { describe, expect, test } from "bun:test";
+import { enterFake, failureOf, setEnvironment } from "../../support/keyring/desktop-session.ts";
+
+const PAIR = { service: "dev.rt.faults", name: "me" };
+
+describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
+  describe("prompts", () => {
+    test("a locked item is unlocked by the person and then read", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+    });
+
+    test("an item that is locked again whenever it was unlocked is given up", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.failures.set("GetSecret", Array(20).fill("org.freedesktop.Secret.Error.IsLocked"));
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_LOCKED" });
+      expect(entered.fake.count("Unlock")).toBe(3);
+    });
+
+    test("a dismissed dialog is CANCELED where there is a display", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      entered.fake.prompts = "dismiss";
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_CANCELED" });
+    });
+
+    test("a dialog that nobody answers ends with the time-out, is never dismissed, and does not stop the next operation", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      fake.prompts = "ignore";
+      expect(await failureOf(secrets.get({ ...PAIR, timeout: 100 }))).toMatchObject({
+        code: "ERR_SECRETS_TIMEOUT",
+      });
+      fake.prompts = "complete";
+      expect(await secrets.get(PAIR)).toBe("value");
+      expect(fake.count("Dismiss")).toBe(0);
+    });
+
+    test.each(["service", "bus"])(
+      "a %s that ends while a dialog is open ends the operation",
+      async (what) => {
+        await using entered = await enterFake();
+        const { fake, secrets, keyring } = entered;
+        fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+        fake.addItem(PAIR.service, "open", "value");
+        fake.prompts = "ignore";
+        const prompted = fake.called("Prompt");
+        const failure = failureOf(secrets.get(PAIR));
+        await prompted;
+        // The dialog is open when what was asked later has been answered: nothing but its end is waited for then.
+        expect(await secrets.get({ service: PAIR.service, name: "open" })).toBe("value");
+        if (what === "bus") await keyring.killBus();
+        else await fake[Symbol.asyncDispose]();
+        expect(await failure).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE" });
+      },
+    );
+
+    test("the end of another program's dialog says nothing about ours", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const value = secrets.get(PAIR);
+      await prompted;
+      fake.announce(`${fake.lastPrompt}0`, true);
+      fake.completePrompts();
+      expect(await value).toBe("value");
+    });
+
+    test("a dialog that was given up leaves no connection to the bus", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets, keyring } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      const before = await keyring.countOnBus("ActiveConnections");
+      fake.prompts = "ignore";
+      for (let count = 0; count < 3; count++) {
+        const controller = new AbortController();
+        const prompted = fake.called("Prompt");
+        const failure = failureOf(secrets.get({ ...PAIR, signal: controller.signal }));
+        await prompted; // one that is given up before leaves an idle connection
+        controller.abort(new Error("no longer"));
+        await failure;
+      }
+      while ((await keyring.countOnBus("ActiveConnections")) > before);
+    });
+
+    test("twenty operations open one dialog at a time, and share it", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      for (let index = 0; index < 20; index++)
+        fake.addItem(PAIR.service, `n${index}`, `v${index}`, { isLocked: true });
+      const values = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => secrets.get(PAIR.service, `n${index}`)),
+      );
+      expect(values).toEqual(Array.from({ length: 20 }, (_, index) => `v${index}`));
+      expect(fake.maxOpenPrompts).toBe(1);
+    });
+
+    test("a hundred dialogs leave no match rule on the bus", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets, keyring } = entered;
+      const unlock = async (name: string) => {
+        fake.addItem(PAIR.service, name, "value", { isLocked: true });
+        expect(await secrets.get(PAIR.service, name)).toBe("value");
+      };
+      await unlock("first");
+      const rules = await keyring.countOnBus("MatchRules");
+      for (let index = 0; index < 100; index++) await unlock(`n${index}`);
+      expect(fake.count("Prompt")).toBe(101);
+      expect(await keyring.countOnBus("MatchRules")).toBe(rules);
+    });
+
+    test("what was declined is declined for all that had been called, and not for the next", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "dismiss";
+      const failures = ["a", "a", "b", "b", "a"].map((name) => failureOf(secrets.get(PAIR.service, name)));
+      for (const failure of await Promise.all(failures)) expect(failure.code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
+      fake.prompts = "complete";
+      expect(await secrets.get(PAIR.service, "b")).toBe("b");
+    });
+
+    test("what was declined is declined for one that had been called and gets there later", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const first = failureOf(secrets.get(PAIR.service, "a"));
+      await prompted;
+      fake.held.add("SearchItems");
+      const searched = fake.called("SearchItems");
+      const second = failureOf(secrets.get(PAIR.service, "b"));
+      await searched;
+      fake.completePrompts(true);
+      expect((await first).code).toBe("ERR_SECRETS_CANCELED");
+      fake.prompts = "complete";
+      fake.release();
+      expect((await second).code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
+    test("who was given up before there was a dialog has declined nothing for the others", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.held.add("SearchItems");
+      const controller = new AbortController();
+      const searched = fake.called("SearchItems");
+      const first = failureOf(secrets.get({ ...PAIR, name: "a", signal: controller.signal }));
+      const second = secrets.get(PAIR.service, "b");
+      await searched;
+      controller.abort(new Error("no longer"));
+      expect((await first).message).toBe("no longer");
+      fake.release();
+      expect(await second).toBe("b");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
+    test.each([
+      ["by the program", { signal: true }],
+      ["by its time-out", { timeout: 1000 }], // time to get that far
+    ])(
+      "who joined an operation that was given up %s before there was a dialog asks by itself",
+      async (_how, { signal, timeout }: { signal?: boolean; timeout?: number }) => {
+        await using entered = await enterFake();
+        const { fake, secrets } = entered;
+        for (const name of ["a", "b", "c"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+        const controller = new AbortController();
+        fake[signal ? "held" : "silent"].add("Unlock");
+        const options = signal ? { signal: controller.signal } : { timeout };
+        const asked = fake.called("Unlock");
+        const first = failureOf(secrets.get({ ...PAIR, name: "a", ...options }));
+        await asked;
+        const others = ["b", "c"].map((name) => secrets.get(PAIR.service, name));
+        fake.addItem(PAIR.service, "open", "value");
+        // What was called later has been answered, so the others have found theirs locked and wait.
+        expect(await secrets.get(PAIR.service, "open")).toBe("value");
+        fake.silent.clear();
+        controller.abort(new Error("no longer"));
+        await first;
+        fake.release();
+        expect(await Promise.all(others)).toEqual(["b", "c"]);
+        expect(fake.count("Prompt")).toBe(2);
+        expect(fake.maxOpenPrompts).toBe(1);
+      },
+    );
+
+    test("a dialog that waits for another's end is not shown when nobody wants it any more", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, "a", "a", { isLocked: true });
+      fake.addItem(PAIR.service, "open", "value");
+      fake.needsPrompt = true;
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const stored = secrets.set(PAIR.service, "new", "value");
+      await prompted;
+      const controller = new AbortController();
+      const asked = fake.called("Unlock");
+      const failure = failureOf(secrets.get({ ...PAIR, name: "a", signal: controller.signal }));
+      await asked;
+      // Answered after the call that wants the dialog, which is in the queue then.
+      expect(await secrets.get(PAIR.service, "open")).toBe("value");
+      // On the same connection, and answered after the dialog's place has come and gone.
+      fake.held.add("SearchItems");
+      const searched = fake.called("SearchItems");
+      const last = secrets.get(PAIR.service, "open");
+      await searched;
+      controller.abort(new Error("no longer"));
+      expect((await failure).message).toBe("no longer");
+      fake.completePrompts();
+      await stored;
+      fake.release();
+      expect(await last).toBe("value");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
+    test("a service that answers for a locked item with an empty value, as KWallet", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.hidesLocks = true;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      expect(await secrets.get(PAIR)).toBe("value");
+      const item = fake.items.get(fake.addItem(PAIR.service, "other", "another value"))!;
+      const searched = fake.called("SearchItems");
+      const reading = secrets.get(PAIR.service, "other");
+      await searched;
+      item.isLocked = true; // between the search and the read
+      expect(await reading).toBe("another value");
+    });
+
+    test("a service that asks before it creates and deletes", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.needsPrompt = true;
+      const names = ["a", "b", "c", "d"];
+      await Promise.all(names.map((name) => secrets.set(PAIR.service, name, name)));
+      expect(await Promise.all(names.map((name) => secrets.get(PAIR.service, name)))).toEqual(names);
+      expect(await Promise.all(names.map((name) => secrets.delete(PAIR.service, name)))).toEqual(
+        names.map(() => true),
+      );
+      expect(fake.items.size).toBe(0);
+      expect(fake.maxOpenPrompts).toBe(1);
+    });
+
+    test("while one operation waits for a person, others go on", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, "locked", "later", { isLocked: true });
+      fake.addItem(PAIR.service, "open", "now");
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const waiting = secrets.get(PAIR.service, "locked");
+      await prompted;
+      expect(await secrets.get(PAIR.service, "open")).toBe("now");
+      fake.completePrompts();
+      expect(await waiting).toBe("later");
+    });
+  });
+});

@@ -1,0 +1,34 @@
+// A key that no release is signed with, and an rt that trusts it: built for the tests with another src/cli/upgrade/release-keys.ts,
+// since the program that people get takes no key from anywhere.
+import type { BunPlugin } from "bun";
+import { compile } from "../../../build/compile.ts";
+import { hostTarget } from "../../../build/targets.ts";
+import { compiledOnce } from "./compiled.ts";
+
+export const TEST_KEY = {
+  publicKey: "RWQ6G2y0jC0YNAimIdq+Yrp7zPJPCMFcN3HTbL8Q3HL95hgo4xlJvOJd",
+  secretKey:
+    "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAOhtstIwtGDQB4FA3d7iPWt0hRDiBWJHFfRVfZbUoRJBtcvdjql8zKgimIdq+Yrp7zPJPCMFcN3HTbL8Q3HL95hgo4xlJvOJdAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+} as const;
+
+/** The key after that: what is in the table beside it. */
+export const NEXT_KEY = {
+  publicKey: "RWQVCH+XwwGQEU9skGx6Q6XmGQoX6RID5jA2qFncmMWar7SbzTBJsLv7",
+  secretKey:
+    "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAFQh/l8MBkBGdJ1vogy4BgZVbs83QnJuKffEOAJAjnoqn6U99cdXEAU9skGx6Q6XmGQoX6RID5jA2qFncmMWar7SbzTBJsLv7AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+} as const;
+
+const testKeys: BunPlugin = {
+  name: "rt-test-keys",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]upgrade[\\/]keys\.ts$/ }, () => ({
+      contents: `export const RELEASE_KEYS = ${JSON.stringify([TEST_KEY.publicKey, NEXT_KEY.publicKey])};`,
+      loader: "ts",
+    }));
+  },
+};
+
+/** An rt that is `dist/rt` but for its keys. */
+export function compileTrusting(): Promise<string> {
+  return compiledOnce("that-trusts-the-test-key", (path) => compile(hostTarget(), path, [testKeys]));
+}

@@ -1,0 +1,346 @@
+// How a run ends that is told to: by which of several signals, when what will not end is killed, and what is left alone.
+// Scripts say when they have heard a signal, so that the next one is the second for certain.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { workspace } from "../support/workspace.ts";
+
+const DEAF = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+/** Says that a signal came, and goes on. */
+const HEARING = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+
+/** Lives until it is killed, and says so when it is asked. */
+const ANSWERS = 'trap "echo > answer" USR1; echo > listens; while :; do sleep 1017 & wait; done';
+
+interface Run {
+  /** Where the scripts are started. */
+  readonly path: string;
+  readonly child: ReturnType<typeof startRt>;
+  readonly mark: Mark;
+  /** Resolves when standard output has had it so many times. */
+  shows(text: string, times?: number): Promise<void>;
+  /** All of standard output, when rt has ended. */
+  ends(): Promise<string>;
+}
+
+async function withRun(
+  scripts: Record<string, string>,
+  args: string[],
+  use: (run: Run) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  await using project = await createProject({ "package.json": { scripts } });
+  const mark = createMark();
+  const child = startRt({ args, cwd: project.path, env: { ...mark.env, ...env } });
+  const reader = child.stdout.getReader();
+  let shown = "";
+  const read = async () => {
+    const { done, value } = await reader.read();
+    shown += Buffer.from(value ?? []).toString();
+    return !done;
+  };
+  try {
+    await use({
+      path: project.path,
+      child,
+      mark,
+      async shows(text, times = 1) {
+        while (shown.split(text).length <= times)
+          if (!(await read())) throw new Error(`Ended without "${text}": ${shown}`);
+      },
+      async ends() {
+        while (await read());
+        await child.exited;
+        return shown;
+      },
+    });
+  } finally {
+    mark.kill();
+  }
+}
+
+const MANY = ["run", "--parallel", "--silent", "deaf", "hearing"];
+const SCRIPTS = { deaf: DEAF, hearing: HEARING };
+
+test.concurrent.each([
+  ["rt run --parallel", MANY],
+  ["rt --watch run", ["--watch", "--silent", "run", "deaf"]],
+  ["rt --watch run --parallel", ["--watch", ...MANY]],
+])(
+  "%s: what does not heed a signal is killed after a grace",
+  (_, args) =>
+    withRun(SCRIPTS, args, async ({ child, mark, shows, ends }) => {
+      await shows("up\n", args === MANY ? 2 : 1);
+      child.kill("SIGTERM");
+      await ends();
+      expect(child.signalCode).toBe("SIGTERM");
+      expect(mark.find()).toEqual([]);
+    }),
+  20_000,
+);
+
+test.concurrent(
+  "what a script has put into the background may end in its own time, when the script has",
+  () => {
+    // It holds no pipe of rt's, and begins to end when the script is no more.
+    const background =
+      "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.01; done; " +
+      "while kill -0 $1; do sleep 0.01; done; for i in $(seq 30); do sleep 0.01; done; : > ended";
+    const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.01; done; echo up; wait`;
+    return withRun({ left }, ["run", "--parallel", "left"], async ({ child, path, shows, ends }) => {
+      await shows("up\n");
+      child.kill("SIGTERM");
+      await ends();
+      expect(child.signalCode).toBe("SIGTERM");
+      expect(existsSync(`${path}/ended`)).toBe(true);
+    });
+  },
+);
+
+test.concurrent("a second SIGINT kills at once what did not heed the first", () =>
+  withRun(SCRIPTS, MANY, async ({ child, mark, shows, ends }) => {
+    await shows("up\n", 2);
+    child.kill("SIGINT");
+    await shows("heard\n");
+    child.kill("SIGINT");
+    // Killed, it cannot say that it heard the second one.
+    expect((await ends()).split("heard").length).toBe(2);
+    expect(child.signalCode).toBe("SIGINT");
+    expect(mark.find()).toEqual([]);
+  }),
+);
+
+test.concurrent("the first of several signals is what a run dies of, and a second SIGTERM is passed on", () =>
+  withRun(SCRIPTS, MANY, async ({ child, shows, ends }) => {
+    await shows("up\n", 2);
+    child.kill("SIGHUP");
+    await shows("heard\n");
+    child.kill("SIGTERM");
+    await shows("heard\n", 2);
+    child.kill("SIGINT");
+    await ends();
+    expect(child.signalCode).toBe("SIGHUP");
+  }),
+);
+
+test.concurrent("rt --watch dies of the first of two signals, and kills at the second", () => {
+  // Left alone, it would end before the grace does.
+  const t =
+    "trap told=1 HUP; echo up; until [ $told ]; do sleep 0.01; done; echo heard; sleep 2; echo finished";
+  return withRun({ t }, ["--watch", "--silent", "run", "t"], async ({ child, mark, shows, ends }) => {
+    await shows("up\n");
+    child.kill("SIGHUP");
+    await shows("heard\n");
+    child.kill("SIGTERM");
+    expect(await ends()).toBe("up\nheard\n");
+    expect(child.signalCode).toBe("SIGHUP");
+    expect(mark.find()).toEqual([]);
+  });
+});
+
+test.concurrent("a hook that goes on after a signal is killed at the second", () =>
+  withRun(
+    { pret: HEARING, t: "echo never" },
+    ["--silent", "run", "t"],
+    async ({ child, mark, shows, ends }) => {
+      await shows("up\n");
+      child.kill("SIGTERM");
+      await shows("heard\n");
+      child.kill("SIGHUP");
+      expect(await ends()).toBe("up\nheard\n");
+      expect(child.signalCode).toBe("SIGKILL");
+      expect(mark.find()).toEqual([]);
+    },
+  ),
+);
+
+/** Waits for the end of the script `left`, which is told on standard error. */
+async function leftEnds({ child }: Run): Promise<void> {
+  const told = child.stderr.getReader();
+  for (let text = ""; !/left +\| Done/.test(text);)
+    text += Buffer.from((await told.read()).value!).toString();
+}
+
+const LEFT = "sleep 1019 & echo left";
+const commandsOf = ({ mark }: Run) => mark.find().map(({ command }) => command);
+
+test.concurrent.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends also what a script that has ended left in the background",
+  (signal) =>
+    withRun(
+      { left: LEFT, runs: "echo up; exec sleep 1018" },
+      ["run", "--parallel", "left", "runs"],
+      async (run) => {
+        await run.shows("up\n");
+        await leftEnds(run);
+        run.child.kill(signal);
+        await run.ends();
+        expect(run.child.signalCode).toBe(signal);
+        expect(commandsOf(run)).toEqual([]);
+      },
+    ),
+);
+
+test.concurrent("Ctrl-C in a terminal does, also where the scripts are those of packages", async () => {
+  await using project = await createProject(
+    workspace({ a: { scripts: { t: LEFT } }, b: { scripts: { t: "echo up; exec sleep 1018" } } }),
+  );
+  const mark = createMark();
+  const args = ["run", "--filter=*", "--concurrency=2", "t"];
+  await using terminal = startOnTerminal([RT, ...args], cleanEnvironment(mark.env), {
+    cwd: project.path,
+    isInControl: true,
+  });
+  await terminal.shows("Done in");
+  await terminal.shows("up");
+  terminal.type("\x03");
+  expect(await terminal.ends()).toBe("SIGINT");
+  expect(mark.find()).toEqual([]);
+});
+
+test.concurrent("what was left and does not heed a signal is killed", () =>
+  withRun(
+    { left: `(${DEAF.replace("up", "left")}) & until [ -e go ]; do sleep 0.01; done`, hearing: HEARING },
+    ["run", "--parallel", "left", "hearing"],
+    async (run) => {
+      await run.shows("left\n");
+      await run.shows("up\n");
+      await Bun.write(`${run.path}/go`, "");
+      await leftEnds(run);
+      run.child.kill("SIGINT");
+      await run.shows("heard\n");
+      run.child.kill("SIGINT");
+      await run.ends();
+      expect(commandsOf(run)).toEqual([]);
+    },
+  ),
+);
+
+test.concurrent.each([0, 3])(
+  "at an end of its own, here with %d, a run leaves in the background what scripts that have ended put there",
+  (status) =>
+    withRun(
+      {
+        left: LEFT,
+        ends: `until [ -e go ]; do sleep 0.01; done; exit ${status}`,
+        ...(status > 0 && { runs: "echo up; exec sleep 1018" }),
+      },
+      ["run", "--parallel", "left", "ends", ...(status > 0 ? ["runs"] : [])],
+      async (run) => {
+        await leftEnds(run);
+        if (status > 0) await run.shows("up\n");
+        await Bun.write(`${run.path}/go`, "");
+        await run.ends();
+        expect(run.child.exitCode).toBe(status);
+        expect(commandsOf(run)).toEqual(["sleep 1019"]);
+      },
+    ),
+);
+
+test.skipIf(process.platform !== "linux")(
+  "when rt is killed, what a script left behind that had ended by itself lives on",
+  () =>
+    withRun(
+      { left: `bash -c '${ANSWERS}' left & echo up`, runs: "exec sleep 1018" },
+      ["run", "--parallel", "left", "runs"],
+      async ({ child, mark, path, shows }) => {
+        await shows("left | up\n");
+        const told = child.stderr.getReader();
+        for (let text = ""; !text.includes("left | Done");)
+          text += Buffer.from((await told.read()).value!).toString();
+        const find = (command: string) => mark.find().find((each) => each.command === command);
+        await waitUntil(() => find("sleep 1018") !== undefined && existsSync(`${path}/listens`));
+        const guardian = await guardianOf(child.pid, 1);
+        child.kill("SIGKILL");
+        // It ends when it has killed all that it is going to kill, and stops each of them before.
+        await waitUntil(() => !existsSync(`/proc/${guardian}/cwd`));
+        await waitUntil(() => find("sleep 1018") === undefined);
+        const left = mark.find().find(({ command }) => command.endsWith(" left"));
+        process.kill(left!.pid, "SIGUSR1");
+        await waitUntil(() => existsSync(`${path}/answer`));
+      },
+    ),
+);
+
+test("an exit status says whether a script could not be found or not be started", async () => {
+  const gone = { "package.json": { workspaces: ["packages/*"] } };
+  for (const [script, status] of [
+    ["true", 127],
+    [`: ${"x".repeat(200_000)}`, 126],
+    ["tool", 126],
+  ] as const) {
+    await using project = await createProject({
+      ...gone,
+      "packages/a/package.json": { name: "a", scripts: { t: status === 127 ? "rm -r ../b" : "true" } },
+      "packages/b/package.json": { name: "b", scripts: { t: script, pret: "true && true" } },
+      "packages/b/node_modules/.bin/tool": "#!/etc/passwd\n", // an interpreter that may not be executed
+    });
+    await chmod(project.join("packages/b/node_modules/.bin/tool"), 0o755);
+    const child = startRt({
+      args: ["run", "--silent", "--sequential", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const told = await new Response(child.stderr).text();
+    expect(told).toContain("b:t | Cannot start: ");
+    expect(await child.exited).toBe(status);
+  }
+});
+
+test("a script that cannot be started costs no descriptor", async () => {
+  const packages = Array.from({ length: 40 }, (_, index) => `p${index + 10}`);
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: "rm -r ../p*" } },
+    ...Object.fromEntries(
+      packages.map((name) => [`packages/${name}/package.json`, { name, scripts: { t: "ls && ls" } }]),
+    ),
+  });
+  const child = startRt({
+    program: ["bash", "-c", 'ulimit -n 64; exec "$0" "$@"', RT],
+    args: ["run", "--silent", "--sequential", "--no-exit-on-error", "--filter", "*", "t"],
+    cwd: project.path,
+  });
+  const lines = (await new Response(child.stderr).text())
+    .split("\n")
+    .filter((line) => line.includes("Cannot start"));
+  expect(lines).toHaveLength(packages.length);
+  for (const line of lines) expect(line).toContain("Cannot start: its directory is not there");
+  expect(await child.exited).toBe(127);
+});
+
+test.skipIf(process.platform !== "linux").each([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])(
+  "with a limit of %d open files, a run works or says in one line what it lacks",
+  async (limit) => {
+    await using project = await createProject({
+      "package.json": { scripts: { t: "ls && seq 50000", preu: "ls && true", u: "ls" } },
+    });
+    for (const args of [["--parallel", "t"], ["--filter", ".", "t"], ["t"], ["u"]]) {
+      const child = startRt({
+        program: ["bash", "-c", `ulimit -n ${limit}; exec "$0" "$@"`, RT],
+        args: ["run", "--silent", ...args],
+        cwd: project.path,
+      });
+      const [out, told] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      const status = await child.exited;
+      if (status === 0) {
+        expect(out).toContain(args.at(-1) === "t" ? "50000\n" : "package.json\n");
+        continue;
+      }
+      expect(status).toBe(1);
+      // With 5 the engine itself ends before any code of rt's runs.
+      if (limit > 5)
+        expect(told).toMatch(
+          new RegExp(
+            `^error: (Too many open files: the limit is ${limit} \\(ulimit -n\\)\nhint: .*|Cannot read .*/package.json: EMFILE)\n$`,
+          ),
+        );
+    }
+  },
+);

@@ -1,0 +1,330 @@
+// `rt --watch run --filter`: what a change reaches starts again while the rest runs on, in one stream of output, and nothing
+// of what was started is left.
+//
+// A script says which of its starts it is by its process id; that another one was left alone is seen in that its process is
+// still there when something that comes later has been seen.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { startLive } from "../options/live.ts";
+import { freePort } from "../support/servers/ports.ts";
+import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
+import { PYTHON } from "../support/programs/programs.ts";
+import { createProject, type Files, type Project } from "../support/project.ts";
+import { cleanEnvironment, RT } from "../support/rt.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { workspace } from "../support/workspace.ts";
+
+/** Says its process id, and runs on. */
+const SERVE = "echo up $$; exec sleep 1000";
+/** With a process of a session of its own, and without a parent. */
+const LEAVE = "(setsid sh -c 'echo left $$; exec sleep 1000' &)";
+const dev = (line: string, ...needed: readonly string[]) => ({
+  scripts: { dev: line },
+  dependencies: Object.fromEntries(needed.map((name) => [name, "*"])),
+});
+
+interface Watched extends AsyncDisposable {
+  readonly project: Project;
+  readonly output: string;
+  /** Resolves with the line that says so. */
+  sees(pattern: RegExp | string): Promise<string>;
+  /** What each package's script says next behind this word, in whatever order they do. */
+  next(word: string, ...names: readonly string[]): Promise<string[]>;
+  change(name: string): Promise<void>;
+  end(): Promise<number | string>;
+  /** One Ctrl-C. */
+  interrupt(): void;
+  family(): number;
+}
+
+async function watch(files: Files, ...options: readonly string[]): Promise<Watched> {
+  const project = await createProject(files);
+  const live = startLive({
+    // One stream, so that what is said stands in the order in which it was.
+    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
+    args: ["--watch", "run", ...options, "dev"],
+    cwd: project.path,
+    env: { NO_COLOR: "1", RT_CONCURRENCY: "8" },
+  });
+  const heard = new Map<string, number>();
+  let changes = 0;
+  return {
+    project,
+    get output() {
+      return live.output;
+    },
+    sees: async (pattern) => (await live.see(pattern))[0],
+    async next(word, ...names) {
+      const find = async (name: string) => {
+        const line = `^${name}(?::dev +\\|| dev:) ${word} (\\S+)$`;
+        const count = heard.get(line) ?? 0;
+        heard.set(line, count + 1);
+        const all = () => [...live.output.matchAll(new RegExp(line, "gm"))];
+        await waitUntil(() => all().length > count);
+        return all()[count]![1]!;
+      };
+      return await Promise.all(names.map(find));
+    },
+    change: async (name) => await project.write({ [name]: `// ${++changes}` }),
+    async end() {
+      live.kill("SIGINT");
+      return await live.ended;
+    },
+    interrupt: () => live.kill("SIGINT"),
+    family: () => live.family(),
+    async [Symbol.asyncDispose]() {
+      await live[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What has ended may be in the process table until somebody asks how. */
+function isAlive(pid: string): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
+test("what a change reaches starts again, with all that it has started, and the rest runs on", async () => {
+  const packages = {
+    api: dev(`${LEAVE}; ${SERVE}`),
+    app: dev(SERVE, "api"),
+    other: dev(`${LEAVE}; ${SERVE}`),
+    unnamed: {},
+  };
+  await using live = await watch(workspace(packages), "--parallel", "--filter=*");
+  const [api, app, other] = await live.next("up", "api", "app", "other");
+  const [apiLeft, otherLeft] = await live.next("left", "api", "other");
+  await live.change("packages/api/src/a.ts");
+  const [api2, app2] = await live.next("up", "api", "app");
+  const [api2Left] = await live.next("left", "api");
+  expect([api, app, apiLeft].filter((pid) => isAlive(pid!))).toEqual([]);
+  await live.change("packages/app/a.ts");
+  const [app3] = await live.next("up", "app");
+  expect(isAlive(app2!)).toBe(false);
+  await live.change("packages/unnamed/a.ts");
+  await live.sees("packages/unnamed/a.ts changed; nothing that was chosen depends on it");
+  const alive = [api2, api2Left, app3, other, otherLeft];
+  expect(alive.filter((pid) => isAlive(pid!))).toEqual(alive);
+  expect(live.output.match(/^rt: .*changed$/gm)).toEqual([
+    "rt: packages/api/src/a.ts changed",
+    "rt: packages/app/a.ts changed",
+  ]);
+  expect(await live.end()).toBe("SIGINT");
+  expect(live.family()).toBe(0);
+});
+
+test("a server whose first thread has ended is of the package that has started it", async () => {
+  const [mine, others, traceless] = [freePort(), freePort(), freePort()];
+  const serve = `(setsid ${PYTHON} server.py &) ; ${SERVE}`;
+  const leave = `(setsid env -i PATH="$PATH" ${PYTHON} traceless.py &)`;
+  const files = workspace({ api: dev(serve), other: dev(`${leave}; ${serve}`) });
+  const servers = {
+    "packages/api/server.py": serverOfSecondThread(mine),
+    "packages/other/server.py": serverOfSecondThread(others),
+    "packages/other/traceless.py": serverOfSecondThread(traceless),
+  };
+  await using live = await watch({ ...files, ...servers }, "--parallel", "--filter=*");
+  await waitUntil(() => [others, traceless].every((port) => live.output.includes(`serving ${port}`)));
+  for (let round = 0; round < 2; round += 1) {
+    if (round > 0) await live.change("packages/api/a.ts");
+    const line = new RegExp(`serving ${mine}|already in use`, "g");
+    await waitUntil(() => (live.output.match(line)?.length ?? 0) > round);
+  }
+  expect(live.output).not.toContain("already in use");
+  const isServed = async (port: number) =>
+    await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } }).then(
+      (socket) => (socket.end(), true),
+      () => false,
+    );
+  const served = async () => await Promise.all([mine, others, traceless].map(isServed));
+  expect(await served()).toEqual([true, true, true]);
+  expect(await live.end()).toBe("SIGINT");
+  expect(await served()).toEqual([false, false, false]);
+});
+
+test("what does not want to end is killed before the next start, and what has left no trace at the end", async () => {
+  const stubborn = "sh -c 'trap \"\" TERM; echo stubborn $$; while :; do sleep 0.05; done' &";
+  const traceless = "(setsid env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &)";
+  const packages = {
+    api: dev(`${stubborn} ${SERVE}`),
+    ended: dev(`${stubborn} echo up $$`),
+    other: dev(`${traceless}; echo done yes`),
+  };
+  await using live = await watch(workspace(packages), "--parallel", "--filter=*");
+  const first = await live.next("stubborn", "api", "ended");
+  const [stray] = await live.next("traceless", "other");
+  await live.next("up", "api", "ended");
+  await live.sees(/^ended:dev \| Done /m);
+  await live.project.write({ "packages/api/a.ts": "1", "packages/ended/a.ts": "1" });
+  // All that was ended together is gone before any of it starts again.
+  await live.next("up", "ended");
+  expect(first.filter(isAlive)).toEqual([]);
+  const [up] = await live.next("up", "api");
+  expect([up, stray].filter((pid) => isAlive(pid!))).toEqual([up, stray]);
+  const second = await live.next("stubborn", "api", "ended");
+  live.interrupt();
+  await live.sees(/^api:dev +\| Signaled: SIGINT$/m);
+  // The second one kills.
+  expect(await live.end()).toBe("SIGINT");
+  expect([...second, up, stray].filter((pid) => isAlive(pid!))).toEqual([]);
+  expect(live.family()).toBe(0);
+}, 60_000);
+
+test("what its hook has left ends with it, though nothing tells whose it is but the hook's session", async () => {
+  const traceless = "env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &";
+  const packages = { api: { scripts: { predev: traceless, dev: SERVE } } };
+  await using live = await watch(workspace(packages), "--filter=*");
+  const [up] = await live.next("up", "api");
+  const stray = (await live.sees(/traceless \d+/)).slice("traceless ".length);
+  await live.change("packages/api/a.ts");
+  await live.next("up", "api");
+  expect([up!, stray].filter(isAlive)).toEqual([]);
+  expect(await live.end()).toBe("SIGINT");
+});
+
+test("one that ends, or fails, ends no other, and waits for a change that reaches it", async () => {
+  const packages = {
+    api: dev('test -e a.ts || exit 3; echo found "$(cat a.ts)"'),
+    app: dev("echo tried yes; sh a.sh", "api"),
+    other: dev(SERVE),
+  };
+  await using live = await watch(workspace(packages), "--filter=*");
+  const [other] = await live.next("up", "other");
+  await live.sees("api dev: Exited with code 3");
+  // The failure keeps it from running, so both are tried again.
+  await live.change("packages/app/a.ts");
+  await live.sees("api dev: Exited with code 3\napp dev: Skipped because api dev did not succeed\n");
+  await live.project.write({ "packages/api/a.ts": "1" });
+  await live.next("found", "api");
+  await live.next("tried", "app");
+  await live.sees(/^app dev: Exited with code \d+$/m);
+  await live.project.write({ "packages/app/a.sh": SERVE, "packages/app/a.ts": "// now it counts" });
+  const [app] = await live.next("up", "app");
+  expect(live.output.split("api dev: found").length).toBe(2);
+  expect([other, app].map((pid) => isAlive(pid!))).toEqual([true, true]);
+});
+
+test("what depends on a script that ends starts again when that has ended", async () => {
+  const packages = {
+    lib: dev('until test -e go; do sleep 0.01; done; rm go; echo built "$(cat a.ts)"'),
+    app: dev(SERVE, "lib"),
+  };
+  await using live = await watch(
+    workspace(packages, { "packages/lib/a.ts": "" }),
+    "--filter=*",
+    "--watch-ignore=go",
+  );
+  const build = async (text: string) => {
+    await live.project.write({ "packages/lib/go": "" });
+    expect(await live.next("built", "lib")).toEqual([text]);
+  };
+  await live.project.write({ "packages/lib/a.ts": "1" });
+  await build("1");
+  const [app] = await live.next("up", "app");
+  await live.project.write({ "packages/lib/a.ts": "2" });
+  await waitUntil(() => !isAlive(app!));
+  await live.sees("packages/lib/a.ts changed");
+  const before = live.output.length;
+  await build("2");
+  const [app2] = await live.next("up", "app");
+  expect(live.output.slice(before)).toMatch(
+    /^lib dev: built 2\nlib dev: Exited with code 0\napp dev: up \d+\n$/m,
+  );
+  expect(isAlive(app2!)).toBe(true);
+});
+
+test("what says which packages there are has all of them planned anew, and a mistake there is waited for", async () => {
+  const packages = { api: dev(SERVE), app: dev(SERVE) };
+  await using live = await watch(workspace(packages), "--parallel", "--filter=*");
+  const first = await live.next("up", "api", "app");
+  await live.project.write({ "packages/new/package.json": { name: "new", scripts: { dev: SERVE } } });
+  const second = await live.next("up", "api", "app", "new");
+  expect(first.filter(isAlive)).toEqual([]);
+  await live.project.write({ "packages/new/package.json": '{ "name": "new", ' });
+  await live.sees(
+    /^error: Cannot read .*\/new\/package\.json:1:\d+: .*\n(?:hint: .*\n)?rt: "dev" exited with code 1; waiting for a change$/m,
+  );
+  expect(second.filter(isAlive)).toEqual([]);
+  await live.project.write({ "packages/new/package.json": { name: "new", scripts: {} } });
+  const third = await live.next("up", "api", "app");
+  await live.project.write({
+    "packages/api/package.json": { name: "api", scripts: { dev: `echo changed yes; ${SERVE}` } },
+  });
+  await live.next("changed", "api");
+  await live.next("up", "api", "app");
+  expect(third.filter(isAlive)).toEqual([]);
+  expect(await live.end()).toBe("SIGINT");
+  expect(live.family()).toBe(0);
+});
+
+test("a signal ends it while nothing can be planned", async () => {
+  await using live = await watch(workspace({ api: dev(SERVE) }), "--filter=*");
+  await live.next("up", "api");
+  await live.project.write({ "packages/api/package.json": "{" });
+  await live.sees("waiting for a change");
+  expect(await live.end()).toBe("SIGINT");
+  expect(live.output).toEndWith("waiting for a change\n");
+  expect(live.family()).toBe(0);
+});
+
+test("one that writes what it is started by is found out while the others run on", async () => {
+  const packages = {
+    api: dev("date +%N > stamp.ts; echo wrote it; exec sleep 1000"),
+    app: dev("date +%N > stamp.ts; echo wrote it; exec sleep 1000", "api"),
+    other: dev(SERVE),
+  };
+  await using live = await watch(
+    workspace(packages, { "packages/api/stamp.ts": "", "packages/app/stamp.ts": "" }),
+    "--parallel",
+    "--filter=*",
+  );
+  const [other] = await live.next("up", "other");
+  const named = (name: string) =>
+    waitUntil(() => live.output.includes(`packages/${name}/stamp.ts is left alone from now on\n`));
+  await named("api");
+  await named("app");
+  expect(isAlive(other!)).toBe(true);
+}, 60_000);
+
+test("--sequential goes on where it stopped", async () => {
+  const packages = { a: dev("sh a.sh"), b: dev("echo ran b"), c: dev("echo ran c") };
+  await using live = await watch(workspace(packages), "--sequential", "--filter=*");
+  await live.sees(/^c:dev \| Not started$/m);
+  await live.sees("waiting for a change");
+  await live.project.write({ "packages/a/a.sh": "echo ran a", "packages/a/a.ts": "" });
+  await live.sees(/^a:dev \| ran a\n.*\nb:dev \| ran b\n.*\nc:dev \| ran c\n.*\n/m);
+  await live.sees('rt: "dev" exited with code 0; waiting for a change');
+  await live.change("packages/b/a.ts");
+  await live.sees("rt: packages/b/a.ts changed\nb:dev | ran b\n");
+  await live.sees('rt: "dev" exited with code 0; waiting for a change');
+});
+
+test("on a terminal the view goes on, and Ctrl-C leaves nothing", async () => {
+  await using project = await createProject(
+    workspace({ api: dev(`${LEAVE}; ${SERVE} `), other: dev(SERVE) }),
+  );
+  const mark = createMark();
+  const line = `cd '${project.path}' && exec '${RT}' --watch run --filter '*' dev`;
+  const env = { ...cleanEnvironment(), ...mark.env, RT_CONCURRENCY: "8" } as Record<string, string>;
+  await using terminal = startOnTerminal(["script", "-qec", line, "/dev/null"], env);
+  await terminal.shows("Running...", 2);
+  await terminal.shows("left ");
+  const found = () => mark.find().filter(({ command }) => command === "sleep 1000");
+  await waitUntil(() => found().length === 3);
+  const before = found().map(({ pid }) => pid);
+  await project.write({ "packages/api/a.ts": "1" });
+  await terminal.shows("rt: packages/api/a.ts changed");
+  await terminal.shows("Interrupted");
+  // Two of three are others than before.
+  await waitUntil(() => {
+    const pids = found().map(({ pid }) => pid);
+    return pids.length === 3 && pids.filter((pid) => before.includes(pid)).length === 1;
+  });
+  terminal.type("\x03");
+  expect(await terminal.ends()).toBe(128 + 2);
+  expect(mark.find()).toEqual([]);
+});
