@@ -51,7 +51,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/secrets/macos/keychain",
     "platform/secrets/windows/credential-store",
   ],
-  "secrets-command": ["src/secrets/command", "src/secrets/hidden-prompt", "src/secrets/grants/missing-secrets"],
+  "secrets-command": [
+    "src/secrets/command",
+    "src/secrets/hidden-prompt",
+    "src/secrets/grants/missing-secrets",
+  ],
   "secrets-mapping": [
     "src/secrets/grants/secret-provisioning",
     "src/secrets/grants/command-source",
@@ -64,7 +68,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   debugger: ["src/runner/engine/debugger"],
   "debugger-texts": ["src/runner/engine/debugger-bundle"],
   "script-start": ["src/runner/fast-path/script-start", "src/runner/script/launch"],
-  attended: ["src/runner/script/stdio-strategy", "src/runner/script/redacted-process", "src/redaction/minimum-length"],
+  attended: [
+    "src/runner/script/stdio-strategy",
+    "src/runner/script/redacted-process",
+    "src/redaction/minimum-length",
+  ],
   redaction: ["src/redaction/stream", "src/redaction/text", "src/redaction/printers"],
   many: [
     "src/runner/task-run/multi-script",
@@ -92,7 +100,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/tracing/tracing",
     "platform/tracing/linux/tracer",
   ],
-  "shared-cache": ["src/runner/task-run/remote-cache", "src/remote-execution/consent"],
+  "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
   share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],
   settings: [
     "src/config/rtfig",
@@ -152,11 +160,11 @@ export const LATE_MODULES: readonly string[] = [
   ...PACKED_MODULES,
 ];
 
-/** The folder of `platform` that only one system's program has. */
+/** The name of the folders of `platform` that only one system's program has. */
 const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
-  linux: "platform/native/",
-  darwin: "platform/secrets/macos/",
-  windows: "platform/secrets/windows/",
+  linux: "/linux/",
+  darwin: "/macos/",
+  windows: "/windows/",
 };
 
 const LATE: readonly string[] = ["dynamic-import", "require-call"];
@@ -165,7 +173,7 @@ const LATE: readonly string[] = ["dynamic-import", "require-call"];
 export function sharedChunks({ os }: BuildTarget): BunPlugin {
   const absent = Object.values(FOLDERS).filter((folder) => folder !== FOLDERS[os]);
   const modulesOf = (name: string) =>
-    SHARED[name]!.filter((module) => !absent.some((folder) => module.startsWith(folder))).map((module) =>
+    SHARED[name]!.filter((module) => !absent.some((folder) => module.includes(folder))).map((module) =>
       join(ROOT, `${module}.ts`),
     );
   const names = new Map(

@@ -79,14 +79,14 @@ const FILE_LOADERS = [
   ".glb",
 ];
 
-/** Leaves the other systems' modules out: what `platform/*.ts` imports of them becomes an empty module. */
+/** Leaves the other systems' modules out: what `platform/<subject>/*.ts` imports of them becomes an empty module. */
 function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
   const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
   return {
     name: "rt-platform",
     setup(build) {
-      build.onResolve({ filter: new RegExp(`^\\./(?:${absent})/`) }, ({ path, importer }) =>
-        /[\\/]platform[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
+      build.onResolve({ filter: new RegExp(`^\\.{1,2}/(?:.*/)?(?:${absent})/`) }, ({ path, importer }) =>
+        /[\\/]platform[\\/][^\\/]+[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
       );
       build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));
     },
@@ -187,7 +187,12 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   for (const [os, system] of SYSTEMS) {
     const define = { "process.platform": JSON.stringify(system) };
     // Of any processor: which one it is, is asked when it runs.
-    const made = await bundleScript("src/runtime/modules/lazy-modules.ts", { os, arch: "x64" }, plugins, define);
+    const made = await bundleScript(
+      "src/runtime/modules/lazy-modules.ts",
+      { os, arch: "x64" },
+      plugins,
+      define,
+    );
     parts[system] = made.script;
     inputs.push(...made.inputs);
   }

@@ -28,7 +28,11 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   picker: ["src/cli/picker/pick"],
   "plan-graph": ["src/reporters/plan/plan-graph"],
   "github-report": ["src/reporters/terminal/github-reporter"],
-  reports: ["src/reporters/page/run-page-reporter", "src/reporters/report-files/trace-reporter", "src/reporters/report-files/junit-reporter"],
+  reports: [
+    "src/reporters/page/run-page-reporter",
+    "src/reporters/report-files/trace-reporter",
+    "src/reporters/report-files/junit-reporter",
+  ],
 };
 
 /** What scripts have from the program, as far as they need it: what others of its chunks need as well. */

@@ -12,18 +12,12 @@ import { hasProgram } from "./system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../platform/native/linux");
 const SOURCES = [
-  ...["system.h", "entry.h", "gate.c", "launcher.c", "monitor.c"],
+  ...["syscalls.h", "start.h", "tracee-launcher.c", "job-monitor.c"],
   ...[
-    "caller.h",
-    "calls.h",
-    "contents.h",
-    "journal.h",
-    "memory.h",
-    "recorder.c",
-    "sight.h",
-    "testimony.h",
+    ...["tracee-memory.h", "syscall-handlers.h", "file-contents.h", "journal.h", "arena.h", "recorder.c"],
+    ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h"],
   ].map((name) => `recorder/${name}`),
-  ...["recorder/usher.h", "recorder/way.h", "witness/log.h", "witness/witness.c"],
+  ...["interposer/call-log.h", "interposer/interposer.c"],
 ];
 export const PROGRAMS = ["gate", "launcher", "monitor", "recorder"] as const;
 
@@ -58,20 +52,20 @@ const LIBRARY = [
   "-Wl,--hash-style=gnu",
   "-Wl,-z,norelro",
 ];
-type Made = (typeof PROGRAMS)[number] | "witness";
+type Made = (typeof PROGRAMS)[number] | "interposer";
 export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
   gate: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
-  witness: [...LIBRARY, "-ftls-model=initial-exec"],
+  interposer: [...LIBRARY, "-ftls-model=initial-exec"],
 };
 const FILES: Readonly<Record<Made, string>> = {
   gate: "gate.c",
-  launcher: "launcher.c",
-  monitor: "monitor.c",
+  launcher: "tracee-launcher.c",
+  monitor: "job-monitor.c",
   recorder: "recorder/recorder.c",
-  witness: "witness/witness.c",
+  interposer: "interposer/interposer.c",
 };
 
 /** Of all that is compiled. */
@@ -111,7 +105,7 @@ export async function compileProgram(
   try {
     const made = join(directory, name);
     // The recorder has it within.
-    if (name === "recorder") compile("witness", architecture, join(directory, "witness.so"));
+    if (name === "recorder") compile("interposer", architecture, join(directory, "interposer.so"));
     compile(name, architecture, made, [`-Wa,-I,${directory}`]);
     return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");
   } finally {

@@ -32,7 +32,7 @@ import { hostTarget, TARGETS } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 
 /** How much larger than the engine alone a binary may be; docs/releasing.md has what it consists of. */
-export const MOST_ADDED = 4_000_000; // bytes
+export const MOST_ADDED = 10_000_000; // bytes
 
 export interface ReleaseSettings {
   readonly names: readonly string[];

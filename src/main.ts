@@ -28,7 +28,8 @@ if (plan?.mode === "in-process") {
 }
 
 async function carryOut(words: readonly string[]): Promise<RunOutcome> {
-  if (argv0 === TRACED_NAME) return await (await import("../platform/tracing/tracer-process.ts")).runTracerHelper(words);
+  if (argv0 === TRACED_NAME)
+    return await (await import("../platform/tracing/tracer-process.ts")).runTracerHelper(words);
   const target = words[0] === "run" ? words[1] : words[0];
   if (target === "-" && !mayStandIn(argv0)) {
     const { startInput } = await import("./runner/engine/stdin-start.ts");

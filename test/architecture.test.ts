@@ -43,54 +43,70 @@ for (const path of [...new Glob("{src,platform,build,bench}/**/*.{ts,mjs,cjs}").
 
 const product = sources.filter(({ path }) => /^(?:src|platform)\//.test(path));
 
-/** `src/runner/plan.ts` is of the layer "run", `platform/x.ts` of "platform", `src/errors.ts` of "errors". */
+/** `src/cli/picker/x.ts` is of the layer "cli/picker", since MAY_IMPORT has it; `src/cli/x.ts` of "cli", `platform/x.ts` of "platform". */
 function layerOf(path: string): string {
-  const [top, name = ""] = path.split("/");
-  return top === "src" ? name.replace(/\.ts$/, "") : top!;
+  const [top, name = "", inner = ""] = path.split("/");
+  if (top !== "src") return top!;
+  const room = `${name}/${inner}`;
+  return room in MAY_IMPORT ? room : name.replace(/\.ts$/, "");
 }
 
 /** Single files that know nobody but each other. */
 const GROUND = [
-  "color",
-  "complaint",
-  "failure",
-  "nearest",
-  "own-output",
-  "printable",
-  "process-number",
-  "repository-name",
+  ...[
+    "color",
+    "error-output",
+    "user-error",
+    "did-you-mean",
+    "printable",
+    "process-id",
+    "shell-quoting",
+    "source-extensions",
+    "output",
+    "repository-name",
+  ],
   "version",
 ];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  main: ["cli", "run", "platform"],
+  main: ["cli", "runner", "platform"],
   cli: [
-    ...["run", "debugger", "cache", "settings", "config", "options", "doctor", "picker"],
-    ...["secrets", "upgrade", "workspace"],
-    ...["platform", ...GROUND],
-  ],
-  run: [
     ...[
-      "tasks",
-      "reapi",
-      "share",
+      "cli/doctor",
+      "cli/picker",
+      "cli/upgrade",
+      "runner",
+      "debugger",
       "cache",
-      "settings",
+      "config/settings",
       "config",
       "options",
-      "debugger",
-      "runtime",
-      "secrets",
-      "redaction",
     ],
-    ...["workspace", "platform"],
-    ...GROUND,
+    ...["secrets", "workspace", "platform", ...GROUND],
   ],
-  tasks: ["share", "settings", "redaction", "workspace", "platform", ...GROUND],
-  cache: ["reapi", "settings", "redaction", "workspace", "platform", ...GROUND],
-  doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
-  picker: ["workspace", "platform", ...GROUND],
-  settings: ["config", "options", "platform", ...GROUND],
+  "cli/doctor": ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
+  "cli/picker": ["workspace", "platform", ...GROUND],
+  "cli/upgrade": ["platform", ...GROUND],
+  runner: [
+    ...[
+      "reporters",
+      "tasks",
+      "watch",
+      "remote-execution",
+      "reapi",
+      "distributed",
+      "cache",
+      "config/settings",
+      "config",
+    ],
+    ...["options", "debugger", "runtime", "secrets", "redaction", "workspace", "platform", ...GROUND],
+  ],
+  watch: ["reporters", "config/settings", "tasks", "workspace", "platform", ...GROUND],
+  reporters: ["tasks", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  "remote-execution": ["tasks", "reapi", "cache", "config/settings", "workspace", "platform", ...GROUND],
+  tasks: ["distributed", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["reapi", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  "config/settings": ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
   workspace: ["platform", ...GROUND],
@@ -99,13 +115,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
   redaction: GROUND,
   reapi: ["repository-name"],
-  share: GROUND,
-  upgrade: ["platform", ...GROUND],
+  distributed: GROUND,
   csrf: ["platform", "errors"],
   errors: [],
   platform: [],
   ...Object.fromEntries(GROUND.map((name) => [name, GROUND])),
-  "own-output": ["platform", "failure"],
+  output: ["platform", "user-error"],
   version: ["package.json"],
 };
 
@@ -128,7 +143,8 @@ test("imports go down only", () => {
 
 test("options are looked up by their names where settings are made of them, and nowhere behind it", () => {
   const wrong = product.flatMap(({ path, imports }) =>
-    imports.some((each) => each.path === "src/options/parse.ts") && !/^src\/(?:cli|settings)\//.test(path)
+    imports.some((each) => each.path === "src/options/parse.ts") &&
+    !/^src\/(?:cli|config\/settings)\//.test(path)
       ? [path]
       : [],
   );
@@ -180,12 +196,12 @@ test("no module needs itself to be loaded", () => {
 });
 
 test("one operating system's modules are not imported from another's, nor from src", () => {
-  const systems = /^platform\/(linux|macos|windows|posix)\//;
+  const systems = /^platform\/(?:[^/]+\/)+?(linux|macos|windows|posix)\//;
   const wrong = product.flatMap(({ path, imports }) =>
     imports.flatMap((each) => {
       const [, target] = systems.exec(each.path) ?? [];
       const [, own] = systems.exec(path) ?? [];
-      const isOpener = /^platform\/[^/]+$/.test(path);
+      const isOpener = /^platform\/[^/]+\/[^/]+$/.test(path);
       const isShared = target === "posix" && (own === "linux" || own === "macos");
       return target === undefined || target === own || isOpener || isShared
         ? []
@@ -224,7 +240,8 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   "src/debugger/bootstrap.ts":
     "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
   "src/runner/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
-  "src/runtime/preload/internal-env-filter.ts": "takes out rt's own variables before the program's first line",
+  "src/runtime/preload/internal-env-filter.ts":
+    "takes out rt's own variables before the program's first line",
   "src/runtime/preload/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",
 };
@@ -278,11 +295,7 @@ test("src/output.ts and the reporters' queue alone write to standard output and 
       ({ path, code }) => !path.startsWith("platform/") && /\bwriteSome\s*\(|\bhost\.write\s*\(/.test(code),
     )
     .map(({ path }) => path);
-  expect(callers).toEqual([
-    "src/output.ts",
-    "src/runner/script/launch.ts",
-    "src/tasks/output-queue.ts",
-  ]);
+  expect(callers).toEqual(["src/output.ts", "src/runner/script/launch.ts", "src/tasks/output-queue.ts"]);
 });
 
 /** Files that say all in a line or two. */
@@ -315,7 +328,7 @@ test("files are nouns in lower case, and short enough to be read", () => {
   ).toEqual([]);
   expect(
     sources
-      .filter(({ path }) => /(?:utils?|helpers?|manager|index|misc|common)\.ts$/.test(path))
+      .filter(({ path }) => /(?:[/-](?:utils?|helpers?|manager|common)|\/(?:index|misc))\.ts$/.test(path))
       .map(({ path }) => path),
   ).toEqual([]);
   // The tables of options and of the engine's keys are long because there is much to list.
@@ -339,7 +352,7 @@ test("what a file's start needs imports nothing of node's", () => {
     for (const [, specifier] of source.text.matchAll(
       /(?:^|\n)(?:import|export)\s+(?!type\s)[^"';]*?\sfrom\s+"([^"]+)"/g,
     )) {
-      if (path.startsWith("platform/secrets/windows/")) continue;
+      if (/^platform\/.*\/windows\//.test(path)) continue;
       if (specifier!.startsWith(".")) visit(resolveImport(path, specifier!));
       else if (
         /^(?:node:|[a-z])/.test(specifier!) &&

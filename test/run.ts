@@ -23,10 +23,17 @@ const ENGINE = process.execPath;
  * first makes programs that others start (support/compiled.ts), which wait for them if they begin sooner.
  */
 const LONG = [
-  ...["build/targets", "cache/recall", "secrets/interop", "runtime/program", "run/remote", "build/release"],
-  ...["windows/", "build/smoke", "csrf/browser", "upgrade/", "run/watch", "tasks/run-page", "cache/remote"],
-  ...["runtime/engine-switch", "debugger/", "secrets/dialogs", "run/build", "tasks/plan-page"],
-  ...["secrets/import", "differential/", "docs/samples", "build/", "macos/", "cache/", "secrets/", "tasks/"],
+  ...[
+    "build/targets",
+    "cache/entry/run-memo",
+    "secrets/linux/interop",
+    "runtime/program",
+    "remote-execution/",
+  ],
+  ...["build/release", "windows/", "build/smoke", "csrf/browser", "upgrade/", "watch/", "reporters/run-page"],
+  ...["cache/remote/", "runtime/engine-switch", "debugger/", "secrets/linux/dialogs", "runner/build"],
+  ...["reporters/plan-page", "secrets/import", "differential/", "docs/samples", "build/", "macos/"],
+  ...["cache/", "secrets/", "tasks/"],
 ];
 
 interface Count {

@@ -11,9 +11,9 @@ import type { BunPlugin } from "bun";
 import { join } from "node:path";
 
 const STAND_INS: Record<string, string> = {
-  usocket: "absent.cjs",
-  x11: "absent.cjs",
-  jsbi: "absent.cjs",
+  usocket: "unavailable-package.cjs",
+  x11: "unavailable-package.cjs",
+  jsbi: "unavailable-package.cjs",
   long: "long.cjs",
   "safe-buffer": "safe-buffer.cjs",
 };

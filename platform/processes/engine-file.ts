@@ -40,7 +40,8 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
   const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
   for (const [place, ...words] of edits)
     engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
-  const { writePrivateFile } = require("../files/private-file.ts") as typeof import("../files/private-file.ts");
+  const { writePrivateFile } =
+    require("../files/private-file.ts") as typeof import("../files/private-file.ts");
   // Its own, so that it can be taken away while another rt, or another thread, does the same.
   const path = writePrivateFile(isKept ? "engine" : `engine-${Bun.randomUUIDv7()}`, "elf", engine);
   if (isKept) return { path, close() {} };

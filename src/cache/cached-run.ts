@@ -35,9 +35,21 @@ import { compareKeys, hashOf, type CacheKey, makeKey, executableFingerprint } fr
 import { StaleOutputs } from "./restore/stale-outputs.ts";
 import { type OutputChunk, readLog } from "./entry/output-log.ts";
 import { keepWithMentions } from "./entry/root-path-detector.ts";
-import { machinePaths, type IsMachinePath, isBelow, relocateEntry, withoutBinariesAbove } from "./entry/relocation.ts";
+import {
+  machinePaths,
+  type IsMachinePath,
+  isBelow,
+  relocateEntry,
+  withoutBinariesAbove,
+} from "./entry/relocation.ts";
 import type { ConcurrentRunDetector } from "./restore/concurrent-run-detector.ts";
-import { addDeclared, listDeclared, type EntryDraft, buildEntry, type ProjectView } from "./entry/entry-builder.ts";
+import {
+  addDeclared,
+  listDeclared,
+  type EntryDraft,
+  buildEntry,
+  type ProjectView,
+} from "./entry/entry-builder.ts";
 import { restoreOutputs } from "./restore/restore.ts";
 import { type HitEvidence, hitEvidenceOf } from "./memo/path-observations.ts";
 import type { CachedRun, CachedScript, Hit, LeasedPublication, StepRequest } from "./cached-script.ts";

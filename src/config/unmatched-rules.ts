@@ -54,8 +54,8 @@ function describe(section: string, name: string, members: readonly MemberPackage
       ),
     ),
   );
-  const { nearest } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
-  const [similar] = nearest(name, known);
+  const { suggestNames } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
+  const [similar] = suggestNames(name, known);
   const shown = name.length > LONGEST ? `${name.slice(0, LONGEST)}...` : name;
   const hint = similar === undefined ? "" : `; did you mean "${similar}"?`;
   return `[${section}] names "${shown}", which no package has as a script${hint}`;

@@ -123,7 +123,7 @@ class RedisBoard implements RunCoordinator {
     if (!scripts.includes(script) || second === undefined)
       throw new UserError("Redis answers what it was not asked", "--share needs a Redis, from version 6 on");
     if (kind === "claimed") {
-      const claim = { script, id: second };
+      const claim = { taskIndex: script, id: second };
       this.#held.set(script, claim);
       return { kind, claim };
     }

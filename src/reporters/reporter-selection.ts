@@ -69,9 +69,16 @@ async function openReport(
 ): Promise<Reporter> {
   const file = (await import("./report-files/report-file.ts")).openReportFile(path, request.cwd, queue);
   if (kind === "page")
-    return (await import("./page/run-page-reporter.ts")).createPageReporter(file, plan, request, chooseLimit(request));
-  if (kind === "trace") return (await import("./report-files/trace-reporter.ts")).createTraceReporter(file, plan, request);
-  if (kind === "junit") return (await import("./report-files/junit-reporter.ts")).createJUnitReporter(file, request);
+    return (await import("./page/run-page-reporter.ts")).createPageReporter(
+      file,
+      plan,
+      request,
+      chooseLimit(request),
+    );
+  if (kind === "trace")
+    return (await import("./report-files/trace-reporter.ts")).createTraceReporter(file, plan, request);
+  if (kind === "junit")
+    return (await import("./report-files/junit-reporter.ts")).createJUnitReporter(file, request);
   return (await import("./report-files/json-reporter.ts")).createJsonReporter(file);
 }
 

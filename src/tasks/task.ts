@@ -1,5 +1,10 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/processes/contract/process-tree.ts";
+import type {
+  Child,
+  ChildExit,
+  ChildRequest,
+  StopSignal,
+} from "../../platform/processes/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { ManySettings } from "../config/settings/many.ts";

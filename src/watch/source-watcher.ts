@@ -7,7 +7,7 @@
 // Surprising: a system watches only so many directories for a user. Those beyond are passed over and counted.
 import type { FSWatcher } from "node:fs";
 import { parentDirectory } from "../workspace/package-json.ts";
-import { extensionOf, SOURCE_EXTENSIONS } from "../runner/resolve/target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../source-extensions.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreLines, readIgnoreFile, startOf } from "./gitignore.ts";
 import { LIKELY_OUTPUTS, OUTPUTS } from "./watch-patterns.ts";
 

@@ -264,8 +264,8 @@ function hintAt({ name }: Selector, members: readonly MemberPackage[], from: str
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
     return [`a path begins with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
-  const { nearest } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
-  const suggestions = nearest(name, names).map((each) => `"${each}"`);
+  const { suggestNames } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
+  const suggestions = suggestNames(name, names).map((each) => `"${each}"`);
   if (suggestions.length > 0) return [`did you mean ${suggestions.join(" or ")}?`];
   if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];
   return [

@@ -122,7 +122,8 @@ export function parsePnpmWorkspace(text: string, file: string): unknown {
   try {
     return (Bun.YAML.parse(text) as { packages?: unknown } | null)?.packages;
   } catch (error) {
-    const { lineOfSyntaxError } = require("./syntax-error-line.ts") as typeof import("./syntax-error-line.ts");
+    const { lineOfSyntaxError } =
+      require("./syntax-error-line.ts") as typeof import("./syntax-error-line.ts");
     const { name, message } = error as Error;
     const reason = name === "RangeError" ? "nested too deeply" : message.replace(/^YAML Parse error: /, "");
     throw new UserError(

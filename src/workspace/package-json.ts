@@ -112,8 +112,7 @@ export function parsePackageJson(text: string, file: string): PackageJson {
 
 /** Loaded for those who write comments alone: every start of a script would wait for it. */
 function parseLeniently(text: string, file: string): unknown {
-  const { JsonSyntaxError, parseLenientJson } =
-    require("./jsonc.ts") as typeof import("./jsonc.ts");
+  const { JsonSyntaxError, parseLenientJson } = require("./jsonc.ts") as typeof import("./jsonc.ts");
   try {
     return parseLenientJson(text);
   } catch (error) {

@@ -34,8 +34,8 @@ const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
 
 /** Those that the system's own modules really have: their absence elsewhere proves something. */
 async function ownWords(os: BuildTarget["os"]): Promise<readonly string[]> {
-  const folder = join(REPOSITORY, "platform", FOLDERS[os]);
-  const files = [...new Bun.Glob("**/*.ts").scanSync(folder)];
+  const folder = join(REPOSITORY, "platform");
+  const files = [...new Bun.Glob(`**/${FOLDERS[os]}/**/*.ts`).scanSync(folder)];
   const texts = await Promise.all(files.map(async (file) => await Bun.file(join(folder, file)).text()));
   return OWN_WORDS[os].filter((word) => texts.some((text) => text.includes(word)));
 }

@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")("a file", () => {
   test("that is a pipe with nobody at its other end is empty", async () => {
     await using project = await createProject();
     await Bun.$`mkfifo ${project.join("pipe")}`;
-    const module = JSON.stringify(`${import.meta.dir}/../../platform/posix/files.ts`);
+    const module = JSON.stringify(`${import.meta.dir}/../../platform/files/posix/files.ts`);
     const code = `import { readFile } from ${module}; console.log(readFile(process.argv.at(-1)).length)`;
     const { stdout } = Bun.spawnSync([process.execPath, "-e", code, project.join("pipe")], {
       timeout: 30_000, // what waits for the pipe waits for ever

@@ -12,11 +12,7 @@ import {
   versionOf,
 } from "../../build/native-codegen.ts";
 import * as made from "../../platform/native/linux/programs.ts";
-import {
-  openSocketPair,
-  receiveDescriptor,
-  writeBytes,
-} from "../../platform/tracing/linux/fd-passing.ts";
+import { openSocketPair, receiveDescriptor, writeBytes } from "../../platform/tracing/linux/fd-passing.ts";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
 import { createProject, type Project } from "../support/project.ts";
 

@@ -7,7 +7,13 @@ import { PREPARATION } from "../support/programs/compiled.ts";
 import { readLines, resultOf } from "../support/output.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { canRunWindows, isWine, openWindows, type Windows, WITHOUT_PIPE_SIZES } from "../support/programs/windows.ts";
+import {
+  canRunWindows,
+  isWine,
+  openWindows,
+  type Windows,
+  WITHOUT_PIPE_SIZES,
+} from "../support/programs/windows.ts";
 
 // Wine on a busy machine takes its time.
 setDefaultTimeout(60_000);

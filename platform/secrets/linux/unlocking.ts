@@ -6,7 +6,13 @@
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import { renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
-import { COLLECTION_INTERFACE, isKept, NO_OBJECT, SERVICE_INTERFACE, SERVICE_PATH } from "./dbus/dbus-names.ts";
+import {
+  COLLECTION_INTERFACE,
+  isKept,
+  NO_OBJECT,
+  SERVICE_INTERFACE,
+  SERVICE_PATH,
+} from "./dbus/dbus-names.ts";
 import { call, OperationAbandoned, type Operation, readProperty, rejectIfOver } from "./dbus/operation.ts";
 
 /** How often an object that was just unlocked may be found locked again. */

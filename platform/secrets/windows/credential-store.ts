@@ -17,7 +17,14 @@ import type {
 } from "../contract/secret-provider.ts";
 import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
 import { copySecret } from "./credential.ts";
-import { ChangingValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./chunked-credentials.ts";
+import {
+  ChangingValue,
+  listPairs,
+  readValue,
+  removeValue,
+  type Vault,
+  writeValue,
+} from "./chunked-credentials.ts";
 import { toProviderFailure } from "./failures.ts";
 import { isVaultDisabled } from "../../processes/windows/registry.ts";
 

@@ -4,7 +4,13 @@
 // alone that becomes the program, through a pipe, and is zeroed here.
 import { encodeCString } from "../../native/posix/libc.ts";
 import type { Monitor, StartMonitor } from "../posix/terminal.ts";
-import { closeDescriptor, openPipe, type Pipe, readAvailable, writeAvailable } from "../../native/posix/pipe.ts";
+import {
+  closeDescriptor,
+  openPipe,
+  type Pipe,
+  readAvailable,
+  writeAvailable,
+} from "../../native/posix/pipe.ts";
 import { environmentChanges, startProgram, waitForEnd } from "../../processes/posix/spawn.ts";
 import { openProgram } from "../../native/linux/memory-program.ts";
 

@@ -8,7 +8,15 @@ import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import type { OutputOperations } from "../contract/output.ts";
 import { isSameFile } from "../../files/same-file.ts";
 import { constants } from "../../native/posix/constants.ts";
-import { encodeCString, lastErrorNumber, libc, openLibc, processLibc, repeat, VARIABLE } from "../../native/posix/libc.ts";
+import {
+  encodeCString,
+  lastErrorNumber,
+  libc,
+  openLibc,
+  processLibc,
+  repeat,
+  VARIABLE,
+} from "../../native/posix/libc.ts";
 
 const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
 const O_WRONLY = 1;

@@ -1,8 +1,8 @@
 // The filter's program, for the kernel: made of the table of calls.
 //
 // Contract: a call of the table is told to the supervisor before it runs; one that the table does not know fails as on an
-// older kernel; a call of another architecture (32 bits) is told too, as a doubt; one that a witness makes
-// (../native/witness) is told by itself, if it only looks. Everything else runs untouched.
+// older kernel; a call of another architecture (32 bits) is told too, as a doubt; one that a interposer makes
+// (../native/interposer) is told by itself, if it only looks. Everything else runs untouched.
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "./syscalls.ts";
 
 const LOAD_WORD = 0x20;
@@ -22,7 +22,7 @@ const ARCHITECTURE = 4;
 const PLACE = 8;
 const argument = (index: number) => 16 + index * 8;
 
-/** Where a witness makes its calls (../native/witness/log.h), in two halves: behind the instruction, whose size is the processor's. */
+/** Where a interposer makes its calls (../native/interposer/log.h), in two halves: behind the instruction, whose size is the processor's. */
 const GATE_BELOW = 0x52540000;
 const GATE_ABOVE = 0x20;
 const AFTER_GATE: Readonly<Record<Architecture, number>> = { x64: GATE_BELOW + 2, arm64: GATE_BELOW + 4 };

@@ -17,7 +17,7 @@ export interface TraceEntry {
   isRead: boolean;
   isProbed: boolean;
   isWritten: boolean;
-  isConfirmed: boolean;
+  isChangeObserved: boolean;
   /** Some call was to make it that may not have been carried out yet when the next one looked. */
   isAttempted: boolean;
   names?: readonly string[];
@@ -109,7 +109,7 @@ export class TraceBuilder {
         isRead: false,
         isProbed: false,
         isWritten: false,
-        isConfirmed: false,
+        isChangeObserved: false,
         isAttempted: false,
       };
       entry = { path, first: state, now: state, ...isNot };
@@ -137,7 +137,7 @@ export class TraceBuilder {
     for (const name of before.symmetricDifference(now)) {
       const path = `${entry.path === "/" ? "" : entry.path}/${name.slice(1)}`;
       const child = this.#entries.get(path);
-      const isOwn = child?.isWritten || child?.isConfirmed || child?.isAttempted;
+      const isOwn = child?.isWritten || child?.isChangeObserved || child?.isAttempted;
       if (!isOwn && !entry.unsteadyNames?.includes(path)) (entry.unsteadyNames ??= []).push(path);
     }
   }
@@ -159,10 +159,10 @@ export class TraceBuilder {
   note(entry: TraceEntry, access: PathAccess): void {
     entry.isMentioned = true;
     if (CHANGES.has(access)) entry.isTouched = true;
-    if (entry.isWritten && !entry.isConfirmed) {
+    if (entry.isWritten && !entry.isChangeObserved) {
       // Whether it has been.
       if (isSame(entry.now, entry.first)) entry.isWritten = false;
-      else entry.isConfirmed = true;
+      else entry.isChangeObserved = true;
     }
     const isOwn = entry.isWritten;
     const isThere = entry.first.kind !== "absent";

@@ -76,8 +76,8 @@ export async function buildEntry({ paths, doubt }: Trace, declared: ProjectView)
 }
 
 /** Where a call that was to change it has failed, it is what it was. */
-export function hasWritten({ isWritten, isChangeObserved: isConfirmed, last }: TracedPath): boolean {
-  return isWritten && (isConfirmed || last !== undefined);
+export function hasWritten({ isWritten, isChangeObserved, last }: TracedPath): boolean {
+  return isWritten && (isChangeObserved || last !== undefined);
 }
 
 /** Of all that is declared to be made, what there is now that the script has ended. */

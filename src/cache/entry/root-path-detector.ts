@@ -7,7 +7,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { variantsOf } from "../../redaction/value-variants.ts";
 import type { CacheEntry, StoredEntry } from "./entry.ts";
-import { toPortableEntry, toPortablePath, REPOSITORY_NAME, withoutRepositoryKind, wordsOf } from "./relocation.ts";
+import {
+  toPortableEntry,
+  toPortablePath,
+  REPOSITORY_NAME,
+  withoutRepositoryKind,
+  wordsOf,
+} from "./relocation.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 const CHUNK = 4 << 20;

@@ -1,7 +1,12 @@
 // The inputs of a script that nobody can follow, or is to: all files of its package and of the packages of the workspace
 // that it depends on which git does not ignore, what decides for the whole workspace (lockfiles, the root's package.json),
 // and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
-import { directoriesNeeded, listPackageFiles, listTracked, sharedFiles } from "../../workspace/package-files.ts";
+import {
+  directoriesNeeded,
+  listPackageFiles,
+  listTracked,
+  sharedFiles,
+} from "../../workspace/package-files.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import type { FileSystemView } from "../entry/entry-validation.ts";
 import { endOf, followLinks } from "./symlink-targets.ts";

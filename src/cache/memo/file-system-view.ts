@@ -1,5 +1,9 @@
 // What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
-import type { ListDirectory, StatPath, TracingOperations } from "../../../platform/tracing/contract/tracing.ts";
+import type {
+  ListDirectory,
+  StatPath,
+  TracingOperations,
+} from "../../../platform/tracing/contract/tracing.ts";
 import { statPath } from "../../../platform/files/path-state.ts";
 import { keepUnignored } from "../../workspace/package-files.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";

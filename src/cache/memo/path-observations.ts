@@ -9,7 +9,13 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
-import { ABSENT, DIRECTORY, KIND, LINK, type StatFingerprintReader } from "../../../platform/files/contract/stat-fingerprint.ts";
+import {
+  ABSENT,
+  DIRECTORY,
+  KIND,
+  LINK,
+  type StatFingerprintReader,
+} from "../../../platform/files/contract/stat-fingerprint.ts";
 import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
 import { stamps } from "../../../platform/files/stat-fingerprint.ts";

@@ -8,7 +8,10 @@
 // them but addresses.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { FINGERPRINT_WORDS, type StatFingerprintReader } from "../../../platform/files/contract/stat-fingerprint.ts";
+import {
+  FINGERPRINT_WORDS,
+  type StatFingerprintReader,
+} from "../../../platform/files/contract/stat-fingerprint.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import { FOLLOWS, type FingerprintRow, WHOLE } from "./path-observations.ts";

@@ -257,7 +257,8 @@ function scriptsOf(cwd: string): CompletionCandidate[] {
 /** Each name once, with the command of the first package that has it. */
 function scriptsOfPackages(cwd: string): CompletionCandidate[] {
   try {
-    const { openWorkspace } = require("../../workspace/members.ts") as typeof import("../../workspace/members.ts");
+    const { openWorkspace } =
+      require("../../workspace/members.ts") as typeof import("../../workspace/members.ts");
     const commands = new Map<string, string>();
     for (const { manifest } of openWorkspace(cwd).members)
       for (const name of scriptNames(manifest))
@@ -270,7 +271,8 @@ function scriptsOfPackages(cwd: string): CompletionCandidate[] {
 
 function packagesOf(cwd: string): CompletionCandidate[] {
   try {
-    const { openWorkspace } = require("../../workspace/members.ts") as typeof import("../../workspace/members.ts");
+    const { openWorkspace } =
+      require("../../workspace/members.ts") as typeof import("../../workspace/members.ts");
     const named = openWorkspace(cwd).members.filter(({ name }) => name !== "");
     return named.map(({ name, path }) => ({ value: name, description: path }));
   } catch {

@@ -7,7 +7,12 @@ import { FILE_NAME, mentionsInConfig } from "../config-file-name.ts";
 import type { Config, ConfiguredOption } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
 import { COMMANDS } from "../../options/commands.ts";
-import { collectOptions, type GivenOptions, type Invocation, withoutOverridden } from "../../options/parse.ts";
+import {
+  collectOptions,
+  type GivenOptions,
+  type Invocation,
+  withoutOverridden,
+} from "../../options/parse.ts";
 import { readSettings, type RunSettings } from "./settings.ts";
 import type { ToolLine } from "./tool.ts";
 

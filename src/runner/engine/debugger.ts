@@ -4,7 +4,11 @@
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
 import { program, thread } from "rt:debugger";
-import { ensurePrivateFile, privateSocketPath, writePrivateFile } from "../../../platform/files/private-file.ts";
+import {
+  ensurePrivateFile,
+  privateSocketPath,
+  writePrivateFile,
+} from "../../../platform/files/private-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { readAddress } from "../../debugger/server/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor/editor.ts";

@@ -10,7 +10,8 @@
 import { engineSwitches } from "../../options/engine-flags.ts" with { type: "macro" };
 import { engineReason, hasConfig } from "../file/engine-reason.ts";
 import type { ExecutionPlan } from "../plan.ts";
-import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "../resolve/target.ts";
+import { isExplicitPath } from "../resolve/target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
 /** Whether rt may have been started by a link that makes it another program: see script/stand-ins.ts. */
 export function mayStandIn(argv0: string): boolean {

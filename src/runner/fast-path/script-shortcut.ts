@@ -11,7 +11,8 @@ import { files } from "../../../platform/files/files.ts";
 import { mentionsInConfig } from "../../config/config-file-name.ts";
 import { findPackageJson, parentDirectory, scriptOf } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
-import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "../resolve/target.ts";
+import { isExplicitPath } from "../resolve/target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
 /**
  * @param words behind `rt`, or behind `run`

@@ -13,7 +13,7 @@
 // - CommonJS modules that these lead to run as they are read. The engine's cache has what has run.
 import { files } from "../../../platform/files/files.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
-import { extensionOf } from "../resolve/target.ts";
+import { extensionOf } from "../../source-extensions.ts";
 import { hasNodeModules } from "./bare-imports.ts";
 
 /** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */

@@ -5,7 +5,7 @@
 // with what it extends), and files whose extension is not that of source code, of which the engine's entry point makes
 // more than an import does: pages, WebAssembly, scripts for its shell. This is on the way of every start, so a file is read
 // only when there is one.
-import { extensionOf, SOURCE_EXTENSIONS } from "../resolve/target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 import { changesDecorators } from "./tsconfig.ts";
 
 /** Whether the working directory has a configuration of ours, which then has its say. */

@@ -8,7 +8,8 @@
 // Surprising: it stands in main's own chunk. A module of ours that is loaded shortly before the program changes the order of
 // the program's first ticks.
 import { readMapped } from "../../../platform/files/mapped-files.ts";
-import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "../resolve/target.ts";
+import { isExplicitPath } from "../resolve/target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
 /** The first of them, or the file that computes a name. */
 export function findMissingPackage(main: string): string | undefined {

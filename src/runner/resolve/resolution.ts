@@ -9,14 +9,13 @@ import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "./bin-directories.ts";
+import { isExplicitPath, type RunTarget } from "./target.ts";
 import {
   DATA_EXTENSIONS,
   ENGINE_EXTENSIONS,
   extensionOf,
-  isExplicitPath,
   SOURCE_EXTENSIONS,
-  type RunTarget,
-} from "./target.ts";
+} from "../../source-extensions.ts";
 
 export interface Question {
   readonly name: string;

@@ -15,7 +15,13 @@ import type { ExecutionPlan } from "../plan.ts";
 import { appendArguments } from "../../shell-quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../config/settings/script.ts";
-import { openRun, prepareProgram, prepareStep, type RunContext, type PreparedStep } from "./step-preparation.ts";
+import {
+  openRun,
+  prepareProgram,
+  prepareStep,
+  type RunContext,
+  type PreparedStep,
+} from "./step-preparation.ts";
 import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
 import type { ExitStatus } from "./step-wait.ts";
 

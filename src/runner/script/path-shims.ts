@@ -86,6 +86,7 @@ function makeLink(name: string): string {
   // It is made again where it is not there, whoever has taken it away.
   const seen = activeLookupRecorder();
   if (seen) seen.isWhole = false;
-  const links = require("../../../platform/files/shim-links.ts") as typeof import("../../../platform/files/shim-links.ts");
+  const links =
+    require("../../../platform/files/shim-links.ts") as typeof import("../../../platform/files/shim-links.ts");
   return links.makeLink(process.execPath, name);
 }

@@ -11,7 +11,7 @@ import { textField } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import { taskOf } from "../single-task.ts";
 
-export { invalidateStatCache as endMemory, saveFileHashes as keepMemory } from "../../cache/cache.ts";
+export { invalidateStatCache, saveFileHashes } from "../../cache/cache.ts";
 
 /** How scripts would be started. */
 export interface StepFactory {

@@ -24,7 +24,8 @@ export async function renderPreview(
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("../../reporters/plan/dry-run.ts");
     const { places, sketches } = await findPlaces(plan, request, reasons);
-    const unshared = request.share && (await (await import("../../tasks/leases/shared-run.ts")).findUnshared(plan, request));
+    const unshared =
+      request.share && (await (await import("../../tasks/leases/shared-run.ts")).findUnshared(plan, request));
     return renderPlan(plan, request, format, { reasons, places, sketches, unshared });
   }
   const { explainTasks } = await import("../../tasks/planning/selection-reasons.ts");

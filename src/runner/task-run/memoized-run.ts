@@ -25,7 +25,11 @@ import {
   type RunMemo,
   writeRunMemo,
 } from "../../cache/memo/run-memo.ts";
-import { type HitEvidence, lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
+import {
+  type HitEvidence,
+  lookupObservations,
+  StatFingerprinter,
+} from "../../cache/memo/path-observations.ts";
 import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import {

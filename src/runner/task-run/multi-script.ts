@@ -13,7 +13,12 @@ import type { RemoteSettings } from "../../config/settings/remote.ts";
 import { ruleNamed } from "../../config/settings/script-rules.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { runSingle, runTasks } from "./run-tasks.ts";
-import { type SpawnCommand, type CommandRequest, type ScriptTask, type TaskRequest } from "../../tasks/task.ts";
+import {
+  type SpawnCommand,
+  type CommandRequest,
+  type ScriptTask,
+  type TaskRequest,
+} from "../../tasks/task.ts";
 import { choosePlacement, type RemoteEligibility } from "../../tasks/execution/placement.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf, textField } from "../../workspace/package-json.ts";
@@ -152,14 +157,14 @@ function requestFor(
     ...(cache && {
       async openCached(task, extra) {
         room ??= await import("./cached-task.ts");
-        if (hasStarted) room.endMemory();
+        if (hasStarted) room.invalidateStatCache();
         return await room.openCachedTask(task, extra, cache, starting, shared);
       },
       beforeStart() {
         hasStarted = true;
-        room?.endMemory();
+        room?.invalidateStatCache();
       },
-      closeCache: () => room?.keepMemory(),
+      closeCache: () => room?.saveFileHashes(),
       // Where something may run elsewhere, what is found here does not.
       ...((cache.isExplained || many.dryRun) && {
         async explainCached(task, extra) {
@@ -180,14 +185,24 @@ function requestFor(
     ...(remote && {
       offerFor: (task) => offerFor(task, remote, cache),
       async openRemote(tasks, plan) {
-        const { authorizeRemote } = await import("../../remote-execution/consent.ts");
+        const { authorizeRemote } = await import("./remote-consent.ts");
         const allowed = await authorizeRemote(remote, config, cwd);
-        return (await import("../../remote-execution/remote-run.ts")).openRemote(tasks, plan, allowed, script);
+        return (await import("../../remote-execution/remote-run.ts")).openRemote(
+          tasks,
+          plan,
+          allowed,
+          script,
+        );
       },
       async sketchRemote(tasks, plan) {
-        const { withoutSecrets } = await import("../../remote-execution/consent.ts");
+        const { withoutSecrets } = await import("./remote-consent.ts");
         const allowed = withoutSecrets(remote, config, cwd, false);
-        return (await import("../../remote-execution/remote-run.ts")).previewRemote(tasks, plan, allowed, script);
+        return (await import("../../remote-execution/remote-run.ts")).previewRemote(
+          tasks,
+          plan,
+          allowed,
+          script,
+        );
       },
     }),
     ...(many.share && {

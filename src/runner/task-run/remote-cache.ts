@@ -88,8 +88,8 @@ function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, st
   for (const [name, value] of Object.entries(settings.headers))
     headers[name] = fillHeader(value, `cache.remote.headers.${name}`, (variable) => values.get(variable));
   return async (seal, tell) => {
-    const { ReapiServer: ReapiBackend } = await import("../../cache/remote/reapi-backend.ts");
-    return new ReapiServer(settings, headers, seal, tell);
+    const { ReapiBackend } = await import("../../cache/remote/reapi-backend.ts");
+    return new ReapiBackend(settings, headers, seal, tell);
   };
 }
 

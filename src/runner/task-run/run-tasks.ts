@@ -103,7 +103,8 @@ async function execute(
   const tell = (message: string) => void emit({ type: "notice", message });
   const beside = await request.openBeside?.(plan.tasks, tell);
   const shared =
-    request.share && (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, tell));
+    request.share &&
+    (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, tell));
   const choose = async (begun?: readonly ScriptTask[]): Promise<Reporting> =>
     request.standsAlone
       ? chooseSingleReporter(request, queue)

@@ -4,10 +4,10 @@ import type { LazyModules } from "../modules/lazy-modules.ts";
 
 export { PARTS } from "../modules/embedded-modules.ts";
 export { LATE } from "../modules/deferred-modules.ts";
-export { withoutInternalOptions as withoutOurs } from "./internal-options.ts";
+export { withoutInternalOptions } from "./internal-options.ts";
 
 export interface PreloadLate {
   readonly PARTS: LazyModules;
   readonly LATE: DeferredModules;
-  withoutOurs(options: readonly string[]): string[];
+  withoutInternalOptions(options: readonly string[]): string[];
 }

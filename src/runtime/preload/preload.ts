@@ -59,6 +59,6 @@ if (!Bun.isMainThread) hideEmbeddedFiles();
 const { execArgv } = process;
 const count = execArgv[0] === "--config=/dev/null" ? 2 : 1;
 const isFirst = Bun.isMainThread && execArgv[count - 1]?.startsWith(`--preload=${PRELOAD_URL_START}`);
-process.execArgv = isFirst ? execArgv.slice(count) : late().withoutOurs(execArgv);
+process.execArgv = isFirst ? execArgv.slice(count) : late().withoutInternalOptions(execArgv);
 process.argv[0] = process.execPath;
 hideSwitch();

@@ -227,8 +227,8 @@ function scriptNotFound(
   if (misdeclared)
     return new UserError(`Script "${script}"${where} is not a string`, "write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
-  const { nearest } = require("../../did-you-mean.ts") as typeof import("../../did-you-mean.ts");
-  const suggestions = nearest(script, names).map((name) => `"${name}"`);
+  const { suggestNames } = require("../../did-you-mean.ts") as typeof import("../../did-you-mean.ts");
+  const suggestions = suggestNames(script, names).map((name) => `"${name}"`);
   return new UserError(
     `Script "${script}" not found${where}`,
     suggestions.length > 0 ? `did you mean ${suggestions.join(" or ")}?` : hint,

@@ -1,7 +1,7 @@
 // No stale hit with real tools: each input that was recorded of a run inside its project is changed, one by one, and each time
 // the script would run; as it was, it would not.
 //
-//   npm run test:cache -- cache/corpus     (all tools, some inputs of each; packages come from the registry)
+//   npm run test:cache -- cache/tracing/real-tools     (all tools, some inputs of each; packages come from the registry)
 //   npm run test:cache -- --all tsc go     (each input of these tools: test/cache/whole-pass.ts)
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

@@ -1,7 +1,12 @@
 // The table of system calls, against the kernel's headers.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "../../../platform/tracing/linux/syscalls.ts";
+import {
+  AUDIT_ARCHITECTURES,
+  CALLS,
+  FIRST_UNKNOWN,
+  HIDDEN,
+} from "../../../platform/tracing/linux/syscalls.ts";
 import { filterProgram } from "../../../platform/tracing/linux/seccomp-filter.ts";
 
 /** Of x64, and the generic one, which is that of arm64. */
@@ -113,7 +118,9 @@ test("the filter tells of each call of the table and of every one of 32 bits, hi
 
 test("the filter lets a witness make the calls that only look, from the one place where it makes them, and open nothing to write", async () => {
   const [ALLOW, NOTIFY] = [0x7fff0000, 0x7fc00000];
-  const header = await Bun.file(join(import.meta.dir, "../../../platform/native/linux/interposer/call-log.h")).text();
+  const header = await Bun.file(
+    join(import.meta.dir, "../../../platform/native/linux/interposer/call-log.h"),
+  ).text();
   const gate = Number(/ GATE = (0x\w+);/.exec(header)![1]);
   const looks = ["openat", "newfstatat", "statx", "faccessat"];
   for (const [architecture, size] of [

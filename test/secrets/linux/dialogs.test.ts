@@ -1,7 +1,12 @@
 // The keyring's own dialogs, on a display, answered as a person answers them: by typing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Display, startDisplay } from "../../support/keyring/display.ts";
-import { KEYRING_PASSWORD, type Keyring, type KeyringOptions, startKeyring } from "../../support/keyring/keyring.ts";
+import {
+  KEYRING_PASSWORD,
+  type Keyring,
+  type KeyringOptions,
+  startKeyring,
+} from "../../support/keyring/keyring.ts";
 import { startKWallet, WALLET_PASSWORD } from "../../support/keyring/kwallet.ts";
 import { createProject } from "../../support/project.ts";
 import { type RtResult, runRt, startRt } from "../../support/rt.ts";

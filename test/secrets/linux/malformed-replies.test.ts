@@ -123,7 +123,13 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
 
 describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => {
   const forge = async (address: string, to: string, what: string) => {
-    const program = [process.execPath, join(REPOSITORY, "test/support/keyring/bus-forger.ts"), address, to, what];
+    const program = [
+      process.execPath,
+      join(REPOSITORY, "test/support/keyring/bus-forger.ts"),
+      address,
+      to,
+      what,
+    ];
     expect(await runRt({ program })).toEqual({ stdout: "sent\n", stderr: "", status: 0 });
   };
 

@@ -1,8 +1,17 @@
 // The calls that are filled in by hand must be what dbus-next would marshal.
 import { expect, test } from "bun:test";
 import { encodeCall } from "../../../platform/secrets/linux/dbus/dbus-encoder.ts";
-import { ITEM_INTERFACE, SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "../../../platform/secrets/linux/dbus/dbus-names.ts";
-import { prepareGetSecret, prepareGetSecrets, prepareSearchItems } from "../../../platform/secrets/linux/dbus/prepared-messages.ts";
+import {
+  ITEM_INTERFACE,
+  SERVICE_INTERFACE,
+  SERVICE_NAME,
+  SERVICE_PATH,
+} from "../../../platform/secrets/linux/dbus/dbus-names.ts";
+import {
+  prepareGetSecret,
+  prepareGetSecrets,
+  prepareSearchItems,
+} from "../../../platform/secrets/linux/dbus/prepared-messages.ts";
 
 const texts = ["", "a", "ab", "abc", "abcd", "abcdefg", "ümläut", "日本語", "🔑🔑", "x".repeat(255)];
 

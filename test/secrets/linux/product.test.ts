@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeSecretService } from "../../support/keyring/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
-import { countCanaries, countInMemory, hideCanary, makeCanary, SHOWN_CANARIES } from "../../support/programs/memory.ts";
+import {
+  countCanaries,
+  countInMemory,
+  hideCanary,
+  makeCanary,
+  SHOWN_CANARIES,
+} from "../../support/programs/memory.ts";
 import { createProject, type Project } from "../../support/project.ts";
 import { runRt, startRt } from "../../support/rt.ts";
 

@@ -1,4 +1,4 @@
-// What a witness tells the recorder: calls that it has made for its program, in memory that both have.
+// What a interposer tells the recorder: calls that it has made for its program, in memory that both have.
 //
 // Contract: a place in the log is taken by counting up, by whatever thread, and filled before the call is made (`ASKED`) and
 // after it (`ANSWERED`). Nothing in it is believed for more than what a program says of itself: lengths and numbers are checked by
@@ -7,14 +7,14 @@
 #include "../syscalls.h"
 
 /**
- * Where the instruction stands that makes a witness's calls: the filter lets through what is called from there. As in
+ * Where the instruction stands that makes a interposer's calls: the filter lets through what is called from there. As in
  * ../../tracing/filter.ts. Neither programs nor the kernel's own choice come so low; below 2^38 for arm64's smallest kernels.
  */
 static const unsigned long TRAMPOLINE = 0x2052540000;
 
 /** What the loader finds in /etc/ld.so.preload, and what the library opens then. The kernel knows of neither. */
-#define WITNESS_NAME "/rt-witness.so"
-#define LOG_NAME "/rt-witness.log"
+#define INTERPOSER_NAME "/rt-interposer.so"
+#define LOG_NAME "/rt-interposer.log"
 
 enum told_state { EMPTY, ASKED, ANSWERED };
 enum told_call { TOLD_OPEN, TOLD_STAT, TOLD_ACCESS };

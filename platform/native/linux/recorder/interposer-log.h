@@ -1,4 +1,4 @@
-// What witnesses (../witness) tell of calls that they have made themselves, taken in as if the kernel had asked about each.
+// What interposeres (../interposer) tell of calls that they have made themselves, taken in as if the kernel had asked about each.
 //
 // Contract: before a call goes on that is to change something, all that was told so far has been looked at: so each is looked at in
 // the state that it was in for the program, as far as the script is what changes it. Where something else was: what the program
@@ -116,7 +116,7 @@ static void merge_all_logs(struct recorder *recorder, const struct interposer_lo
 
 /** The descriptor of a new log, which the caller closes; below 0 where there is none to be had. */
 static long open_log(struct interposer_logs *interposer_logs) {
-  long descriptor = CALL(memfd_create, "rt-witness", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0);
+  long descriptor = CALL(memfd_create, "rt-interposer", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0);
   if (descriptor < 0) return descriptor;
   struct kept_log *kept = map(sizeof *kept);
   long place = CALL(ftruncate, descriptor, sizeof(struct log), 0, 0, 0);

@@ -1,9 +1,9 @@
-// Shows a witness (../witness) into a program that makes thousands of calls: its loader asks for /etc/ld.so.preload, and is answered with
+// Shows a interposer (../interposer) into a program that makes thousands of calls: its loader asks for /etc/ld.so.preload, and is answered with
 // a list and a library that are in memory alone. So nothing of it is in the program's environment, on the disk, or in what that
 // program starts.
 //
 // Contract: only where the loader is glibc's, asks for it as the first thing, and there is no such file. Whoever else asks for these
-// names finds nothing. Where a step fails the program has no witness, and the kernel asks about each call.
+// names finds nothing. Where a step fails the program has no interposer, and the kernel asks about each call.
 //
 // Surprising: not every program gets one. A small one ends before it pays, and some look at what was loaded with them (a runtime that
 // finds faults of memory refuses to start): so it is those that are known to be worth it.
@@ -11,14 +11,14 @@
 #include "interposer-log.h"
 #include <sys/mman.h>
 
-static const char PRELOAD_LIST[] = "/etc/ld.so.preload", PRELOADED[] = WITNESS_NAME "\n";
+static const char PRELOAD_LIST[] = "/etc/ld.so.preload", PRELOADED[] = INTERPOSER_NAME "\n";
 
 /** From Linux 6.3 on, and so not in all headers. */
 enum { MAY_BE_RUN = 0x10 };
 
-/** ../witness/witness.c, compiled. */
-extern const char witness_library[], witness_end[];
-__asm__(".pushsection .rodata\nwitness_library: .incbin \"witness.so\"\nwitness_end: .popsection\n");
+/** ../interposer/interposer.c, compiled. */
+extern const char interposer_library[], interposer_end[];
+__asm__(".pushsection .rodata\ninterposer_library: .incbin \"interposer.so\"\ninterposer_end: .popsection\n");
 
 /** By the ends of their paths. */
 static const char *const WORTH[] = {"/node", "/nodejs"};
@@ -69,9 +69,9 @@ static void expect(struct preload_injector *preload_injector, const struct progr
 
 /** A file in memory with these bytes, to be read from its beginning; below 0 where there is none. */
 static long hold(const char *bytes, size_t size, unsigned flags) {
-  long descriptor = CALL(memfd_create, "rt-witness", MFD_CLOEXEC | flags, 0, 0, 0);
+  long descriptor = CALL(memfd_create, "rt-interposer", MFD_CLOEXEC | flags, 0, 0, 0);
   // Before Linux 6.3 each of them may be executed, and to say so is an error.
-  if (descriptor == -EINVAL) descriptor = CALL(memfd_create, "rt-witness", MFD_CLOEXEC, 0, 0, 0);
+  if (descriptor == -EINVAL) descriptor = CALL(memfd_create, "rt-interposer", MFD_CLOEXEC, 0, 0, 0);
   if (descriptor < 0 || CALL(pwrite64, descriptor, bytes, size, 0, 0) == (long)size) return descriptor;
   CALL(close, descriptor, 0, 0, 0, 0);
   return -EIO;
@@ -125,12 +125,12 @@ static int answer_loader(struct preload_injector *preload_injector, struct recor
     case FOR_LIST:
       if (!is_open || !is_text(path, PRELOAD_LIST)) break;
       tell_path(recorder, OPENS, path);
-      pending_exec->library = hold(witness_library, witness_end - witness_library, MAY_BE_RUN);
+      pending_exec->library = hold(interposer_library, interposer_end - interposer_library, MAY_BE_RUN);
       if (pending_exec->library < 0) break;
       pending_exec->stage = FOR_LIBRARY;
       return give(listener, id, hold(PRELOADED, sizeof PRELOADED - 1, 0));
     case FOR_LIBRARY:
-      if (!is_open || !is_text(path, WITNESS_NAME)) break;
+      if (!is_open || !is_text(path, INTERPOSER_NAME)) break;
       tell_path(recorder, OPENS, path);
       pending_exec->stage = FOR_LOG;
       return give(listener, id, pending_exec->library);

@@ -1,12 +1,12 @@
 // What the server of [run.remote] may have: a person's consent to it, and the variables themselves.
-import type { Config } from "../config/rtfig.ts";
-import { oneLine } from "../printable.ts";
-import type { RemoteSettings } from "../config/settings/remote.ts";
-import { fillHeader, variablesIn } from "../config/settings/remote-server.ts";
-import { remoteUse } from "../config/settings/server-uses.ts";
-import { findMapping } from "../secrets/grants/mapping-file.ts";
-import { readVariables } from "../runner/task-run/remote-cache.ts";
-import { reportLine } from "../output.ts";
+import type { Config } from "../../config/rtfig.ts";
+import { oneLine } from "../../printable.ts";
+import type { RemoteSettings } from "../../config/settings/remote.ts";
+import { fillHeader, variablesIn } from "../../config/settings/remote-server.ts";
+import { remoteUse } from "../../config/settings/server-uses.ts";
+import { findMapping } from "../../secrets/grants/mapping-file.ts";
+import { readVariables } from "./remote-cache.ts";
+import { reportLine } from "../../output.ts";
 
 /** Returns the settings with values in the headers. Throws Failure, also where a person has not allowed it. */
 export async function authorizeRemote(
