@@ -7,7 +7,7 @@ const found = {};
 
 const [target] = await CDP.List(at);
 found.target = { type: target.type, title: target.title.split(/[\\/]/).at(-1) };
-found.version = Object.keys(await CDP.Version(at)).toSorted();
+found.version = Object.keys(await CDP.Version(at)).sort(); // Node.js 18 has no toSorted()
 const { domains } = await CDP.Protocol(at);
 found.domains = domains.map(({ domain }) => domain);
 

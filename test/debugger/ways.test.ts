@@ -6,6 +6,7 @@ import { findProgram } from "../../build/system-programs.ts";
 import { openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/servers/ports.ts";
+import { placeRt } from "../support/programs/programs.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
@@ -185,10 +186,12 @@ test("the engine's socket is made elsewhere where nothing can be written any lon
   const directory = project.join(`run/rt-files-${isRoot ? NOBODY : process.getuid!()}`);
   await mkdir(directory, { recursive: true });
   if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
+  // rt starts itself again, which another user may not where the checkout is below a closed home directory.
+  await placeRt(project.join("rt"));
   await chmod(project.join("run"), 0o700);
   await chmod(directory, 0o500);
   const { stdout, stderr, status } = await runRt({
-    program: [...AS_OTHER, RT],
+    program: [...AS_OTHER, project.join("rt")],
     args: ["--inspect=127.0.0.1:0", "a.ts"],
     cwd: project.path,
     env: { XDG_RUNTIME_DIR: project.join("run") },
