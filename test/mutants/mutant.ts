@@ -1,10 +1,14 @@
-// Mutants: small changes to the source that make it wrong, and the tests that must notice each. A mutant that all of them
-// let pass has survived: a promise that nobody holds the source to.
+// Mutants: small changes that make the source wrong, and the tests that have to fail with each. A mutant with which all of them
+// pass has survived: no test guards that behaviour.
 //
-// The tables are test/mutants/tables/*.ts, one for each room of the source, by file. A text must stand exactly once in its
-// file (test/mutants/tables.test.ts), so that a table cannot rot: who changes the line changes the entry.
+// Invariants:
+// - test/mutants/tables has at most MAX_ROWS rows, each a fault by which a user loses something. Other mutants are generated.
+// - The text of a row occurs exactly once in its file, so a row cannot become outdated unnoticed.
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
+
+/** Each row is edited with the line that it quotes. */
+export const MAX_ROWS = 150;
 
 export interface Mutant {
   /** What is wrong with the program then, in a few words. */
@@ -47,7 +51,7 @@ export async function readTables(): Promise<Placed[]> {
 export function applyMutant(mutant: Placed, content: string): string {
   const parts = content.split(mutant.text);
   if (parts.length === 2) return parts.join(mutant.becomes);
-  const times = parts.length === 1 ? "does not stand" : `stands ${parts.length - 1} times`;
+  const times = parts.length === 1 ? "does not occur" : `occurs ${parts.length - 1} times`;
   throw new Error(`${nameOf(mutant)}: its text ${times} in the file: ${mutant.text}`);
 }
 

@@ -2,13 +2,17 @@
 import { expect, test } from "bun:test";
 import { resultOf } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
-import { applyMutant, findMistake, nameOf, readTables } from "./mutant.ts";
+import { applyMutant, findMistake, MAX_ROWS, nameOf, readTables } from "./mutant.ts";
 
 const mutants = await readTables();
 
 test("the text of each mutant stands once in its file, and its tests are there", async () => {
   const mistakes = await Promise.all(mutants.map(findMistake));
   expect(mistakes.filter((mistake) => mistake !== undefined)).toEqual([]);
+});
+
+test("the tables have at most the number of rows that can be maintained", () => {
+  expect(mutants.length).toBeLessThanOrEqual(MAX_ROWS);
 });
 
 test("no two mutants have one name", () => {
@@ -20,10 +24,10 @@ test("a text that is not found, or found twice, is an error with the mutant's na
   const mutant = { file: "src/a.ts", fault: "a fault", text: "x", becomes: "y", tests: [] };
   expect(applyMutant(mutant, "a x b")).toBe("a y b");
   expect(() => applyMutant(mutant, "a b")).toThrow(
-    "src/a.ts: a fault: its text does not stand in the file: x",
+    "src/a.ts: a fault: its text does not occur in the file: x",
   );
   expect(() => applyMutant(mutant, "x x")).toThrow(
-    "src/a.ts: a fault: its text stands 2 times in the file: x",
+    "src/a.ts: a fault: its text occurs 2 times in the file: x",
   );
 });
 
