@@ -1,5 +1,5 @@
 // What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Encrypted sessions are in
-// linux-product.test.ts, by a look into the memory of the program.
+// linux/product.test.ts, which searches the memory of the program.
 import { describe, expect, spyOn, test } from "bun:test";
 import type { SecretProvider } from "../../platform/secrets/contract/secret-provider.ts";
 import type { SecretServiceConnection } from "../../platform/secrets/linux/connection.ts";
