@@ -12,6 +12,7 @@ import { EntrySnapshot } from "./entry/entry-snapshot.ts";
 import { writeHashes } from "./store/file-hash-persistence.ts";
 import { isBelow } from "./entry/relocation.ts";
 import { CachedScriptRun } from "./cached-run.ts";
+import { ScriptContext } from "./script-context.ts";
 import type { CachedRun, CachedScript } from "./cached-script.ts";
 import { StatCache } from "./memo/stat-cache.ts";
 import type { SharedCache } from "./shared-cache.ts";
@@ -59,16 +60,9 @@ export async function openCached(
     const store = openStore(directory);
     original ??= host.originalEnvironment();
     const known = openKnown(store, root);
-    const run = new CachedScriptRun(script, rule, rooted, packageDirectory, {
-      tracing,
-      store,
-      shared,
-      seen,
-      known,
-      original,
-      isNoted: areNoted,
-    });
-    return await run.find(purpose);
+    const ofRun = { tracing, store, shared, seen, known, original, isNoted: areNoted };
+    const context = new ScriptContext(script, rule, rooted, packageDirectory, ofRun);
+    return await new CachedScriptRun(context).find(purpose);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const advice = code === undefined ? `; ${OWNER_ADVICE}` : "";

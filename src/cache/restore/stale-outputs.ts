@@ -5,25 +5,17 @@
 // would do, all that is in it has to be so, and nobody's work: git ignores it, or, where there is no git, outputs names it. So
 // what goes can be put back from the store.
 import { isOutput, type StaleOutputLookup } from "../entry/entry-validation.ts";
-import type { CacheEntry, StoredEntry, RecordedOutput } from "../entry/entry.ts";
+import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
 import type { ProjectView } from "../entry/entry-builder.ts";
 
 export class StaleOutputs implements StaleOutputLookup {
-  readonly #kept: () => readonly { readonly entry: StoredEntry }[];
-  readonly #place: (kept: StoredEntry) => CacheEntry | null;
+  readonly #entries: () => readonly CacheEntry[];
   readonly #world: ProjectView;
   #outputs: Map<string, RecordedOutput[]> | undefined;
 
-  /**
-   * @param kept of runs that were started in the same way: asked for when something is in the way
-   * @param place where it lies in this project
-   */
-  constructor(
-    kept: () => readonly { readonly entry: StoredEntry }[],
-    place: (kept: StoredEntry) => CacheEntry | null,
-    world: ProjectView,
-  ) {
-    [this.#kept, this.#place, this.#world] = [kept, place, world];
+  /** @param entries of runs that were started in the same way; called only if a stale output is possible */
+  constructor(entries: () => readonly CacheEntry[], world: ProjectView) {
+    [this.#entries, this.#world] = [entries, world];
   }
 
   async has(path: string): Promise<boolean> {
@@ -56,8 +48,8 @@ export class StaleOutputs implements StaleOutputLookup {
   #outputsAt(path: string): readonly RecordedOutput[] {
     if (!this.#outputs) {
       this.#outputs = new Map();
-      for (const { entry } of this.#kept())
-        for (const output of this.#place(entry)?.outputs ?? []) {
+      for (const { outputs } of this.#entries())
+        for (const output of outputs) {
           const alike = this.#outputs.get(output.path);
           if (alike) alike.push(output);
           else this.#outputs.set(output.path, [output]);
