@@ -1,8 +1,8 @@
-// What is wrong and what to do about it, for a person: the two lines on standard error that every refusal of rt is.
-import { oneLine } from "./printable.ts";
+// Prints an error of rt and what to do about it: one line each, on standard error.
 import { reportLine } from "./output.ts";
+import { oneLine } from "./printable.ts";
 
-/** Whatever they quote, each stays one line. Returns the exit code. */
+/** Prints `error:` and `hint:` lines. Line breaks in quoted texts are escaped. Returns the exit code. */
 export function printError(message: string, hint?: string | readonly string[], status = 1): number {
   reportLine(`error: ${oneLine(message)}`);
   for (const line of hint ? [hint].flat() : []) reportLine(`hint: ${oneLine(line)}`);

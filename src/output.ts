@@ -5,7 +5,9 @@
 // - All bytes are written once, also to a pipe that does not block.
 //
 // Non-obvious: `Bun.write(Bun.stdout)` writes to a file at an offset of its own, and repeats bytes that a full pipe has taken.
+import { host } from "../platform/processes/process.ts";
 import { outputs } from "../platform/terminal/output.ts";
+import { wantsColor } from "./color.ts";
 import { UserError } from "./user-error.ts";
 
 const PATIENCE = 1000; // ms until the descriptor is tried again
@@ -44,6 +46,13 @@ export function report(text: string): void {
   }
 }
 
+/** Colours of the labels that a message begins with, on a terminal. */
+const LABELS: Readonly<Record<string, number>> = { error: 31, warning: 33, hint: 36 };
+
+/** Writes a line to standard error, with its label in colour on a terminal. */
 export function reportLine(text: string): void {
-  report(`${text}\n`);
+  const [label = ""] = text.split(":", 1);
+  const color = LABELS[label];
+  const useColor = color !== undefined && wantsColor(host.originalVariable, () => host.isTerminal(2));
+  report(useColor ? `\x1b[${color}m${label}:\x1b[39m${text.slice(label.length + 1)}\n` : `${text}\n`);
 }

@@ -120,7 +120,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   platform: [],
   ...Object.fromEntries(GROUND.map((name) => [name, GROUND])),
-  output: ["platform", "user-error"],
+  output: ["platform", ...GROUND],
   version: ["package.json"],
 };
 

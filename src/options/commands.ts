@@ -1,68 +1,68 @@
-// The built-in commands: the one list that parsing, help and completions read.
+// The table of built-in commands. Parsing, help and completions read it.
 //
-// Contract (specification, "Script runner command line"): a built-in command takes precedence over a script
-// of the same name. `by` says who carries it out: `run` the runner, `rt` a module of ours, `engine` the
-// engine's own tool, so that one download is enough to work with a project.
+// Invariants:
+// - A built-in command takes precedence over a script of the same name (specification, "Script runner command line").
+// - `by` names the part that runs it: `run` the runner, `rt` a module of rt, `engine` the engine's own tool.
 
 export interface BuiltinCommand {
   readonly by: "run" | "rt" | "engine";
   readonly help: string;
   readonly usage?: string;
-  /** The command that this one is another name of. */
+  /** The name of the command that this one is an alias of. */
   readonly aliasOf?: string;
 }
 
 export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
-  // No prototype: a script called "constructor" is a script.
+  // Without a prototype, so that "constructor" is not a command.
   __proto__: null as never,
   run: {
     by: "run",
     usage: "[options] <file|script|binary|command|-> [args]",
-    help: "Run a file, a script, a binary, a command or standard input",
+    help: "Run a file, script, package binary, system command or code from stdin",
   },
-  help: { by: "rt", usage: "[command|guide]", help: "Show this help, a command's, or a guide" },
-  types: { by: "rt", help: "Print a .d.ts that declares `rt`, and a project's secrets" },
+  help: { by: "rt", usage: "[command|guide]", help: "Show help for rt, a command or a guide" },
+  types: { by: "rt", help: "Print TypeScript declarations for `rt` and the project's secrets" },
   completions: {
     by: "rt",
     usage: "bash|zsh|fish|powershell",
-    help: "Print the completions of a shell, for its start-up file",
+    help: "Print a shell completion script",
   },
   "debug-config": {
     by: "rt",
     usage: "vscode|webstorm|zed|nvim|helix",
-    help: "Write an editor's launch configuration for debugging with rt",
+    help: "Write a debug configuration for an editor",
   },
   secrets: {
     by: "rt",
     usage: "<command> [service] [name]",
-    help: "Read and write the credential store",
+    help: "Manage credentials in the OS credential store",
   },
   trust: {
     by: "rt",
     usage: "[--config <file>] [--list] [--remove] [folder|hash]",
-    help: "Allow this project's rtfig.toml to give secrets to its scripts",
+    help: "Allow this project to pass secrets to its scripts",
   },
   doctor: {
     by: "rt",
     usage: "[--json]",
-    help: "Look at the installation and the credential store, and say what is wrong",
+    help: "Diagnose the installation and the credential store",
   },
   cache: {
     by: "rt",
     usage: "status|prune|clear|why <script>|import turbo.json|serve|token",
-    help: "Show what is kept of scripts, or why one of them was started; serve a cache to others",
+    help: "Inspect, prune or clear the script cache; run a cache server",
   },
   upgrade: {
     by: "rt",
     usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",
-    help: "Exchange rt for the version in an archive, or go back to the one before",
+    help: "Replace rt with the version in an archive, or roll back",
   },
   test: { by: "engine", usage: "[patterns]", help: "Run tests" },
   check: { by: "engine", usage: "[files]", help: "Type check a project" },
   fmt: { by: "engine", usage: "[files]", help: "Format files" },
   build: { by: "engine", usage: "<entry points>", help: "Bundle files" },
-  x: { by: "engine", usage: "<binary> [args]", help: "Run a package's binary, installing it if needed" },
-  repl: { by: "rt", usage: "[options]", help: "Start a REPL, with rt, TypeScript and imports" },
+  x: { by: "engine", usage: "<binary> [args]", help: "Run a package binary; install it if needed" },
+  repl: { by: "rt", usage: "[options]", help: "Start a REPL with TypeScript, imports and `rt`" },
   exec: { by: "engine", usage: "<command>", help: "Run a shell command in the built-in shell" },
   install: { by: "engine", help: "Install dependencies" },
   i: { by: "engine", help: "Alias of install", aliasOf: "install" },

@@ -1,28 +1,28 @@
-// THE table of options. Parsing, `--help`, the generated docs, completions and what is forwarded to the
-// engine all read it; there is no second list.
+// The table of options. Parsing, help, documentation, completions and forwarding to the engine all read it.
 //
-// Contract (specification, "Options"): every row of the specification's tables, plus the options of the
-// engine that its users expect to find. `by` says who acts on a row:
-//   engine  the engine that runs code: handed on, word for word
-//   runner  rt itself, when it runs scripts, binaries and commands
-//   both    rt for scripts, the engine for code
-// A row whose `value` is absent is a switch. `optional` means that a value comes only as `--name=value`.
+// Invariants:
+// - Every option of the specification's tables has a row, and so has every engine option that Bun's users expect.
+// - `by` names the part that acts on a row:
+//     engine  the engine, which gets the option unchanged
+//     runner  rt itself, for scripts, binaries and commands
+//     both    rt for scripts, the engine for code
+// - A row without `value` is a switch. The value of an `optional` row is given only as `--name=value`.
 
 export interface Value {
   readonly hint: string;
   readonly kind: "string" | "number" | "optional";
   readonly choices?: readonly string[];
-  /** Other words for a choice, by the word. */
+  /** Synonyms of choices. */
   readonly synonyms?: Readonly<Record<string, string>>;
   /** The greatest number. */
   readonly max?: number;
-  /** A port, or a host with a port and a path, each of which may be left out; or a URL. */
+  /** A port; or a host, port and path, each optional; or a URL. */
   readonly isAddress?: true;
-  /** For a message, where there is no default. */
+  /** Shown in error messages if the option has no default. */
   readonly example?: string;
-  /** The program itself, which may begin like an option. */
+  /** The value is source code, so it may begin with a hyphen. */
   readonly isCode?: true;
-  /** Several may stand behind commas; the engine takes one at a time. */
+  /** Accepts a comma-separated list; the engine gets one option for each item. */
   readonly isList?: true;
   /** The format of its text; src/options/values.ts checks it. */
   readonly form?: "define" | "loader" | "extensions" | "names";
@@ -31,24 +31,24 @@ export interface Value {
 export interface Option {
   readonly name: string;
   readonly short?: string;
-  /** What people write for it besides, as `-pe`. */
+  /** A second short form, such as `-pe`. */
   readonly other?: string;
   readonly value?: Value;
   readonly by: "engine" | "runner" | "both";
   readonly group: Group;
   readonly help: string;
   readonly default?: string;
-  /** How the engine spells an option that has no such long name there. */
+  /** The engine's spelling, if it has no such long name. */
   readonly forward?: string;
-  /** Done before the engine starts, which is not told again: it is in the directory already. */
+  /** rt applies it before the engine starts, so it is not forwarded. */
   readonly isCarriedOut?: true;
-  /** The engine does not do all that the row says: src/runtime/preload/option-effects.ts does it, or says that nothing does. */
+  /** The engine implements it only in part; src/runtime/preload/option-effects.ts adds the rest or warns. */
   readonly isHelped?: true;
-  /** It stands for the target: code is given, or asked for. */
+  /** It replaces the target: the option itself has the code or reads it. */
   readonly evaluates?: true;
-  /** It makes the run one of many: by saying which packages, or by what it does to scripts. */
+  /** It makes the run a run of many scripts: it selects packages, or schedules scripts. */
   readonly many?: "packages" | "scripts";
-  /** The row that this one is another name of. */
+  /** The name of the row that this one is an alias of. */
   readonly aliasOf?: string;
   /** Joins rows that set one thing: on the command line, each replaces all of them in rtfig.toml. */
   readonly subject?: "install" | "prefer";
@@ -72,13 +72,13 @@ const code: Value = { ...text("code"), isCode: true };
 const list = (hint: string): Value => ({ ...text(hint), isList: true, form: "names" });
 const oneOf = (...choices: string[]): Value => ({ hint: choices.join("|"), kind: "string", choices });
 
-/** The engine takes a port that there is not for its own default, without a word. */
+/** rt validates it: the engine silently replaces an invalid port by its default. */
 const ADDRESS: Value = { ...optional("address"), isAddress: true, example: "localhost:9229/path" };
 
-/** Those that end a program, unless it handles them. */
+/** Signals whose default action ends a process. */
 const KILL_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"];
 
-/** The rows are completed in place: copying a hundred of them would be felt at every start with an option. */
+/** Sets the group in place: copying a hundred rows would slow down every start with an option. */
 function group(title: Group, rows: readonly Omit<Option, "group">[]): readonly Option[] {
   for (const row of rows) (row as { group?: Group }).group = title;
   return rows as readonly Option[];
@@ -87,7 +87,7 @@ function group(title: Group, rows: readonly Omit<Option, "group">[]): readonly O
 export const OPTIONS: readonly Option[] = [
   ...group("General execution", [
     { name: "silent", by: "runner", help: "Do not print the script command" },
-    { name: "pick", by: "runner", help: "Choose a script of this package or workspace, with what is typed" },
+    { name: "pick", by: "runner", help: "Pick a script interactively" },
     { name: "if-present", by: "runner", help: "Exit without an error if the entry point does not exist" },
     {
       name: "eval",
@@ -113,15 +113,15 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "revision",
       by: "runner",
-      help: "Print the version with that of the engine, to the commit, and exit",
+      help: "Print rt's and the engine's version and commit, and exit",
     },
-    { name: "check", by: "engine", help: "Type check before running; nothing runs if there are type errors" },
+    { name: "check", by: "engine", help: "Type check first; do not run if there are type errors" },
     {
       name: "interactive",
       by: "engine",
       evaluates: true,
       isHelped: true,
-      help: "Start a Node.js-compatible REPL, with rt and TypeScript",
+      help: "Start a Node.js-compatible REPL with TypeScript",
     },
   ]),
   ...group("Workspaces", [
@@ -130,7 +130,7 @@ export const OPTIONS: readonly Option[] = [
       value: number("count"),
       by: "runner",
       default: "10",
-      help: "Lines of script output shown with --filter; 0 shows all",
+      help: "Show the last <count> output lines per script with --filter; 0 shows all",
     },
     {
       name: "filter",
@@ -138,115 +138,115 @@ export const OPTIONS: readonly Option[] = [
       value: text("pattern"),
       by: "runner",
       many: "packages",
-      help: "Run a script in all workspace packages that match; repeatable",
+      help: "Run a script in every matching workspace package; repeatable",
     },
     { name: "workspaces", by: "runner", many: "packages", help: "Run a script in all workspace packages" },
     {
       name: "parallel",
       by: "runner",
       many: "scripts",
-      help: "Run several scripts or workspace scripts at once, with prefixed output",
+      help: "Run all selected scripts concurrently, ignoring dependencies; prefix output",
     },
     {
       name: "sequential",
       by: "runner",
       many: "scripts",
-      help: "Run several scripts or workspace scripts one after another, with prefixed output",
+      help: "Run the selected scripts one at a time, dependencies first; prefix output",
     },
     {
       name: "no-exit-on-error",
       by: "runner",
-      help: "With several scripts, keep running the others when one fails",
+      help: "Keep running other scripts when one fails",
     },
     {
       name: "concurrency",
       value: number("count"),
       by: "runner",
       many: "scripts",
-      help: "How many scripts run at a time; the number of processors unless given",
+      help: "Limit the number of concurrent scripts (default: number of CPUs)",
     },
     {
       name: "dry-run",
       value: { ...optional("json|html|mermaid"), choices: ["json", "html", "mermaid"] },
       by: "runner",
       many: "scripts",
-      help: "Print what would run, in order or as a graph, and run nothing",
+      help: "Print the plan without running it, as text, JSON or a graph",
     },
     {
       name: "report",
       value: text("file"),
       by: "runner",
       many: "scripts",
-      help: "Write what ran as a page (.html), a trace (trace.json), JUnit (.xml) or JSON; repeatable",
+      help: "Write a run report: .html, trace.json, JUnit .xml or .json; repeatable",
     },
     {
       name: "shard",
       value: text("number/count"),
       by: "runner",
       many: "scripts",
-      help: "Run one of several parts, each on a machine of its own: 2/5 is the second of five",
+      help: "Run shard <number> of <count>, for example 2/5",
     },
     {
       name: "shard-times",
       value: text("file"),
       by: "runner",
       many: "scripts",
-      help: "Balance --shard or --share by a report of an earlier run, or a folder of them; repeatable",
+      help: "Balance shards by durations from earlier JSON reports; repeatable",
     },
     {
       name: "share",
       value: text("url"),
       by: "runner",
       many: "scripts",
-      help: "Run this together with other machines, over this Redis; scripts of [run.cache] are run once",
+      help: "Share this run with other machines through Redis; run each cached script once",
     },
     {
       name: "share-id",
       value: text("id"),
       by: "runner",
-      help: "What the machines of one run have in common",
+      help: "Set the run ID; use the same value on every machine",
     },
     {
       name: "share-name",
       value: text("name"),
       by: "runner",
-      help: "What others call this machine; its host's name unless given",
+      help: "Set this machine's name in reports (default: host name)",
     },
-    { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
+    { name: "no-cache", by: "runner", help: "Disable the script cache for this run" },
     {
       name: "force",
       by: "runner",
-      help: "Run scripts of [run.cache] whatever is known, and keep what they do",
+      help: "Run cached scripts even on a cache hit, and update the cache",
     },
     {
       name: "cache",
       value: text("places"),
       by: "runner",
       default: "local:rw,remote:rw",
-      help: "Where what [run.cache] keeps is read (r) and written (w): here, and in a shared cache",
+      help: "Set read (r) and write (w) access per cache, for example local:rw,remote:r",
     },
     {
       name: "verify-inputs",
       by: "runner",
-      help: "Run scripts of [run.cache], and fail where one reads or writes more than is declared (Linux)",
+      help: "Run cached scripts; fail on undeclared inputs or outputs (Linux)",
     },
     {
       name: "why",
       by: "runner",
-      help: "Say of each script of [run.cache] what made it run, or by what it was found",
+      help: "Explain each cache hit or miss",
     },
     {
       name: "remote",
       by: "runner",
-      help: "Run scripts on the server that [run.remote] names, by the Remote Execution API",
+      help: "Run scripts on the server in [run.remote] (Remote Execution API)",
     },
-    { name: "no-remote", by: "runner", help: "Run every script here, whatever [run.remote] says" },
+    { name: "no-remote", by: "runner", help: "Run every script locally, ignoring [run.remote]" },
     {
       name: "affected",
       value: optional("ref"),
       by: "runner",
       many: "packages",
-      help: "Only packages changed since a commit, and what depends on them",
+      help: "Select packages changed since <ref> and their dependents",
     },
   ]),
   ...group("Runtime and process control", [
@@ -254,16 +254,16 @@ export const OPTIONS: readonly Option[] = [
       name: "rt",
       short: "b",
       by: "runner",
-      help: "Make `node` mean rt for a script, binary or file and everything it starts",
+      help: "Use rt as `node` for the target and all its child processes",
     },
     { name: "bun", by: "runner", aliasOf: "rt", help: "Alias of --rt, for scripts written for Bun" },
     {
       name: "shell",
       value: { ...oneOf("rt", "system"), synonyms: { bun: "rt" } },
       by: "runner",
-      help: "The shell for package.json scripts",
+      help: "Set the shell for package.json scripts",
     },
-    { name: "smol", by: "engine", help: "Use less memory, collect garbage more often" },
+    { name: "smol", by: "engine", help: "Reduce memory use; collect garbage more often" },
     { name: "expose-gc", by: "engine", help: "Expose gc() on the global object" },
     { name: "no-deprecation", by: "engine", help: "Suppress the reporting of deprecations" },
     { name: "throw-deprecation", by: "engine", help: "Turn deprecation warnings into errors" },
@@ -293,21 +293,21 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "no-orphans",
       by: "engine",
-      help: "Exit when the parent process dies, and end every descendant on exit",
+      help: "Exit when the parent exits; kill all descendants on exit",
     },
     { name: "no-ffi-cc", by: "engine", help: "Throw if bun:ffi cc() is called" },
     {
       name: "unhandled-rejections",
       value: oneOf("strict", "throw", "warn", "none", "warn-with-error-code"),
       by: "engine",
-      help: "What an unhandled rejection does",
+      help: "Set the handling of unhandled rejections",
     },
     {
       name: "console-depth",
       value: number("levels"),
       by: "engine",
       default: "2",
-      help: "Default depth for console.log object inspection",
+      help: "Set the console.log inspection depth",
     },
   ]),
   ...group("Development workflow", [
@@ -317,36 +317,36 @@ export const OPTIONS: readonly Option[] = [
       value: { ...text("signal"), choices: KILL_SIGNALS },
       by: "both",
       default: "SIGTERM",
-      help: "The signal whose handlers run when --watch restarts",
+      help: "Set the signal that stops the process before a restart",
     },
     {
       name: "watch-path",
       value: text("path"),
       by: "runner",
-      help: "Watch this file, folder or glob instead of the project; may be repeated",
+      help: "Watch this file, folder or glob instead of the project; repeatable",
     },
     {
       name: "watch-ignore",
       value: text("glob"),
       by: "runner",
-      help: "Leave these files alone, as .gitignore does, with !glob for not these; may be repeated",
+      help: "Ignore files (.gitignore syntax, !glob re-includes); repeatable",
     },
     { name: "hot", by: "engine", help: "Reload code when a file changes, keeping the process" },
     { name: "no-clear-screen", by: "both", help: "Do not clear the terminal on reload" },
   ]),
   ...group("Debugging and profiling", [
-    { name: "inspect", value: ADDRESS, by: "engine", help: "Activate the debugger" },
+    { name: "inspect", value: ADDRESS, by: "engine", help: "Start the debugger" },
     {
       name: "inspect-wait",
       value: ADDRESS,
       by: "engine",
-      help: "Activate the debugger and wait for a connection",
+      help: "Start the debugger and wait for a client",
     },
     {
       name: "inspect-brk",
       value: ADDRESS,
       by: "engine",
-      help: "Activate the debugger, break on the first line and wait",
+      help: "Start the debugger and pause on the first line",
     },
     { name: "cpu-prof", by: "engine", help: "Write a CPU profile on exit" },
     { name: "cpu-prof-name", value: text("file"), by: "engine", help: "Name of the CPU profile" },
@@ -377,7 +377,7 @@ export const OPTIONS: readonly Option[] = [
       short: "r",
       value: text("module"),
       by: "engine",
-      help: "Import a module before the others; repeatable",
+      help: "Import a module before the entry point; repeatable",
     },
     { name: "require", value: text("module"), by: "engine", aliasOf: "preload", help: "Alias of --preload" },
     { name: "import", value: text("module"), by: "engine", aliasOf: "preload", help: "Alias of --preload" },
@@ -388,7 +388,7 @@ export const OPTIONS: readonly Option[] = [
       by: "engine",
       subject: "install",
       default: "auto",
-      help: "Auto-install: without node_modules, only missing packages, or always",
+      help: "Set the auto-install mode: auto, fallback (missing packages) or force",
     },
     {
       name: "auto-install",
@@ -456,7 +456,7 @@ export const OPTIONS: readonly Option[] = [
       short: "l",
       value: { ...text(".ext:loader"), form: "loader", example: ".svg:text" },
       by: "engine",
-      help: "js, jsx, ts, tsx, json, toml, text, file, wasm or napi for an extension; repeatable",
+      help: "Set the loader for an extension: js, jsx, ts, tsx, json, toml, text, file, wasm or napi; repeatable",
     },
     { name: "no-macros", by: "engine", help: "Disable macros" },
     {
@@ -493,7 +493,7 @@ export const OPTIONS: readonly Option[] = [
       name: "port",
       value: { ...number("port"), max: 65_535, example: "3000" },
       by: "both",
-      help: "Default port of the HTTP server; sets PORT and BUN_PORT of what runs",
+      help: "Set the default HTTP port; sets PORT and BUN_PORT for the target",
     },
     {
       name: "fetch-preconnect",
@@ -509,8 +509,8 @@ export const OPTIONS: readonly Option[] = [
       help: "Maximum size of HTTP headers",
     },
     { name: "insecure-http-parser", by: "engine", help: "Accept invalid HTTP headers" },
-    { name: "experimental-http2-fetch", by: "engine", help: "Offer h2 in fetch() over TLS" },
-    { name: "experimental-http3-fetch", by: "engine", help: "Let fetch() move to HTTP/3 where offered" },
+    { name: "experimental-http2-fetch", by: "engine", help: "Negotiate HTTP/2 in fetch()" },
+    { name: "experimental-http3-fetch", by: "engine", help: "Upgrade fetch() to HTTP/3 when offered" },
     { name: "experimental-stream-iter", by: "engine", help: "Enable stream/iter and zlib/iter" },
     {
       name: "dns-result-order",
@@ -549,15 +549,15 @@ export const OPTIONS: readonly Option[] = [
       name: "secret",
       value: text("name[=service/name]"),
       by: "runner",
-      help: "Give the target a secret of the credential store as a variable; repeatable",
+      help: "Pass a credential to the target as an environment variable; repeatable",
     },
-    { name: "no-redact", by: "runner", help: "Let what runs show the values of its secrets" },
+    { name: "no-redact", by: "runner", help: "Do not redact secret values in output" },
     {
       name: "cwd",
       value: text("directory"),
       by: "both",
       isCarriedOut: true,
-      help: "Directory to work in and to resolve from",
+      help: "Change to <directory> first",
     },
     {
       name: "config",

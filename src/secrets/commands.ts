@@ -21,47 +21,47 @@ export interface Flag {
 export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list", "bind"] as const;
 
 export const SECRETS_COMMANDS = {
-  get: { usage: "<service> <name>", help: "Print a value", takes: [2, 2], hasJson: true },
+  get: { usage: "<service> <name>", help: "Print a credential", takes: [2, 2], hasJson: true },
   set: {
     usage: "<service> <name>",
-    help: "Store a value, asked for or read from standard input",
+    help: "Store a credential from a prompt or standard input",
     takes: [2, 2],
     hasJson: false,
   },
-  delete: { usage: "<service> <name>", help: "Remove a credential", takes: [2, 2], hasJson: true },
+  delete: { usage: "<service> <name>", help: "Delete a credential", takes: [2, 2], hasJson: true },
   list: {
     usage: "[service]",
-    help: "Print the names of the credentials, never their values",
+    help: "List credential names (never values)",
     takes: [0, 1],
     hasJson: true,
   },
   import: {
     usage: "<file> [name...]",
-    help: "Move credentials from a file of variables (.env) to the credential store",
+    help: "Move credentials from an env file to the credential store",
     takes: [1, Number.POSITIVE_INFINITY],
     hasJson: false,
   },
   check: {
     usage: "[path...]",
-    help: "Look for credentials in plain text, in a project or in what is about to be committed",
+    help: "Scan the project, or staged changes, for plaintext credentials",
     takes: [0, Number.POSITIVE_INFINITY],
     hasJson: true,
   },
   share: {
     usage: SHARE_ACTIONS.join("|"),
-    help: "Who reads a file of secrets that is encrypted with age (secrets.age)",
+    help: "Manage recipients of an age-encrypted secrets file",
     takes: [1, 3],
     hasJson: true,
   },
   env: {
     usage: "[script]",
-    help: "Print which secrets a project's scripts get, where from, and whether they are there",
+    help: "Show which scripts get which secrets, their sources and status",
     takes: [0, 1],
     hasJson: true,
   },
   helper: {
     usage: "<tool> <action>",
-    help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
+    help: "Act as a credential helper for git, docker, AWS and npm",
     takes: [2, 3],
     hasJson: false,
   },
@@ -78,8 +78,8 @@ export const FLAGS: readonly Flag[] = [
 /** Of `rt secrets get|set|delete|list` beside those. */
 export const ENTRY_FLAGS: readonly Flag[] = [
   ...FLAGS,
-  { name: "file", value: "file", help: "An entry of a file that is encrypted with age, not of the store" },
-  { name: "config", value: "file", help: "For env: what this file asks for, as rt --config has it" },
+  { name: "file", value: "file", help: "Use an age-encrypted file instead of the credential store" },
+  { name: "config", value: "file", help: "For env: read this configuration file" },
 ];
 
 export interface HelperTool {
@@ -120,19 +120,19 @@ export const HELPER_FLAGS: readonly Flag[] = [
 
 /** Options of `rt secrets import`. */
 export const IMPORT_FLAGS: readonly Flag[] = [
-  { name: "script", value: "script", help: "A script that gets what moves; may be given more than once" },
-  { name: "service", value: "service", help: "Where to, instead of the project's name" },
-  { name: "to", value: "age:file", help: "Into a file that is encrypted with age, not into the store" },
-  { name: "all", help: "Move every variable, not only what looks like a credential" },
+  { name: "script", value: "script", help: "Grant the moved secrets to this script; repeatable" },
+  { name: "service", value: "service", help: "Set the service name (default: the project's name)" },
+  { name: "to", value: "age:file", help: "Write to an age-encrypted file instead of the store" },
+  { name: "all", help: "Move every variable, not only likely credentials" },
   { name: "dry-run", help: "Show what would move, and change nothing" },
   { name: "yes", short: "y", help: "Do not ask" },
-  { name: "undo", help: "Write what has moved back into the file" },
+  { name: "undo", help: "Restore moved values to the env file" },
   { name: "help", short: "h", help: "Show this help" },
 ];
 
 /** Options of `rt secrets check`. */
 export const CHECK_FLAGS: readonly Flag[] = [
-  { name: "staged", help: "What git is about to commit, as it would be committed" },
+  { name: "staged", help: "Scan staged changes only" },
   { name: "json", help: "Print JSON" },
   { name: "install", help: "Make git ask before each commit" },
   { name: "uninstall", help: "Undo that" },
@@ -141,7 +141,7 @@ export const CHECK_FLAGS: readonly Flag[] = [
 
 /** Options of `rt secrets share`. */
 export const SHARE_FLAGS: readonly Flag[] = [
-  { name: "file", value: "file", help: "Another file than secrets.age" },
+  { name: "file", value: "file", help: "Set the file (default: secrets.age)" },
   { name: "yes", short: "y", help: "For bind: do not ask" },
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
@@ -149,15 +149,15 @@ export const SHARE_FLAGS: readonly Flag[] = [
 
 /** Options of `rt trust`. */
 export const TRUST_FLAGS: readonly Flag[] = [
-  { name: "config", value: "file", help: "Allow what this file asks for, as rt --config has it" },
-  { name: "list", help: "Print what is allowed: folders, the names of secrets, hashes" },
-  { name: "remove", help: "Take it back: for this project, or for the folder or hash that is named" },
+  { name: "config", value: "file", help: "Trust this configuration file" },
+  { name: "list", help: "List trusted projects, their secrets and hashes" },
+  { name: "remove", help: "Revoke trust for this project, or for a folder or hash" },
 ];
 
 export const SECRETS_EXIT_CODES = {
   0: "Done",
-  1: "There is no such credential; check has found some; import's question was answered with no",
-  2: "The command line is wrong or the store failed; `rt doctor` looks at it",
+  1: "Credential not found; check found leaks; import was declined",
+  2: "Usage error or credential store failure (see rt doctor)",
   130: "Ctrl-C or Ctrl-D at the question for a value",
 } as const;
 

@@ -142,7 +142,7 @@ describe("rt help", () => {
     expect(await help("run")).toContain(text);
     const command = 'stty cols 72; exec "$0" help run';
     await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
-    await terminal.shows("are the guides");
+    await terminal.shows("Guides: rt help scripts");
     const lines = Bun.stripANSI(terminal.shown).split("\r\n");
     const long = lines.filter((line) => Bun.stringWidth(line) > 72);
     // Names are not broken: the list of an option's values is one word.

@@ -1,5 +1,6 @@
 // rt's own output arrives once and whole: behind what others append to the same file, and on a pipe that does not block.
 import { describe, expect, test } from "bun:test";
+import { startOnTerminal } from "../support/programs/terminal.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 
@@ -93,3 +94,15 @@ while True:
     if not bytes: break
     sys.stdout.buffer.write(bytes)
 `;
+
+test("rt colours the label of a message on a terminal, unless NO_COLOR is set", async () => {
+  await using project = await createProject({ "package.json": "{}" });
+  const shown = async (variables: Record<string, string>) => {
+    const env = { ...cleanEnvironment(), ...variables };
+    await using terminal = startOnTerminal([RT, "run", "absent"], env, { cwd: project.path });
+    await terminal.shows('Script not found "absent"');
+    return terminal.shown;
+  };
+  expect(await shown({ TERM: "xterm" })).toStartWith("\x1b[31merror:\x1b[39m Script");
+  expect(await shown({ TERM: "xterm", NO_COLOR: "1" })).toStartWith("error: Script");
+});

@@ -8,7 +8,7 @@ import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 

@@ -49,6 +49,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--all": "npm run build",
   "--allow-downgrade": "rt upgrade",
   "--bundle": "esbuild",
+  "--changed": "npm run mutants",
   "--cap-add": "docker",
   "--compile": "rt build",
   "--components": "gnome-keyring-daemon",

@@ -1,5 +1,5 @@
-// The guides: pages of docs/ that the program carries with it. `rt help`, completions, the index of docs/ and the
-// build, which embeds the pages, read this table.
+// The table of guides: pages of docs/ that the program contains. `rt help`, completions, the index of docs/ and the build
+// read it.
 
 export interface Guide {
   /** A file of docs/. */
@@ -8,27 +8,30 @@ export interface Guide {
 }
 
 export const GUIDES: Readonly<Record<string, Guide>> = {
-  // No prototype: "constructor" is no guide.
+  // Without a prototype, so that "constructor" is not a guide.
   __proto__: null as never,
-  scripts: { page: "scripts.md", help: "What a name means, hooks, arguments" },
-  watching: { page: "watching.md", help: "What starts a script again, and what is left alone" },
-  caching: { page: "caching.md", help: "Scripts that are not run again when nothing has changed" },
-  remote: { page: "remote.md", help: "Scripts on a server of the Remote Execution API" },
-  workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
-  looking: { page: "looking.md", help: "Picking a script, a page of a run, a picture of a plan" },
-  secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
+  scripts: { page: "scripts.md", help: "Run files, scripts and binaries: name resolution, hooks, arguments" },
+  watching: { page: "watching.md", help: "Restart on file changes: watched and ignored files" },
+  caching: { page: "caching.md", help: "Cache script results; share the cache; run a cache server" },
+  remote: { page: "remote.md", help: "Run scripts on a Remote Execution API server" },
+  workspaces: { page: "workspaces.md", help: "Run scripts in many packages: filters, order, concurrency" },
+  looking: { page: "looking.md", help: "Script picker, run reports, plan graphs, `rt doctor`" },
+  secrets: { page: "secrets.md", help: "Store and read credentials: API and command line" },
   "secrets-in-scripts": {
     page: "secrets-in-scripts.md",
-    help: "Tokens for scripts from the credential store, instead of .env",
+    help: "Pass secrets to scripts; redaction; trust",
   },
-  "moving-in": { page: "moving-in.md", help: "From .env files to the credential store, and back" },
-  csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
-  debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
-  ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },
-  security: { page: "security.md", help: "Whom rt trusts, what it reads, what it does not promise" },
-  configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
-  tools: { page: "tools.md", help: "Vite, Next, esbuild, eslint and others, and programs made with rt" },
-  differences: { page: "differences.md", help: "Where rt is not as stock Bun, and what no option can do" },
+  "moving-in": { page: "moving-in.md", help: "Migrate .env files to the credential store, and back" },
+  csrf: { page: "csrf.md", help: "Generate and verify CSRF tokens" },
+  debugging: { page: "debugging.md", help: "Debug with VS Code, Chrome DevTools and others; profile" },
+  ci: {
+    page: "ci.md",
+    help: "Without a terminal, rt prints no colours and never prompts. This page covers secrets, reports, sharding and the settings for common CI services.",
+  },
+  security: { page: "security.md", help: "Threat model, files and variables that rt reads" },
+  configuration: { page: "configuration.md", help: "rtfig.toml reference" },
+  tools: { page: "tools.md", help: "Compatibility with Vite, Next.js, esbuild, ESLint and others" },
+  differences: { page: "differences.md", help: "Differences from Bun; options without effect" },
   errors: { page: "errors.md", help: "Error codes and exit codes" },
-  migration: { page: "migration.md", help: "Each command of bun, npm, pnpm, Deno, keytar beside ours" },
+  migration: { page: "migration.md", help: "Migrate from bun, npm, pnpm, Deno or keytar" },
 };

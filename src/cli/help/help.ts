@@ -172,7 +172,7 @@ async function renderOverview(): Promise<string> {
     renderSection("Commands", own),
     renderSection("Tools and packages", tools),
     renderSection("Guides", guideRows()),
-    "rt help run lists the options; rt help <command or guide> tells more",
+    "Options: rt help run. Details: rt help <command or guide>",
   ]);
 }
 
@@ -205,7 +205,7 @@ async function renderRun(): Promise<string> {
     COMMANDS.run!.help,
     `${heading("Usage")}\n  ${usageOf("run")}`,
     ...sections,
-    "rt help scripts and rt help workspaces are the guides",
+    "Guides: rt help scripts, rt help workspaces",
   ]);
 }
 
