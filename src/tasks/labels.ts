@@ -1,7 +1,6 @@
-// How names, outcomes, exits and times are said, once for all reporters.
+// Formats names, outcomes, exits and durations for all reporters.
 //
-// Contract: what comes from package.json or from the system is fit to be printed (src/printable.ts). Nothing else of
-// them reaches an output but a script's own bytes.
+// Invariants: text from package.json or the system is made printable (src/printable.ts).
 import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
 import { oneLine, printable } from "../printable.ts";
 import type { TaskOutcome, ScriptTask, TaskRequest } from "./task.ts";
@@ -17,7 +16,7 @@ export function nameScript({ packageName }: Pick<ScriptTask, "packageName">, scr
   return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
 }
 
-/** What a run is called. Without the arguments, which are the scripts' affair. */
+/** The title of a run: the command line without the scripts' arguments. */
 export function titleOf({
   scripts,
   filters,
@@ -27,7 +26,7 @@ export function titleOf({
   return oneLine(["rt run", ...words.map(quote)].join(" "));
 }
 
-/** What of a plan would run. @param needless how many would be found done */
+/** How many scripts of a plan would run. @param needless number of cache hits */
 export function describeCount(all: number, needless: number): string {
   const count = all === 1 ? "1 script" : `${all} scripts`;
   if (needless === 0) return `${count} would run`;
@@ -35,30 +34,34 @@ export function describeCount(all: number, needless: number): string {
   return `${all - needless} of ${count} would run`;
 }
 
-/** Of a script that did not have to run. @param machine another, which has run it in the same run */
+/** The label of a cached task. @param machine the machine that ran it in the same shared run */
 export function describeSaved(saved: number, machine?: string): string {
   const where = machine === undefined ? "before" : `on ${oneLine(machine)}`;
   return `Done ${where}: ${formatDuration(saved)} saved`;
 }
 
-/** Whether a script that is cached runs, and why. */
-export function describeWhy(task: Pick<ScriptTask, "label">, isHit: boolean, why: string): string {
-  return `${labelOf(task)} ${describeNeed(isHit, why)}`;
+/** The cache hit or miss reason with the task's label. */
+export function describeTaskCacheReason(
+  task: Pick<ScriptTask, "label">,
+  isHit: boolean,
+  why: string,
+): string {
+  return `${labelOf(task)} ${describeCacheReason(isHit, why)}`;
 }
 
-/** The same, where it is known of which script. */
-export function describeNeed(isHit: boolean, why: string): string {
+/** The same without the label. */
+export function describeCacheReason(isHit: boolean, why: string): string {
   return `${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
 }
 
-/** `here: ...`, `on worker-3 of grpc://...: ...`. */
-export function describeWhere({ place, server, machine, why }: Placement): string {
+/** `here: ...`, or `on worker-3 of grpc://...: ...`. */
+export function describePlacement({ place, server, machine, why }: Placement): string {
   if (place !== "remote") return `here: ${oneLine(why)}`;
   const name = machine === undefined ? "" : `${oneLine(machine)} of `;
   return `on ${name}${server}: ${oneLine(why)}`;
 }
 
-/** With `duration`, a success is told by it; without, by its code. */
+/** Formats a child's exit. With `duration`, a success shows the duration instead of the code. */
 export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
   if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;
   if (signal !== null) return `Signaled: ${signal}`;

@@ -1,23 +1,25 @@
-// Everything the reporters write, in the order in which they wrote it, in few large writes.
+// Buffers the output of all reporters and writes it in few large writes, with backpressure.
 //
-// Contract: bytes leave in order, also between standard output and error. Small writes leave together at the
-// end of the event loop's turn. A slow reader is waited for without shutting out signals, and its slowness
-// reaches the scripts: `write` then returns a promise. What cannot be written is told once through `onBroken`, and on
-// standard error where that was not the one: with a reader gone everything after that is dropped, and where there is no
-// room what was for the same descriptor. From `hurry` on a reader that takes nothing counts as gone.
+// Invariants:
+// - Bytes are written in order, also between stdout and stderr. Small writes are flushed together at the end of the
+//   event-loop turn.
+// - A slow reader does not block signals. It slows down the scripts: `write` then returns a promise.
+// - A write error is reported once to `onBroken`, and on stderr if stderr still works. After EPIPE all further
+//   output is dropped, after other errors that of the same descriptor.
+// - After `hurry`, a reader that accepts nothing counts as disconnected.
 import { outputs } from "../../platform/terminal/output.ts";
 
 const FLUSH_AT = 1 << 16;
 const FIRST_SIZE = 1 << 12;
-const PATIENCE = 10; // ms the thread may wait for a reader before signals get their turn
-const LAST_PATIENCE = 100; // ms for one that is the last to be waited for
+const WRITE_WAIT = 10; // ms that the thread may block on a reader before signals are handled
+const LAST_WRITE_WAIT = 100; // ms after `hurry`
 
 interface QueuedSegment {
   readonly descriptor: 1 | 2;
   end: number;
 }
 
-/** `code` is EPIPE when the reader has gone. */
+/** `code` is EPIPE if the reader has disconnected. */
 export interface OutputFailure extends Error {
   readonly code?: string;
 }
@@ -36,10 +38,10 @@ export class OutputQueue {
   readonly #hurry = Promise.withResolvers<void>();
   #isInHurry = false;
 
-  /** Resolves when nobody is to be waited for any more. */
+  /** Resolves when `hurry` is called: slow readers are not waited for any more. */
   readonly hurried = this.#hurry.promise;
 
-  /** Whether the reader is being waited for. */
+  /** Whether a slow reader blocks the queue. */
   get isHeldUp(): boolean {
     return this.#draining !== undefined;
   }
@@ -56,7 +58,7 @@ export class OutputQueue {
     return this.commit(descriptor, bytes.length);
   }
 
-  /** Room for `size` bytes, to be filled from `offset` on and then committed. */
+  /** Reserves `size` bytes. The caller fills them from `offset` on and calls `commit`. */
   reserve(size: number): { buffer: Uint8Array; offset: number } {
     if (this.#length + size > this.#buffer.length) {
       const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + size));
@@ -72,7 +74,7 @@ export class OutputQueue {
     const last = this.#segments.at(-1);
     if (last?.descriptor === descriptor) last.end = this.#length;
     else this.#segments.push({ descriptor, end: this.#length });
-    if (this.#isPushing) return; // the loop there comes to it
+    if (this.#isPushing) return; // the running loop writes it
     if (this.#draining) return this.#length > FLUSH_AT ? this.#draining : undefined;
     if (this.#length >= FLUSH_AT) return this.flush();
     if (this.#isScheduled) return;
@@ -83,10 +85,10 @@ export class OutputQueue {
     });
   }
 
-  /** Resolves when all that was written so far has left. */
+  /** Resolves when everything written so far has been flushed. */
   flush(): void | Promise<void> {
     if (this.#draining) return this.#draining;
-    if (this.#pushOut()) return;
+    if (this.#writeQueued()) return;
     this.#draining = this.#drain();
     return this.#draining;
   }
@@ -95,17 +97,17 @@ export class OutputQueue {
     await null; // `#draining` is set before this function may clear it
     for (;;) {
       const first = this.#segments[0];
-      if (first) outputs.awaitWritable(first.descriptor, this.#isInHurry ? LAST_PATIENCE : PATIENCE);
-      const left = this.#length;
-      if (this.#pushOut()) break;
-      if (this.#isInHurry && this.#length === left) this.#broken.add(this.#segments[0]!.descriptor);
+      if (first) outputs.awaitWritable(first.descriptor, this.#isInHurry ? LAST_WRITE_WAIT : WRITE_WAIT);
+      const lengthBefore = this.#length;
+      if (this.#writeQueued()) break;
+      if (this.#isInHurry && this.#length === lengthBefore) this.#broken.add(this.#segments[0]!.descriptor);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#draining = undefined;
   }
 
-  /** True when nothing is left. */
-  #pushOut(): boolean {
+  /** Returns true if the queue is empty. */
+  #writeQueued(): boolean {
     this.#isPushing = true;
     let start = 0;
     for (let segment = this.#segments[0]; segment; segment = this.#segments[0]) {
@@ -120,11 +122,11 @@ export class OutputQueue {
       this.#segments.shift();
     }
     this.#isPushing = false;
-    this.#keepFrom(start);
+    this.#discardBefore(start);
     return this.#length === 0;
   }
 
-  /** What cannot be written counts as written. */
+  /** Returns the number of bytes done. Bytes that fail count as written. */
   #writeSome(descriptor: 1 | 2, bytes: Uint8Array): number {
     try {
       return outputs.writeSome(descriptor, bytes);
@@ -134,7 +136,7 @@ export class OutputQueue {
     }
   }
 
-  #keepFrom(start: number): void {
+  #discardBefore(start: number): void {
     if (start === 0) return;
     this.#buffer.copyWithin(0, start, this.#length);
     this.#length -= start;

@@ -1,16 +1,16 @@
-// Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
+// Union of all events of a run. The executor emits them; reporters turn them into text.
 import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { TaskOutcome, TaskStep, ScriptTask } from "./task.ts";
 import type { Placement } from "./execution/placement.ts";
 
-/** Times are milliseconds since the start of the run, of a watched one since that of the round. */
+/** Times are milliseconds since the start of the run, in watch mode since the start of the round. */
 export type TaskEvent =
   | {
       readonly type: "step-start";
       readonly task: ScriptTask;
       readonly step: TaskStep;
-      /** Puts names in place of values. Absent in a run without secrets. */
+      /** Replaces secret values by their names. Absent without secrets. */
       readonly hide?: Hide | undefined;
       readonly at: number;
     }
@@ -27,9 +27,9 @@ export type TaskEvent =
       readonly task: ScriptTask;
       readonly step: TaskStep;
       readonly exit: ChildExit;
-      /** It was not run: what it did before was put back, and this much time saved, in milliseconds. */
+      /** Set if the step did not run because its task was cached: the saved time in milliseconds. */
       readonly saved?: number;
-      /** Another one, which has run it in this run. */
+      /** Another machine that ran it in this shared run. */
       readonly machine?: string;
       readonly at: number;
       readonly duration: number;
@@ -38,27 +38,27 @@ export type TaskEvent =
       readonly type: "task-end";
       readonly task: ScriptTask;
       readonly outcome: TaskOutcome;
-      /** Of a script that is cached: why it ran, or by what it was found. */
+      /** The cache hit or miss reason, if the script has a cache rule. */
       readonly why?: string;
-      /** In a run of which something may run elsewhere. */
+      /** Set if tasks of the run may be remote. */
       readonly where?: Placement;
-      /** Of a run on several machines: whose it was. */
+      /** The machine that ran it, in a shared run. */
       readonly machine?: string;
       readonly at: number;
       readonly duration: number;
     }
   | { readonly type: "notice"; readonly message: string }
-  /** A line that is fit to be printed. */
+  /** A printable line for people. */
   | { readonly type: "remark"; readonly line: string }
-  /** These are about to end, if they run, and to start again. */
+  /** These tasks restart; those that run are ended first. */
   | { readonly type: "again"; readonly tasks: readonly ScriptTask[] }
   | { readonly type: "interrupt"; readonly signal: NodeJS.Signals }
-  /** The run stood still, with the terminal in other hands (Ctrl-Z and `fg`). */
+  /** The run was suspended (Ctrl-Z) and has been continued. */
   | { readonly type: "resume" };
 
 export interface Reporter {
-  /** A promise holds back the output of the task that the event is about. */
+  /** A returned promise delays further output of the event's task (backpressure). */
   report(event: TaskEvent): void | Promise<void>;
-  /** The run is over. False when what was to be written could not be. */
+  /** The run is over. Returns false if output could not be written. */
   finish(): void | boolean | Promise<void | boolean>;
 }

@@ -1,4 +1,5 @@
-// The words of this folder: what is asked for, and the tasks that come of it.
+// Types shared by planning, execution and reporters: the run request, tasks, steps, outcomes and the hooks of a
+// watched run.
 import type {
   Child,
   ChildExit,
@@ -13,54 +14,54 @@ import type { Workspace } from "../workspace/members.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
 import type { RemoteEligibility, RemoteRun, RemotePreview } from "./execution/placement.ts";
 
-/** How one script is started. Built by the caller, who knows shells, quoting and environments. */
+/**
+ * Describes how one step is started. The caller builds it; this folder does not handle shells, quoting or
+ * environments.
+ */
 export interface SpawnCommand {
   /** The program's path; without it, `argv[0]` is looked up on PATH. */
   readonly program?: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where it gets secrets: keeps their values out of what is delivered. */
-  /** Puts names in place of values in a text of rt's own, which may have the user's arguments. */
+  /** Replaces secret values by their names in rt's own text, which may contain the user's arguments. */
   readonly hide?: Hide | undefined;
   readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
-  /**
-   * Where its output goes to the terminal as it is: runs it with its secrets kept out of that. Signals are its own affair.
-   */
+  /** Runs the step on the inherited terminal and redacts its output. Handles signals itself. */
   readonly attend?: (() => Promise<ChildExit>) | undefined;
-  /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
+  /** Runs the step inside this process instead; of the other fields only `cwd` is used. Ends by itself. */
   readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
 
 export interface CommandRequest {
   readonly packageDirectory: string;
   readonly manifest: PackageJson;
-  /** The script itself: `prebuild` for the hook of `build`. */
+  /** The step's script: `prebuild` for the `pre` hook of `build`. */
   readonly scriptName: string;
-  /** For the script; hooks get none. */
+  /** Arguments of the script; hooks get none. */
   readonly args: readonly string[];
-  /** Whether it is the script itself, and no hook. */
+  /** Whether the step is the script itself and not a hook. */
   readonly isMain: boolean;
-  /** Whether what it writes comes here, so that it may be evaluated here. */
+  /** Whether rt collects the output, so that the step may be evaluated in this process. */
   readonly isCollected: boolean;
-  /** Whether it is started by who keeps what it does, so that it may not be evaluated. */
+  /** Whether the cache starts the step, so that it may not be evaluated in this process. */
   readonly isKept?: boolean;
 }
 
-/** What an earlier run of a task wrote. */
+/** An earlier run's output and duration. */
 export interface CachedHit {
   readonly pieces: readonly {
     readonly step: number;
     readonly isError: boolean;
     readonly bytes: Uint8Array;
   }[];
-  /** How long it took then, in milliseconds. */
+  /** The duration of the earlier run, in milliseconds. */
   readonly saved: number;
-  /** Files that were put back. */
+  /** Number of restored files. */
   readonly restored: number;
 }
 
-/** What the paths are that a hit was judged by, and what they were. */
+/** The path observations that decided a hit, for the run memo. */
 export interface HitDependencies {
   readonly sights: ReadonlyMap<
     string,
@@ -75,78 +76,87 @@ export interface HitDependencies {
 
 /** How a task ended. */
 export type TaskOutcome =
-  /** `saved` where it was not run, but put back what it did before, or on another machine: milliseconds. */
+  /** `saved`: milliseconds saved because the result came from the cache or from another machine. */
   | { readonly kind: "success"; readonly saved?: number; readonly machine?: string }
   | { readonly kind: "failure"; readonly code: number; readonly step: TaskStep }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: TaskStep }
-  /** The command could not be started at all; the code is what a shell would say (127, 126). */
+  /** The command could not be started. The code is the shell's (127, 126). */
   | { readonly kind: "unstartable"; readonly code: number; readonly step: TaskStep; readonly reason: string }
   /** A task that it depends on did not succeed. */
   | { readonly kind: "skipped"; readonly because: ScriptTask }
-  /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
+  /** Ended early or never started, because another task failed or a signal ended the run. */
   | { readonly kind: "stopped"; readonly wasRunning: boolean };
 
-/** A task that is not run again when nothing has changed: src/cache. */
+/** A task with a `[run.cache]` rule. Implemented by src/cache. */
 export interface CachedTask {
-  /** Why it has to run, or by what it was found; for people. */
+  /** The cache miss reason, or why it was a hit; for people. */
   readonly why: string;
-  /** Its outputs are in place again; nothing is to be started. */
+  /** Set if the outputs have been restored and nothing has to be started. */
   readonly hit: CachedHit | undefined;
-  /** By what that would be one again, for who remembers it. */
+  /** The observations behind the hit, for the run memo. */
   readonly basis?: HitDependencies | undefined;
-  /** Starts a step, by its position, and looks at what it does. */
+  /** Starts a step, by its position, under the tracer. */
   start(
     step: number,
     request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
   ): Child & { readonly isTraced: Promise<boolean> };
-  /** What a step has written, as it is shown, is what a hit shows again. */
+  /** Records redacted output of a step, to replay it on a hit. */
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
   environmentOf(step: number): Readonly<Record<string, string>>;
-  /** What it depended on: of a hit, and after `close` where that is kept. */
+  /** The recorded dependencies: of a hit, and after `close` of a run that was stored. */
   readonly inputs: RecordedInputs | undefined;
-  /** After `close`: a file that was changed when it had read it. */
+  /** After `close`: a file that changed after the script had read it. */
   readonly outdatedBy: string | undefined;
-  /** After `close`: whether something is wrong though the script has ended well. */
+  /** After `close`: whether the task fails although the script succeeded. */
   readonly isFaulty: boolean;
-  /** It has ended. Lines for people. @param publication for the other machines of a run */
+  /**
+   * Stores the run. Returns warnings for people. @param publication publishes the result to the other machines of a
+   * shared run
+   */
   close(outcome: TaskOutcome["kind"], publication?: Publication): Promise<readonly string[]>;
-  /** Whether other machines can have what it makes. */
+  /** Whether other machines can restore the outputs. */
   readonly isShared: boolean;
-  /** Takes what another machine made under a claim, as `hit`; false where it is not what it would make here: `why`. */
+  /**
+   * Restores what another machine published under a lease, as `hit`. Returns false if the result is not valid
+   * locally; `why` has the reason.
+   */
   take(claim: string): Promise<boolean>;
-  /** What it wrote where it has failed under a claim; undefined where that is not to be had. */
+  /** The output of a run that failed under a lease; undefined if it is unavailable. */
   readFailure(claim: string): Promise<CachedHit["pieces"] | undefined>;
 }
 
-/** What a script makes for all machines of a run. */
+/** Publishes a result to all machines of a shared run. */
 export interface Publication {
   readonly claim: string;
-  /** Whether it counts: not if another machine has claimed the script since. @param isThere whether others can have it */
+  /**
+   * Returns false if another machine has acquired the lease since. @param isThere whether others can restore the
+   * outputs
+   */
   publish(isThere: boolean): Promise<boolean>;
 }
 
-/** What a task depended on when it ran last. Paths are absolute. */
+/** Recorded dependencies of a task's last run. Paths are absolute. */
 export interface RecordedInputs {
-  /** Where something may change that matters; not what is below them. */
+  /** Directories in which a change may matter, without their subdirectories. */
   readonly directories: Iterable<string>;
-  /** Whether a change of a path may matter. */
+  /** Whether a change of the path may matter. */
   has(path: string): boolean;
-  /** Whether it has looked at the path, and not only at what is in its directory. */
+  /** Whether the task accessed the path itself, and did not only list its directory. */
   hasRead(path: string): boolean;
-  /** Whether it is the task's own: never a reason to run it again. */
+  /** Whether the path is the task's own output, which never restarts it. */
   isOwn(path: string): boolean;
-  /** Whether there is something else at a path now than was found there. */
+  /** Whether the path differs from its recorded state. */
   differs(path: string): Promise<boolean>;
-  /** The first path at which there is. */
+  /** The first path that differs. */
   findChanged(): Promise<string | undefined>;
-  /** What tells one run from another that found or made something else. */
+  /** Equal for two runs with the same dependencies and outputs. */
   readonly print: string;
 }
 
 export interface CacheReason {
   readonly isHit: boolean;
   readonly why: string;
-  /** What others have: whether it was asked for; undefined where nothing is shared. */
+  /** Whether the shared cache was asked; undefined without a shared cache. */
   readonly remote?: "asked" | "not asked" | "no answer" | undefined;
 }
 
@@ -155,126 +165,132 @@ export interface TaskRequest extends ManySettings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): SpawnCommand;
-  /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
+  /**
+   * Returns undefined for a task without a cache rule, a notice if it cannot be cached. `extra` is added to its
+   * environment.
+   */
   openCached?(
     task: ScriptTask,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
-  /** Something is about to run: what was seen of files for tasks that are cached counts no more. */
+  /** Invalidates the stat cache, because a process is about to start. */
   beforeStart?(): void;
-  /** After the last task: what was learned for them is kept. */
+  /** Called after the last task; persists the file-hash cache. */
   closeCache?(): void;
-  /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
+  /** Explains whether the task would run; changes nothing. Absent unless explanations are requested. */
   explainCached?(task: ScriptTask, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
   /**
-   * Opens what goes on beside the run and is waited for at its end, before anything has started; undefined where there is
-   * nothing. `tell` gives a line to people.
+   * Starts background work of the run before the first task, or returns undefined. The run waits for it at its end.
+   * `printLine` prints a line for people.
    */
-  openBeside?(
+  openBackgroundWork?(
     tasks: readonly ScriptTask[],
-    tell: (line: string) => void,
+    printLine: (line: string) => void,
   ): Promise<BackgroundWork | undefined>;
-  /** What speaks for running a task on another machine; absent where there is none. */
-  offerFor?(task: ScriptTask): RemoteEligibility;
+  /** Decides whether a task may run on another machine; absent without a server. */
+  eligibilityOf?(task: ScriptTask): RemoteEligibility;
   /**
-   * Opens what carries tasks out there, before anything has started.
-   * @param remote those that are to run there @param waitsFor by task index. Throws Failure.
+   * Connects to the server before the first task starts.
+   * @param remote the tasks that run there @param waitsFor by task index @throws UserError
    */
   openRemote?(
     remote: readonly ScriptTask[],
     plan: { readonly tasks: readonly ScriptTask[]; readonly waitsFor: readonly (readonly number[])[] },
   ): Promise<RemoteRun>;
-  /** What would be sent of these. Throws Failure. */
-  sketchRemote?: (
+  /** Previews what would be sent for these tasks. @throws UserError */
+  previewRemote?: (
     ...of: Parameters<NonNullable<TaskRequest["openRemote"]>>
   ) => Promise<ReadonlyMap<ScriptTask, RemotePreview>>;
-  /** Where other machines carry out the same: what they tell each other. Throws Failure. @param plan what no other plan is called */
-  openBoard?(plan: string): Promise<RunCoordinator>;
-  /** Why other machines cannot have what a script makes; undefined where they can. */
+  /** Connects to the coordinator of a shared run. @param plan hash that identifies the plan @throws UserError */
+  openCoordinator?(plan: string): Promise<RunCoordinator>;
+  /** Why other machines cannot restore a script's outputs; undefined if they can. */
   whyUnshared?(task: ScriptTask): Promise<string | undefined>;
-  /** The secrets that a step gets; absent where the run has none. */
+  /** The secrets that a step gets; absent without secrets. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
-  /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
+  /** Called before the first of these tasks starts, and in a watched run before one restarts. @throws UserError */
   prepare?(tasks: readonly ScriptTask[]): Promise<void>;
-  /** For output that no process of this run writes: what commands have as `redact`. */
+  /** Redaction for output that no process of this run writes; otherwise like `redact` of a command. */
   redaction?(): SpawnCommand["redact"];
-  /** What is said for nothing where packages are these; lines for people. */
+  /** Warnings about settings that match nothing in this workspace. */
   adviseOn?(workspace: Workspace): readonly string[];
-  /** A word as one would type it in a shell. */
+  /** Quotes a word for a shell. */
   quote(word: string): string;
   /**
-   * Takes over when there is a single script to run and a terminal to give it: as if it had been started alone
-   * in its package. Without it, it is run here with the terminal inherited.
+   * Takes over if there is a single script and a terminal: runs it as if it had been started alone in its package.
+   * Without it, the script runs with the terminal inherited.
    */
   runAlone?(task: ScriptTask): Promise<RunStatus>;
-  /** Whether its only script is shown as if it stood alone at the terminal, which one that is cached does not have. */
+  /** Whether a single cached script is shown without prefixes. A cached script does not get the terminal. */
   readonly standsAlone?: boolean;
-  /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
+  /** Restarts tasks and ends the run. Without it, a run is over when its last task has ended. */
   readonly watcher?: WatchHooks;
 }
 
 export interface BackgroundWork {
-  /** The last script has ended. Resolves when nothing goes on any more. */
+  /** Waits for the end of the work, after the last script. */
   finish(): Promise<void>;
-  /** The run was ended from outside: nobody waits. */
+  /** Gives the work up, because a signal ended the run. */
   abandon(): void;
 }
 
 export interface WatchHooks {
-  /** What asks a script to end that is to start again. */
+  /** The signal that ends a script before its restart. */
   readonly killSignal: StopSignal;
-  /** The run has begun. */
+  /** The run has started. */
   onBegin(run: WatchedRun): void;
   /** A task is about to start. */
   onStart(task: ScriptTask): void;
-  /** It has ended, unless it was asked to, and may be asked for again now. @param cached where it has ended well */
+  /**
+   * A task has ended, and was not ended for a restart. It may be restarted from now on. @param cached set if it
+   * succeeded
+   */
   onEnd(task: ScriptTask, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void>;
-  /** Whether a hit says nothing new, since it is what the task's newest run made, which was shown. */
+  /** Whether the output of a hit is already on the screen, because it is from the task's latest run. */
   isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean;
-  /** Nothing runs any more. */
+  /** No task runs. */
   onIdle(status: RunStatus): void;
-  /** Nothing runs, and something is about to. */
+  /** The first task after an idle period is about to start. */
   onRound(): Promise<void> | void;
 }
 
-/** A run that goes on until it is ended. */
+/** A run that continues until `end` is called. */
 export interface WatchedRun {
-  /** Ends these tasks and what depends on them, and starts them again in order. Those that this does something to. */
+  /** Ends these tasks and their dependents and restarts them in order. Returns the tasks that are affected. */
   again(tasks: readonly ScriptTask[]): readonly ScriptTask[];
-  /** Ends all of it; `runTasks` returns. */
+  /** Ends the run; `runTasks` returns. */
   end(): void;
-  /** A line on standard error, in its place among the scripts' output. */
+  /** Prints a line on standard error, in order with the scripts' output. */
   say(line: string): void;
-  /** When the last of these had ended, with what it had started, in milliseconds since 1970; undefined while one runs. */
+  /** When the last of these process trees had ended, in milliseconds since 1970; undefined while one runs. */
   endOf(tasks: readonly ScriptTask[]): number | undefined;
   isRunning(task: ScriptTask): boolean;
 }
 
-/** An exit code, or the signal to die by. */
+/** An exit code, or the signal that ends rt. */
 export type RunStatus = number | { readonly signal: NodeJS.Signals };
 
-/** A variable's name, and where its value comes from, for people. */
+/** The name of a variable, and for people the source of its value. */
 export interface StepSecret {
   readonly name: string;
   readonly source: string;
 }
 
 export interface TaskStep extends ScriptStep {
-  /** Absent where there are none. */
+  /** Absent if there are no secrets. */
   readonly secrets?: readonly StepSecret[];
 }
 
 export interface ScriptTask {
-  /** Position in the plan: the order in which tasks start when nothing else decides. */
+  /** Position in the plan. Ready tasks start in this order. */
   readonly index: number;
-  /** The package's name, its path when it has none; "" outside a workspace run. */
+  /** The package's name, or its path if it has no name; "" outside a workspace run. */
   readonly packageName: string;
   readonly packageDirectory: string;
   readonly manifest: PackageJson;
   readonly scriptName: string;
   /** `web build`, `web:build` or `build`: unique, for people. */
   readonly label: string;
-  /** Before, the script, after. */
+  /** The `pre` hook, the script, the `post` hook. */
   readonly steps: readonly TaskStep[];
   readonly args: readonly string[];
 }

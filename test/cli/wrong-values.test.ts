@@ -16,7 +16,7 @@ interface Case {
 }
 
 const FILES_HINT =
-  "options for many scripts run scripts of package.json, not files; make one that runs the file";
+  "options for several scripts work with package.json scripts, not files; add a script that runs the file";
 const REPORT_HINT = "--report needs a file in a directory that can be written to";
 
 const CASES: readonly Case[] = [

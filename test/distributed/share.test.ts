@@ -34,7 +34,7 @@ test.skipIf(!CAN_TRACE)(
     await using machines = await createMachines({ count: 4, packages });
     const running = machines.all.map((each) => each.start([...ONE_AT_A_TIME, "--report=report.json"]));
     for (const [at, each] of running.entries())
-      await each.said(`, here m${at + 1}: 40 of 40 scripts are shared`);
+      await each.said(`, machine m${at + 1}: 40 of 40 scripts are shared`);
     await machines.reached("all");
     await machines.open("all");
     const results = await Promise.all(running.map(({ result }) => result));
@@ -92,7 +92,7 @@ test.skipIf(!CAN_TRACE)("what a killed machine had begun, another takes over", a
     status: 0,
     ran: ["a", "b"],
   });
-  expect(stderr).toContain("\nShared run: 2 scripts here\n");
+  expect(stderr).toContain("\nShared run: 2 scripts on this machine\n");
 });
 
 test.skipIf(!CAN_TRACE)("what is ended with Ctrl-C is free at once", async () => {
@@ -123,14 +123,14 @@ test.skipIf(!CAN_TRACE)(
     // The first comes back, and its script ends first.
     await machines.open("hold", old);
     first.kill("SIGCONT");
-    await first.said("warn: Another machine has taken over a t, since nothing was heard of this one");
+    await first.said("warn: Another machine has taken over a t, because this one did not renew its lease");
     await machines.open("hold", next);
     const results = await Promise.all([first.result, second.result]);
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
     for (const { path } of machines.all)
       expect(await Bun.file(`${path}/packages/a/out.txt`).text()).toBe(`made by ${next}\n`);
     expect(results[0]!.stdout).toContain(`a t: by ${next}\n`);
-    expect(results[0]!.stderr).toContain("\nShared run: 0 scripts here, 1 on m2\n");
+    expect(results[0]!.stderr).toContain("\nShared run: 0 scripts on this machine, 1 on m2\n");
     expect(results[1]!.stderr).toContain("\nShared run: 1 script here\n");
   },
 );
@@ -202,7 +202,7 @@ test.skipIf(!CAN_TRACE)(
     const results = await Promise.all(running.map(({ result }) => result));
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
     const line =
-      /^warn: The other machines are lost: Redis has not been reached for 0\.1 s: it cannot be reached \(ECONNREFUSED\); this one runs what is left by itself$/m;
+      /^warn: Lost the connection to the coordinator: Redis has not been reached for 0\.1 s: it cannot be reached \(ECONNREFUSED\); running the remaining scripts locally$/m;
     for (const { stderr } of results) expect(stderr).toMatch(line);
     for (const { path } of machines.all)
       expect(await Bun.file(`${path}/packages/b/out.txt`).text()).toBe("made\n");
@@ -214,13 +214,13 @@ test.skipIf(!CAN_TRACE).each([
     "contains the path of the project",
     "pwd > out.txt",
     {},
-    /runs here as well: its output contains the path of the project, so it is valid only in \S+\/checkout$/m,
+    /runs again locally: its output contains the path of the project, so it is valid only in \S+\/checkout$/m,
   ],
   [
     "was made with another value of a variable",
     "echo made > out.txt",
     { GATES: "elsewhere" },
-    /runs here as well: the machines start it differently: the variable GATES has changed$/m,
+    /runs again locally: the machines start it differently: the variable GATES has changed$/m,
   ],
 ])("a machine names the reason when the result of another %s", async (_, t, env, reason) => {
   await using machines = await createMachines({ count: 2, packages: { a: { t: `${RECORD}; ${t}` } } });

@@ -266,13 +266,15 @@ describe("workspaces", () => {
   prove("share-id", "says which machines belong together", async () => {
     await using machines = await createMachines({ count: 1, packages: alone });
     const { stderr } = await machines.all[0]!.start(["--share-id=build 7"]).result;
-    expect(stderr).toStartWith(`Run build 7 at ${machines.redis.url}, here m1: 1 of 1 scripts are shared\n`);
+    expect(stderr).toStartWith(
+      `Run build 7 at ${machines.redis.url}, machine m1: 1 of 1 scripts are shared\n`,
+    );
   });
 
   prove("share-name", "says what this machine is called", async () => {
     await using machines = await createMachines({ count: 1, packages: alone });
     const { stderr } = await machines.all[0]!.start(["--share-name=left"]).result;
-    expect(stderr).toContain(", here left: 1 of 1 scripts are shared\n");
+    expect(stderr).toContain(", machine left: 1 of 1 scripts are shared\n");
   });
 
   prove("affected", "runs only packages that changed and what depends on them", async () => {

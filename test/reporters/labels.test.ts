@@ -1,7 +1,7 @@
 // How long something took, as people read it; and what a start that failed means.
 import { expect, test } from "bun:test";
 import { formatDuration } from "../../src/tasks/labels.ts";
-import { explainStart } from "../../src/tasks/execution/spawn-error.ts";
+import { explainSpawnError } from "../../src/tasks/execution/spawn-error.ts";
 
 test.each([
   [0.4, "0 ms"],
@@ -24,13 +24,13 @@ test.each([
   ["ENOEXEC", 126, false],
   ["E2BIG", 126, false],
   ["EPERM", 1, false],
-])("a start that failed with %s has the code %d, and may be tried again: %p", (code, exit, isLack) => {
+])("a start that failed with %s has the code %d, and may be tried again: %p", (code, exit, isTransient) => {
   const error = Object.assign(new Error("the system's words"), { code });
-  expect(explainStart(error, undefined)).toEqual({
+  expect(explainSpawnError(error, undefined)).toEqual({
     code: exit,
     reason: "the system's words",
     system: code,
     message: "the system's words",
-    isLack,
+    isTransient,
   });
 });

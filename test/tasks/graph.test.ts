@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { DependencyGraph } from "../../src/workspace/dependencies.ts";
-import { collapse, orderPackages } from "../../src/tasks/planning/graph.ts";
+import { collapseGraph, orderPackages } from "../../src/tasks/planning/graph.ts";
 import { createRandom } from "../support/random.ts";
 
 const graphOf = (edges: number[][]): DependencyGraph => ({
@@ -57,8 +57,8 @@ describe("orderPackages()", () => {
   });
 });
 
-test("collapse() leads through packages without tasks", () => {
+test("collapseGraph() leads through packages without tasks", () => {
   // 0 -> 1 -> {2, 3}, 3 -> 4; 1 and 3 have no task
   const { order, acyclic } = orderPackages(graphOf([[1], [2, 3], [], [4], []]), [0, 2, 4]);
-  expect(collapse(acyclic, new Set([0, 2, 4]), order).get(0)).toEqual([2, 4]);
+  expect(collapseGraph(acyclic, new Set([0, 2, 4]), order).get(0)).toEqual([2, 4]);
 });

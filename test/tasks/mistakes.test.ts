@@ -70,7 +70,7 @@ describe("rt run --filter", () => {
       "an option behind the first of several scripts",
       { "package.json": { scripts: { t: "true" } } },
       ["--parallel", "t", "--silent"],
-      'error: Script "--silent" not found\nhint: options stand in front of the first script\n',
+      'error: Script "--silent" not found\nhint: put options before the first script\n',
     ],
     [
       "a report that cannot be written, before anything runs",
@@ -117,7 +117,7 @@ test.skipIf(process.platform === "win32")("a program whose own interpreter is no
   const { stderr, status } = await runRt({ args: ["run", "--sequential", "t"], cwd: project.path });
   const tool = project.join("node_modules/.bin/tool");
   expect([stderr, status]).toEqual([
-    expect.stringContaining(`Cannot start: the program that the #! line of ${tool} names is not there\n`),
+    expect.stringContaining(`Cannot start: the interpreter in the #! line of ${tool} does not exist\n`),
     127,
   ]);
 });

@@ -229,7 +229,7 @@ describe("on GitHub Actions", () => {
     await appendFile(project.join("go"), "\n");
     await read("a t: Done");
     expect(output).toMatch(
-      /^::group::a t\nopen\n::error title=c t::c t: Cannot start: its directory is not there: .*\/c\nmore\n::endgroup::\na t: Done/,
+      /^::group::a t\nopen\n::error title=c t::c t: Cannot start: its directory does not exist: .*\/c\nmore\n::endgroup::\na t: Done/,
     );
     await child.exited;
   });

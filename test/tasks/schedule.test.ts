@@ -12,7 +12,7 @@ function createRun(
   waitsFor: number[][],
   limit: number,
   onFailure: FailurePolicy = "skip",
-  elsewhere: { limit: number; tasks: readonly number[] } = { limit: 0, tasks: [] },
+  remoteTasks: { limit: number; tasks: readonly number[] } = { limit: 0, tasks: [] },
 ) {
   const tasks = waitsFor.map((_, index): ScriptTask => ({
     index,
@@ -30,7 +30,7 @@ function createRun(
     tasks,
     waitsFor,
     limit,
-    elsewhere: { limit: elsewhere.limit, has: ({ index }) => elsewhere.tasks.includes(index) },
+    remoteTasks: { limit: remoteTasks.limit, has: ({ index }) => remoteTasks.tasks.includes(index) },
     onFailure,
     run({ index }) {
       log.push(`start ${index}`);
@@ -55,7 +55,7 @@ function createRun(
 }
 
 describe("startSchedule()", () => {
-  test("gives those that run elsewhere places of their own", async () => {
+  test("gives those that run remoteTasks places of their own", async () => {
     const run = createRun([[], [], [], [], [1]], 1, "skip", { limit: 2, tasks: [1, 2, 3] });
     expect(run.running()).toEqual([0, 1, 2]);
     await run.end(1);

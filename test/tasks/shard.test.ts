@@ -156,7 +156,7 @@ describe("rt run --shard", () => {
 
   const hint = "hint: of five machines the first takes --shard 1/5, the last --shard 5/5\n";
   const timesHint =
-    "hint: --shard-times needs files that --report has written, the same on every machine; without it all scripts count alike\n";
+    "hint: pass files written by --report, the same on every machine, or omit --shard-times\n";
   test.each<[words: string[], stderr: string]>([
     ...["0/5", "6/5", "two/5", "2", "2/", "1/0", "-1/5", "1.5/5", "1/2/3", "2/5x\x1b[31m"].map(
       (value): [string[], string] => [
@@ -175,19 +175,19 @@ describe("rt run --shard", () => {
     ],
     [
       ["--shard=1/2", "--shard-times=none.json"],
-      `error: Cannot read the times of $PROJECT/none.json: ENOENT\n${timesHint}`,
+      `error: Cannot read times from $PROJECT/none.json: ENOENT\n${timesHint}`,
     ],
     [
       ["--shard=1/2", "--shard-times=packages"],
-      `error: Cannot read the times of $PROJECT/packages: there is no report in this folder\n${timesHint}`,
+      `error: Cannot read times from $PROJECT/packages: the folder contains no report\n${timesHint}`,
     ],
     ...["text", "array", "null", "tasks"].map((name): [string[], string] => [
       ["--shard=1/2", `--shard-times=bad/${name}.json`],
-      `error: Cannot read the times of $PROJECT/bad/${name}.json: it is no report of rt's\n${timesHint}`,
+      `error: Cannot read times from $PROJECT/bad/${name}.json: it is not a report of rt\n${timesHint}`,
     ]),
     ...["negative", "huge", "word", "unnamed"].map((name): [string[], string] => [
       ["--shard=1/2", `--shard-times=bad/${name}.json`],
-      `error: Cannot read the times of $PROJECT/bad/${name}.json: one of its tasks has no name or no time\n${timesHint}`,
+      `error: Cannot read times from $PROJECT/bad/${name}.json: one of its tasks has no name or no time\n${timesHint}`,
     ]),
   ])("%j is an error before anything runs", async (words, stderr) => {
     const bad = {

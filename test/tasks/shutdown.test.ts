@@ -308,7 +308,7 @@ test("a script that cannot be started costs no descriptor", async () => {
     .split("\n")
     .filter((line) => line.includes("Cannot start"));
   expect(lines).toHaveLength(packages.length);
-  for (const line of lines) expect(line).toContain("Cannot start: its directory is not there");
+  for (const line of lines) expect(line).toContain("Cannot start: its directory does not exist");
   expect(await child.exited).toBe(127);
 });
 

@@ -9,7 +9,7 @@ import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
 import type { TaskRequest, TaskOutcome } from "../../tasks/task.ts";
 import type { ReportFile } from "../report-files/report-file.ts";
 import { findWaits, type RecordedRun, RunRecord } from "../report-files/run-record.ts";
-import { describeOutcome, describeWhere, labelOf, titleOf } from "../../tasks/labels.ts";
+import { describeOutcome, describePlacement, labelOf, titleOf } from "../../tasks/labels.ts";
 import { run as parts } from "rt:pages";
 
 export function createPageReporter(
@@ -50,7 +50,7 @@ function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, lim
       state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
       message: describeOutcome(outcome),
       ...(why !== undefined && { why: oneLine(why) }),
-      ...(where && where.place !== "cache" && { where: describeWhere(where) }),
+      ...(where && where.place !== "cache" && { where: describePlacement(where) }),
       ...(machine !== undefined && { machine: oneLine(machine) }),
       start: round(start),
       duration: round(duration),

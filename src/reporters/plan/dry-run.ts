@@ -4,7 +4,13 @@ import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
 import type { CacheReason, TaskStep, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import type { RemotePreview, Placement } from "../../tasks/execution/placement.ts";
-import { describeCount, describeWhere, describeWhy, formatDuration, labelOf } from "../../tasks/labels.ts";
+import {
+  describeCount,
+  describePlacement,
+  describeTaskCacheReason,
+  formatDuration,
+  labelOf,
+} from "../../tasks/labels.ts";
 
 /** What was found out of the tasks, where it was asked for. */
 export interface Findings {
@@ -38,9 +44,10 @@ function renderText(
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
-    if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
+    if (reason)
+      lines.push(`  ${describeTaskCacheReason(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
     const where = places.get(task);
-    if (where && where.place !== "cache") lines.push(`  runs ${describeWhere(where)}`);
+    if (where && where.place !== "cache") lines.push(`  runs ${describePlacement(where)}`);
     const why = unshared?.get(task);
     if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
     for (const step of task.steps) {

@@ -6,7 +6,7 @@ import type { PlanData } from "../page/plan-data.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { CacheReason, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { drawGraph } from "./graph-layout.ts";
-import { describeCount, describeNeed, labelOf, titleOf } from "../../tasks/labels.ts";
+import { describeCount, describeCacheReason, labelOf, titleOf } from "../../tasks/labels.ts";
 import { plan as parts } from "rt:pages";
 
 /**
@@ -27,7 +27,7 @@ export function renderGraph(
     // Whether it runs differs from task to task more often than why it was chosen.
     return {
       isHit: reason?.isHit ?? false,
-      reasons: [...(reason ? [describeNeed(reason.isHit, reason.why)] : []), ...own],
+      reasons: [...(reason ? [describeCacheReason(reason.isHit, reason.why)] : []), ...own],
     };
   });
   if (format === "mermaid") return renderMermaid(plan, request, facts, common);

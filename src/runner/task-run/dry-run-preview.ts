@@ -41,7 +41,10 @@ async function explainCached(
 ): Promise<ReadonlyMap<ScriptTask, CacheReason>> {
   const reasons = new Map<ScriptTask, CacheReason>();
   if (!request.explainCached) return reasons;
-  const beside = await request.openBeside?.(tasks, (line) => void queue.write(2, `warn: ${oneLine(line)}\n`));
+  const beside = await request.openBackgroundWork?.(
+    tasks,
+    (line) => void queue.write(2, `warn: ${oneLine(line)}\n`),
+  );
   const clock = beside && setTimeout(() => beside.abandon(), PATIENCE);
   const extra = environmentOfCached(request);
   const lane = new ConcurrencyLimiter(AT_ONCE);
@@ -62,11 +65,11 @@ async function findPlaces(
   reasons: ReadonlyMap<ScriptTask, CacheReason>,
 ) {
   const places = new Map<ScriptTask, Placement>();
-  const { offerFor, sketchRemote } = request;
-  if (offerFor)
-    for (const task of plan.tasks) places.set(task, choosePlacement(offerFor(task), reasons.get(task)));
+  const { eligibilityOf, previewRemote } = request;
+  if (eligibilityOf)
+    for (const task of plan.tasks) places.set(task, choosePlacement(eligibilityOf(task), reasons.get(task)));
   const remote = plan.tasks.filter((task) => places.get(task)?.place === "remote");
   const sketches: ReadonlyMap<ScriptTask, RemotePreview> =
-    remote.length > 0 && sketchRemote ? await sketchRemote(remote, plan) : new Map();
+    remote.length > 0 && previewRemote ? await previewRemote(remote, plan) : new Map();
   return { places, sketches };
 }

@@ -85,7 +85,7 @@ export async function runRemotely(
 ): Promise<ExitStatus | "here"> {
   const task = taskOf(plan);
   const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision);
-  return choosePlacement(request.offerFor!(task)).place === "remote"
+  return choosePlacement(request.eligibilityOf!(task)).place === "remote"
     ? await runSingle(task, request)
     : "here";
 }
@@ -175,7 +175,7 @@ function requestFor(
     }),
     ...(cache?.remote &&
       (many.dryRun === undefined || cache.asksWhenDry) && {
-        async openBeside(tasks, tell) {
+        async openBackgroundWork(tasks, tell) {
           const { openRemoteCache } = await import("./remote-cache.ts");
           shared = await openRemoteCache(cache, tasks, config, cwd, many.share !== undefined);
           shared?.listen(tell);
@@ -183,7 +183,7 @@ function requestFor(
         },
       }),
     ...(remote && {
-      offerFor: (task) => offerFor(task, remote, cache),
+      eligibilityOf: (task) => eligibilityOf(task, remote, cache),
       async openRemote(tasks, plan) {
         const { authorizeRemote } = await import("./remote-consent.ts");
         const allowed = await authorizeRemote(remote, config, cwd);
@@ -194,7 +194,7 @@ function requestFor(
           script,
         );
       },
-      async sketchRemote(tasks, plan) {
+      async previewRemote(tasks, plan) {
         const { withoutSecrets } = await import("./remote-consent.ts");
         const allowed = withoutSecrets(remote, config, cwd, false);
         return (await import("../../remote-execution/remote-run.ts")).previewRemote(
@@ -206,7 +206,8 @@ function requestFor(
       },
     }),
     ...(many.share && {
-      openBoard: async (plan) => await (await import("./share.ts")).openBoard(many.share!, plan, config, cwd),
+      openCoordinator: async (plan) =>
+        await (await import("./share.ts")).openCoordinator(many.share!, plan, config, cwd),
       whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
     }),
     ...(provision && {
@@ -225,7 +226,7 @@ function requestFor(
 }
 
 /** What speaks for another machine. */
-function offerFor(
+function eligibilityOf(
   { manifest, scriptName, steps }: ScriptTask,
   { url, scripts, isAsked }: RemoteSettings,
   cache: CacheSettings | undefined,
@@ -292,7 +293,7 @@ async function runAlone(
   { script, cache }: RunSettings,
   { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<ExitStatus> {
-  if (request.offerFor && choosePlacement(request.offerFor(task)).place === "remote")
+  if (request.eligibilityOf && choosePlacement(request.eligibilityOf(task)).place === "remote")
     return await runSingle(task, request);
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {

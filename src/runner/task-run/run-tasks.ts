@@ -48,7 +48,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-/** One script that is cached, or runs elsewhere, as if it stood alone at the terminal. */
+/** One script that is cached, or runs remoteTasks, as if it stood alone at the terminal. */
 export async function runSingle(task: ScriptTask, request: TaskRequest): Promise<RunStatus> {
   await request.prepare?.([task]);
   const queue = new OutputQueue();
@@ -101,7 +101,7 @@ async function execute(
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
   const tell = (message: string) => void emit({ type: "notice", message });
-  const beside = await request.openBeside?.(plan.tasks, tell);
+  const beside = await request.openBackgroundWork?.(plan.tasks, tell);
   const shared =
     request.share &&
     (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, tell));
@@ -109,8 +109,8 @@ async function execute(
     request.standsAlone
       ? chooseSingleReporter(request, queue)
       : await chooseReporters(plan, request, queue, fail, begun);
-  const elsewhere = remoteTasks(plan, request);
-  const remote = elsewhere.size > 0 ? await request.openRemote?.([...elsewhere], plan) : undefined;
+  const remoteTasks = selectRemoteTasks(plan, request);
+  const remote = remoteTasks.size > 0 ? await request.openRemote?.([...remoteTasks], plan) : undefined;
   const reporting = await choose();
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -132,7 +132,7 @@ async function execute(
     extraEnvironment,
     emit,
     watcher,
-    turns: shared?.turns,
+    leases: shared?.leases,
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
@@ -159,8 +159,8 @@ async function execute(
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
     // Which of those that could start do, is then a matter of all machines.
-    limit: shared?.turns ? Number.POSITIVE_INFINITY : chooseLimit(request),
-    elsewhere: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
+    limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request),
+    remoteTasks: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
     mayEnd: (task) => executor.watched.isRunning(task),
@@ -189,7 +189,7 @@ async function execute(
   return isComplete ? 0 : 1;
 
   function has(task: ScriptTask): boolean {
-    return elsewhere.has(task);
+    return remoteTasks.has(task);
   }
 
   function begin(watcher: WatchHooks): void {
@@ -283,13 +283,13 @@ async function execute(
   }
 }
 
-/** Those that run on another machine, unless they are found in the cache. */
-function remoteTasks({ tasks }: TaskPlan, { offerFor }: TaskRequest): ReadonlySet<ScriptTask> {
-  if (!offerFor) return new Set();
-  return new Set(tasks.filter((task) => choosePlacement(offerFor(task)).place === "remote"));
+/** Tasks that run remotely unless they are cache hits. */
+function selectRemoteTasks({ tasks }: TaskPlan, { eligibilityOf }: TaskRequest): ReadonlySet<ScriptTask> {
+  if (!eligibilityOf) return new Set();
+  return new Set(tasks.filter((task) => choosePlacement(eligibilityOf(task)).place === "remote"));
 }
 
-/** What runs elsewhere takes nothing of this machine. */
+/** Remote tasks use no resources of this machine, so `--parallel` does not limit them. */
 function remoteLimit({ limit }: RemoteRun, { parallel }: TaskRequest): number {
   return parallel ? Number.POSITIVE_INFINITY : limit;
 }

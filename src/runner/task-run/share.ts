@@ -23,7 +23,7 @@ const LIFE = 30_000;
 const PATIENCE = 60_000;
 
 /** Throws Failure. @param plan what no other plan is called. @param directory absolute */
-export async function openBoard(
+export async function openCoordinator(
   { server, id, name }: ShareSettings,
   plan: string,
   config: Config | undefined,

@@ -1,8 +1,8 @@
-// How many scripts of a run may be running at a time.
+// Chooses the concurrency limit of a run: how many scripts may run at the same time.
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { TaskRequest } from "../task.ts";
 
-/** At least one; never more than the system gives descriptors for. */
+/** Returns at least 1 and at most the number of children that the descriptor limit allows. */
 export function chooseLimit({
   parallel,
   sequential,

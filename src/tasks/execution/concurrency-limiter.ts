@@ -1,5 +1,5 @@
-// A few jobs at a time, those first that matter most, and of those that came first: for what a machine does beside running
-// scripts.
+// Priority queue with a concurrency limit, for background jobs of a shared run. Jobs of equal rank run in order
+// of arrival.
 
 export class ConcurrencyLimiter {
   readonly #limit: number;
@@ -10,22 +10,22 @@ export class ConcurrencyLimiter {
     this.#limit = limit;
   }
 
-  /** @param rank the greater, the sooner */
+  /** @param rank jobs with a greater rank start first */
   async run<T>(rank: number, job: () => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ rank, start: resolve });
-    // Of several that come at once the first is no better than the others.
-    queueMicrotask(() => this.#go());
+    // Deferred, so that the rank decides among jobs that arrive in the same turn.
+    queueMicrotask(() => this.#startReady());
     await promise;
     try {
       return await job();
     } finally {
       this.#running -= 1;
-      this.#go();
+      this.#startReady();
     }
   }
 
-  #go(): void {
+  #startReady(): void {
     while (this.#running < this.#limit && this.#waiting.length > 0) {
       let best = 0;
       for (const [at, { rank }] of this.#waiting.entries()) if (rank > this.#waiting[best]!.rank) best = at;

@@ -1,14 +1,14 @@
-// Carries out one task after the other: told again as it was before, on another machine, or here, step by step (before,
-// the script, after), and answers for every process that this starts.
+// Runs single tasks: replays a cache hit, runs the task on a remote worker, or runs its steps locally.
 //
-// Contract: a failing step ends the task. A background process that a script leaves behind in a run that ends by itself is
-// the script's affair, and ends with the others where rt is asked to end. In a run that is watched it ends before its task
-// starts again, and with the run. How a run is ended is shutdown.ts' matter.
+// Invariants:
+// - A failing step ends the task.
+// - A background process of a script survives a run that ends normally. A signal to rt ends it (shutdown.ts).
+// - In watch mode, background processes end before their task restarts, and with the run.
 import type { ChildRequest, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
-import { describeWhy, labelOf } from "../labels.ts";
+import { describeTaskCacheReason, labelOf } from "../labels.ts";
 import { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
 import { Shutdown } from "./shutdown.ts";
@@ -27,27 +27,27 @@ import { choosePlacement, type RemoteRun, type Placement } from "./placement.ts"
 export interface ExecutorOptions {
   readonly request: Pick<
     TaskRequest,
-    "commandFor" | "redaction" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "offerFor"
+    "commandFor" | "redaction" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "eligibilityOf"
   >;
-  /** Where tasks may run on other machines. */
+  /** Set if tasks may run on a remote server. */
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
-  /** Added to every child's environment. */
+  /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
   readonly watcher?: WatchHooks | undefined;
-  /** That of a run which several machines share. */
-  readonly turns?: LeaseScheduler | undefined;
-  /** A signal came: nothing more is to be started. */
+  /** Set in a shared run. */
+  readonly leases?: LeaseScheduler | undefined;
+  /** Called at a signal: nothing details may be started. */
   onInterrupt(signal: NodeJS.Signals): void;
-  /** Everything is about to stand still, rt included. */
+  /** Called before all processes including rt are stopped (Ctrl-Z). */
   onSuspend(): void;
 }
 
 interface CacheLookup {
   readonly cached: CachedTask | undefined;
-  /** Absent where no other machine is to be had. */
+  /** Absent without a remote server. */
   readonly where?: Placement | undefined;
 }
 
@@ -70,7 +70,7 @@ export class Executor {
     });
     this.#shutdown = new Shutdown({
       children: () => [...this.#steps.children, ...(this.#watched?.children ?? [])],
-      left: () => this.#steps.left,
+      survivors: () => this.#steps.withSurvivors,
       isWatched: this.#watched !== undefined,
       isInherited: options.output === "inherit",
       onSignal(signal) {
@@ -79,19 +79,22 @@ export class Executor {
       },
       onBegin() {
         options.remote?.stop();
-        options.turns?.stop();
+        options.leases?.stop();
       },
       onSuspend: () => options.onSuspend(),
       onResume: () => void options.emit({ type: "resume" }),
     });
   }
 
-  /** Of a watched run alone. */
+  /** Only in watch mode. */
   get watched(): WatchedTrees {
     return this.#watched!;
   }
 
-  /** A round of a watched run begins, while nothing runs: its times, and so its reports', count from here. */
+  /**
+   * Resets the clock at the start of a watch round, when nothing runs. Times of the round's reports count from
+   * here.
+   */
   beginRound(): void {
     this.#started = performance.now();
   }
@@ -101,21 +104,22 @@ export class Executor {
   }
 
   /**
-   * Never rejects because of the task; rejects with Refused when its first step found no resources, and with the Failure of
-   * a server that is to run it.
+   * Never rejects because the task fails.
+   * @throws ResourceExhausted if the first step could not be started for lack of resources @throws UserError of a
+   * remote server
    */
   async run(task: ScriptTask): Promise<TaskOutcome> {
     const { emit, remote, request, watcher } = this.#options;
-    // Files change at any time in a watched run, and where something comes from other machines.
+    // In watch mode, or with remote tasks, files change at any time.
     if (this.#watched || remote) request.beforeStart?.();
     if (this.#watched) await this.#beginWatched(task, this.#watched);
-    const turn = await this.#options.turns?.take(task, () => this.#openCached(task));
+    const lease = await this.#options.leases?.take(task, () => this.#openCached(task));
     const begin = this.now();
-    const known = await this.#look(task, turn);
-    const { cached } = known;
-    const ended = await this.#carryOut(task, turn, known);
-    if (turn && !(await turn.finish(ended.outcome, this.now() - begin))) {
-      const message = `Another machine has taken over ${labelOf(task)}, since nothing was heard of this one; what it made here does not count`;
+    const lookup = await this.#lookUp(task, lease);
+    const { cached } = lookup;
+    const ended = await this.#carryOut(task, lease, lookup);
+    if (lease && !(await lease.finish(ended.outcome, this.now() - begin))) {
+      const message = `Another machine has taken over ${labelOf(task)}, because this one did not renew its lease; its local result is discarded`;
       void emit({ type: "notice", message });
       void emit({ type: "again", tasks: [task] });
       return await this.run(task);
@@ -128,55 +132,59 @@ export class Executor {
     const { where } = ended;
     if (where && where.place !== "remote") remote!.invalidateFiles();
     const at = this.now();
-    const more = {
+    const details = {
       ...(cached && { why: cached.why }),
       ...(where && { where }),
-      ...(turn && { machine: turn.machine }),
+      ...(lease && { machine: lease.machine }),
     };
-    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...more });
-    // Not before: up to here it may still be asked to end.
+    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...details });
+    // Last, because the task may still be ended for a restart until here.
     this.#watched?.finish(task);
     return outcome;
   }
 
-  /** What is known of it before it starts, and where that has it carried out. */
-  async #look(task: ScriptTask, turn: LeaseOutcome | undefined): Promise<CacheLookup> {
+  /** Looks the task up in the cache and decides its placement. */
+  async #lookUp(task: ScriptTask, lease: LeaseOutcome | undefined): Promise<CacheLookup> {
     const { emit, remote, request } = this.#options;
-    const offer = remote && request.offerFor!(task);
-    if (offer && (offer.isCached || choosePlacement(offer).place === "here"))
+    const eligibility = remote && request.eligibilityOf!(task);
+    if (eligibility && (eligibility.isCached || choosePlacement(eligibility).place === "here"))
       await remote.downloadOutputs(task);
-    const cached = turn ? turn.cached : await this.#openCached(task);
+    const cached = lease ? lease.cached : await this.#openCached(task);
     const isHit = cached?.hit !== undefined;
     if (cached && request.explainCached)
-      void emit({ type: "remark", line: describeWhy(task, isHit, cached.why) });
-    return { cached, where: offer && choosePlacement(offer, cached && { isHit, why: cached.why }) };
+      void emit({ type: "remark", line: describeTaskCacheReason(task, isHit, cached.why) });
+    return {
+      cached,
+      where: eligibility && choosePlacement(eligibility, cached && { isHit, why: cached.why }),
+    };
   }
 
-  /** Told again, on another machine, or here: the first that applies. */
+  /** Replays, runs remotely or runs locally: the first that applies. */
   async #carryOut(
     task: ScriptTask,
-    turn: LeaseOutcome | undefined,
+    lease: LeaseOutcome | undefined,
     { cached, where }: CacheLookup,
   ): Promise<{ readonly outcome: TaskOutcome; readonly where?: Placement | undefined }> {
-    if (turn?.failure) return { outcome: await replayFailure(task, turn.failure, this.#redact, this), where };
-    if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, turn), where };
+    if (lease?.failure)
+      return { outcome: await replayFailure(task, lease.failure, this.#redact, this), where };
+    if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, lease), where };
     if (where?.place === "remote" && !this.#isEnding(task)) {
       const { outcome, machine } = await runRemoteTask(task, this.#options.remote!, this.#redact, this);
-      // The server knows what it did; nobody has followed it.
+      // The run was not traced locally, so it is not stored; the server caches it.
       await this.#close(cached, "stopped");
       return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
     }
-    if (turn?.isStopped) return { outcome: { kind: "stopped", wasRunning: false }, where };
-    return { outcome: await this.#runHere(task, cached, turn), where };
+    if (lease?.isStopped) return { outcome: { kind: "stopped", wasRunning: false }, where };
+    return { outcome: await this.#runHere(task, cached, lease), where };
   }
 
   async #replayHit(
     task: ScriptTask,
     cached: CachedTask,
     hit: CachedHit,
-    turn: LeaseOutcome | undefined,
+    lease: LeaseOutcome | undefined,
   ): Promise<TaskOutcome> {
-    const machine = turn?.other !== undefined && { machine: turn.other };
+    const machine = lease?.other !== undefined && { machine: lease.other };
     const isShown = hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
     if (!isShown) await replay(task, { ...hit, ...machine }, this.#redact, this);
     return { kind: "success", saved: hit.saved, ...machine };
@@ -185,14 +193,14 @@ export class Executor {
   async #runHere(
     task: ScriptTask,
     cached: CachedTask | undefined,
-    turn: LeaseOutcome | undefined,
+    lease: LeaseOutcome | undefined,
   ): Promise<TaskOutcome> {
     this.#options.request.beforeStart?.();
     const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
-      await turn?.finish({ kind: "stopped", wasRunning: false }, 0);
+      await lease?.finish({ kind: "stopped", wasRunning: false }, 0);
       throw error;
     });
-    await this.#close(cached, outcome.kind, turn?.end(outcome));
+    await this.#close(cached, outcome.kind, lease?.end(outcome));
     return cached?.isFaulty && outcome.kind === "success"
       ? { kind: "failure", code: 1, step: task.steps.at(-1)! }
       : outcome;
@@ -227,17 +235,17 @@ export class Executor {
     return this.#shutdown.hasBegun || this.#watched?.endingOf(task) !== undefined;
   }
 
-  /** Ends everything that runs; returns at once. */
+  /** Ends all running tasks. Returns at once. */
   stop(signal: StopSignal): void {
     this.#shutdown.begin(signal);
   }
 
-  /** After the last task: waits until nothing is left of what had to be stopped. */
+  /** Waits after the last task until all process trees that had to end have ended. */
   async finish(): Promise<void> {
     await this.#shutdown.finish();
   }
 
-  /** From now on a signal is the system's affair again. */
+  /** Restores the default handling of signals. */
   close(): void {
     this.#shutdown.close();
   }

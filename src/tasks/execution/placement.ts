@@ -1,20 +1,21 @@
-// Where a task is carried out (by nobody, since what it did is kept; on another machine; here), and what a run needs of who
-// carries out the second kind: src/remote-execution, which this folder knows by these types alone.
+// Decides a task's placement: cached, remote or local. Declares the interface to remote execution
+// (src/remote-execution),
+// which this folder uses through these types only.
 //
-// Contract: one decision, pure, of which `--dry-run` and the run itself ask the same.
+// Invariants: `choosePlacement` is pure, and `--dry-run` uses the same decision as the run.
 import type { CacheReason, ScriptTask } from "../task.ts";
 
-/** What speaks for another machine, and what against it. */
+/** Reasons for and against running a task remotely. */
 export interface RemoteEligibility {
-  /** Its address. */
+  /** Address of the server. */
   readonly server: string;
-  /** Whether the command line asks for it. */
+  /** Whether the command line requests it. */
   readonly isAsked: boolean;
-  /** What rtfig.toml says of this script; undefined where it says nothing. */
+  /** The script's setting in rtfig.toml; undefined if it has none. */
   readonly isDeclared: boolean | undefined;
-  /** Whether something may be kept here of earlier runs of it. */
+  /** Whether the script has a local cache rule. */
   readonly isCached: boolean;
-  /** Why it has to stay here, for people. */
+  /** Why the task has to run locally, for people. */
   readonly obstacle?: string | undefined;
 }
 
@@ -22,13 +23,13 @@ export interface Placement {
   readonly place: "here" | "cache" | "remote";
   /** For people. */
   readonly why: string;
-  /** The address of the other machine's server. */
+  /** Address of the remote server. */
   readonly server?: string;
-  /** What that machine is called, once it is known. */
+  /** Name of the remote worker, after the task has ended. */
   readonly machine?: string;
 }
 
-/** @param cached what is known of an earlier run of it, where it is cached here */
+/** @param cached the result of the cache lookup, if the script has a cache rule */
 export function choosePlacement(offer: RemoteEligibility, cached?: CacheReason): Placement {
   if (cached?.isHit) return { place: "cache", why: cached.why };
   const { server, isAsked, isDeclared, obstacle } = offer;
@@ -42,54 +43,57 @@ export function choosePlacement(offer: RemoteEligibility, cached?: CacheReason):
   };
 }
 
-/** What would be sent, without asking the server. */
+/** The inputs and outputs of a remote task. Computed without contacting the server. */
 export interface RemotePreview {
   readonly files: number;
-  /** Of the files. */
+  /** Total size of the files. */
   readonly bytes: number;
-  /** Those of which it gets what they make, which is not known before they have run. */
+  /** Tasks whose outputs are inputs of this one and are not available before they run. */
   readonly after: readonly ScriptTask[];
   readonly outputs: readonly string[];
   readonly variables: readonly string[];
-  /** As `hash/size`; absent where `after` is not empty. */
+  /** Action digest as `hash/size`; absent if `after` is not empty. */
   readonly action?: string;
 }
 
-/** How a task ended elsewhere. */
+/** The result of a remote task. */
 export interface RemoteResult {
   readonly code: number;
-  /** Of each step that ran, in order. */
+  /** One entry for each step that ran, in order. */
   readonly logs: readonly { readonly stdout: Uint8Array; readonly stderr: Uint8Array }[];
   readonly machine: string | undefined;
-  /** Where nothing ran, since the server knew: how long it had taken, in milliseconds. */
+  /** Set if the server had a cached result: the duration of the original run, in milliseconds. */
   readonly saved?: number | undefined;
   /** For people. */
   readonly warnings: readonly string[];
 }
 
-/** The server has no room beside what runs there of this run; `refused` is the Failure where nothing does. */
+/**
+ * The server rejected the task for lack of capacity. `refused` is the UserError that is thrown if no task of this
+ * run is running there.
+ */
 export interface ServerBusy {
   readonly refused: unknown;
 }
 
-/** What carries tasks out elsewhere, for as long as a run lasts. */
+/** Runs tasks on a remote server, for the duration of one run. */
 export interface RemoteRun {
-  /** How many at a time. */
+  /** Concurrency limit for remote tasks. */
   readonly limit: number;
   /**
-   * Runs a task to its end; "stopped" where the run was ended before. What it has made may come later: see `bring`.
-   * Throws Failure, which is of all tasks alike.
-   * @param onStart called once when the server has it, or knew it
+   * Runs a task to its end; "stopped" if the run ended before. Outputs may be downloaded later (`downloadOutputs`).
+   * @throws UserError that concerns all tasks
+   * @param onStart called once when the server has accepted the task or returned a cached result
    */
   run(task: ScriptTask, onStart: () => void): Promise<RemoteResult | ServerBusy | "stopped">;
-  /** What others, which this one waits for, have made elsewhere is in place here from then on. Throws Failure. */
+  /** Waits until the outputs of the task's remote dependencies are in place. @throws UserError */
   downloadOutputs(task: ScriptTask): Promise<void>;
-  /** Something has run here, and may have changed files. */
+  /** Invalidates cached file states, because a local process has run. */
   invalidateFiles(): void;
-  /** Ends what runs there; what has ended there is still brought. */
+  /** Cancels running tasks. Outputs of tasks that have ended are still downloaded. */
   stop(): void;
-  /** Ends all of it: nobody waits. */
+  /** Cancels everything, downloads included. */
   abandon(): void;
-  /** After the last task: all that was made elsewhere is in place. Throws Failure. */
+  /** Waits after the last task until all outputs are in place. @throws UserError */
   finish(): Promise<void>;
 }

@@ -1,7 +1,8 @@
-// A task that another machine carries out, told as one that runs here: its steps begin, write and end.
+// Runs one task on a remote server and emits the events of a local run: its steps start, write and end.
 //
-// Contract: what it wrote comes when it has ended, of each step first what went to standard output. Values of secrets are
-// kept out of it as out of everything that is shown.
+// Invariants:
+// - Output arrives when the task has ended: of each step first stdout, then stderr.
+// - Secret values are redacted, as in local output.
 import type { ChildExit } from "../../../platform/processes/contract/process-tree.ts";
 import type { RedactedOutput } from "../../redaction/stream.ts";
 import type { TaskEvent } from "../task-events.ts";
@@ -14,30 +15,30 @@ export interface TaskEventSink {
   now(): number;
 }
 
-/** Rejects with Refused where there is no room now, and with a Failure that is of the whole run. */
+/** @throws ResourceExhausted if the server has no capacity @throws UserError that concerns the whole run */
 export async function runRemoteTask(
   task: ScriptTask,
   remote: RemoteRun,
   redact: SpawnCommand["redact"],
-  teller: TaskEventSink,
+  sink: TaskEventSink,
 ): Promise<{ readonly outcome: TaskOutcome; readonly machine?: string }> {
-  const now = () => teller.now();
-  const emit = (event: TaskEvent) => teller.emit(event);
+  const now = () => sink.now();
+  const emit = (event: TaskEvent) => sink.emit(event);
   const begin = now();
   const first = task.steps[0]!;
-  const ending = await remote.run(
+  const result = await remote.run(
     task,
     () => void emit({ type: "step-start", task, step: first, at: now() }),
   );
-  if (ending === "stopped") return { outcome: { kind: "stopped", wasRunning: true } };
-  if ("refused" in ending)
-    throw new ResourceExhausted("no room", "RESOURCE_EXHAUSTED", { cause: ending.refused });
-  for (const message of ending.warnings) void emit({ type: "notice", message });
-  const outcome = await tell(ending);
-  return { outcome, ...(ending.machine !== undefined && { machine: ending.machine }) };
+  if (result === "stopped") return { outcome: { kind: "stopped", wasRunning: true } };
+  if ("refused" in result)
+    throw new ResourceExhausted("no room", "RESOURCE_EXHAUSTED", { cause: result.refused });
+  for (const message of result.warnings) void emit({ type: "notice", message });
+  const outcome = await emitSteps(result);
+  return { outcome, ...(result.machine !== undefined && { machine: result.machine }) };
 
-  async function tell({ code, logs, saved }: RemoteResult): Promise<TaskOutcome> {
-    const isKnown = saved !== undefined && { saved };
+  async function emitSteps({ code, logs, saved }: RemoteResult): Promise<TaskOutcome> {
+    const savedTime = saved !== undefined && { saved };
     for (const [index, { stdout, stderr }] of logs.entries()) {
       const step = task.steps[index]!;
       const isLast = index === logs.length - 1;
@@ -45,12 +46,12 @@ export async function runRemoteTask(
       await deliver(step, stdout, false);
       await deliver(step, stderr, true);
       const exit: ChildExit = { code: isLast ? code : 0, signal: null };
-      // How long each of them took is not told; what counts is the whole.
+      // The server reports no duration for each step, so the last one gets the total.
       const duration = isLast ? now() - begin : 0;
-      await emit({ type: "step-end", task, step, exit, at: now(), duration, ...(step.isMain && isKnown) });
+      await emit({ type: "step-end", task, step, exit, at: now(), duration, ...(step.isMain && savedTime) });
       if (isLast && code !== 0) return { kind: "failure", code, step };
     }
-    return { kind: "success", ...isKnown };
+    return { kind: "success", ...savedTime };
   }
 
   async function deliver(step: TaskStep, bytes: Uint8Array, isError: boolean): Promise<void> {

@@ -1,13 +1,13 @@
-// Starts tasks as soon as what they wait for has succeeded and a place is free.
+// Runs the tasks of a dependency graph in topological order, within a concurrency limit.
 //
-// Contract: tasks start in plan order; never more than `limit` at once, and as many again of those that run elsewhere as
-// their own limit says. After a failure either everything
-// stops ("stop"), what depends on it is skipped ("skip"), or nothing changes ("continue"). The result names
-// the failure that came first: its code is the run's. A run that is watched has many rounds: tasks may be asked for again
-// while others run, or when nothing does, and a task that runs is started again when the caller has ended it.
+// Invariants:
+// - Ready tasks start in plan order. Local and remote tasks have separate concurrency limits.
+// - After a failure all tasks stop ("stop"), dependents are skipped ("skip"), or the others continue ("continue").
+// - The result is the first failure, which determines the exit code.
+// - A watched run has several rounds: `again` restarts tasks while others run, or when the schedule is idle.
 //
-// Surprising: the system may refuse one more process (`Refused`): the task then goes back to the front, and
-// the limit shrinks to what did run.
+// Non-obvious: on EAGAIN or EMFILE (`ResourceExhausted`) the task is queued again, and the limit shrinks to the
+// number of running tasks.
 import type { ScriptTask, TaskOutcome } from "../task.ts";
 
 export type FailurePolicy = "stop" | "skip" | "continue";
@@ -17,22 +17,25 @@ export interface ScheduleOptions {
   /** By task index. */
   readonly waitsFor: readonly (readonly number[])[];
   readonly limit: number;
-  /** Tasks with places of their own, on other machines. */
-  readonly elsewhere?: { readonly limit: number; has(task: ScriptTask): boolean } | undefined;
+  /** Remote tasks and their concurrency limit. */
+  readonly remoteTasks?: { readonly limit: number; has(task: ScriptTask): boolean } | undefined;
   readonly onFailure: FailurePolicy;
-  /** Runs a task to its end. Rejects with Refused when nothing was started for lack of resources. */
+  /** Runs a task to its end. Rejects with ResourceExhausted if nothing was started for lack of resources. */
   run(task: ScriptTask): Promise<TaskOutcome>;
-  /** A task that never ran has its outcome. */
+  /** Receives the outcome of a task that never ran. */
   settle(task: ScriptTask, outcome: TaskOutcome): void;
-  /** Whether a task that was started can be ended to start again: it has begun. Asked by `reach` alone. */
+  /** Whether a running task can be ended for a restart: it has started. Used by `reach` only. */
   mayEnd?(task: ScriptTask): boolean;
-  /** Asked to end what runs; called at most once in a round. */
+  /** Ends all running tasks. Called at most once in a round. */
   stop(): void;
 }
 
-/** The system, or another machine, has no process or file descriptor to give right now. Its `cause` is thrown instead. */
+/**
+ * The system or a remote server cannot start another process now. A caller that has nothing running throws `cause`
+ * instead.
+ */
 export class ResourceExhausted extends Error {
-  /** The system's. */
+  /** The system's error code. */
   readonly code: string;
 
   constructor(message: string, code: string, options?: ErrorOptions) {
@@ -47,18 +50,20 @@ export interface TaskFailure {
 }
 
 export interface Schedule {
-  /** The first failure, or null. From `again` on that of another round, where this one was over. */
+  /** The first failure, or null. A call of `again` on an idle schedule replaces the promise. */
   readonly finished: Promise<TaskFailure | null>;
-  /** Nothing runs, and nothing is going to. */
+  /** No task runs or will start. */
   readonly isIdle: boolean;
-  /** Starts nothing any more; what runs is the caller's. */
+  /** Starts no further task. The caller ends the running ones. */
   halt(): void;
   /**
-   * With what waits for them, the failures that keep them from running, and what a failure has stopped, in plan order. What
-   * is going to start anyway is not among them.
+   * Returns these tasks, their dependents, failures that block them, and tasks that a failure stopped, in plan
+   * order. Tasks that are going to start anyway are excluded.
    */
   reach(tasks: readonly ScriptTask[]): ScriptTask[];
-  /** Runs these again, in order; what runs of them the caller has asked to end. @param tasks what `reach` has returned */
+  /**
+   * Restarts these tasks in order. The caller has already ended those that run. @param tasks the result of `reach`
+   */
   again(tasks: readonly ScriptTask[]): void;
 }
 
@@ -70,22 +75,22 @@ export function startSchedule({
   settle,
   stop,
   mayEnd,
-  elsewhere,
+  remoteTasks,
   ...options
 }: ScheduleOptions): Schedule {
   const waiting = tasks.map((_, index) => waitsFor[index]?.length ?? 0);
   const dependents: number[][] = tasks.map(() => []);
   for (const [index, targets] of waitsFor.entries())
     for (const target of targets) dependents[target]?.push(index);
-  const here: ConcurrencySlot = { limit: options.limit, ready: [], running: 0 };
-  const there: ConcurrencySlot = { limit: elsewhere?.limit ?? 0, ready: [], running: 0 };
-  const placeOf = (index: number) => (elsewhere?.has(tasks[index]!) ? there : here);
+  const local: ConcurrencySlot = { limit: options.limit, ready: [], running: 0 };
+  const remote: ConcurrencySlot = { limit: remoteTasks?.limit ?? 0, ready: [], running: 0 };
+  const slotOf = (index: number) => (remoteTasks?.has(tasks[index]!) ? remote : local);
   const outcomes: (TaskOutcome | undefined)[] = tasks.map(() => undefined);
   const running = new Set<number>();
-  /** Of those that run: they are being ended, to start again. */
+  /** Running tasks that are being ended for a restart. */
   const ending = new Set<number>();
   let isHalted = false;
-  /** By a failure. */
+  /** A failure stopped the round. */
   let isStopped = false;
   let first: TaskFailure | null = null;
   let isIdle = false;
@@ -97,32 +102,32 @@ export function startSchedule({
       if (index === undefined) break;
       const task = tasks[index]!;
       running.add(index);
-      placeOf(index).running++;
+      slotOf(index).running++;
       run(task).then(
         (outcome) => complete(task, outcome),
         (error: unknown) => refuse(task, error),
       );
     }
     if (running.size > 0) return;
-    // Nothing runs and nothing can start: whatever is left was stopped.
+    // No task runs or can start: the remaining tasks were stopped.
     for (const task of tasks)
       if (!outcomes[task.index]) conclude(task, { kind: "stopped", wasRunning: false });
     isIdle = true;
     resolve(first);
   }
 
-  /** The next in plan order that has room. */
+  /** The first ready task in plan order whose slot is free. */
   function takeReady(): number | undefined {
     let first: ConcurrencySlot | undefined;
-    for (const place of [here, there])
-      if (place.running < place.limit && place.ready.length > 0)
-        if (!first || place.ready.at(-1)! < first.ready.at(-1)!) first = place;
+    for (const slot of [local, remote])
+      if (slot.running < slot.limit && slot.ready.length > 0)
+        if (!first || slot.ready.at(-1)! < first.ready.at(-1)!) first = slot;
     return first?.ready.pop();
   }
 
   function leave(index: number): void {
     running.delete(index);
-    placeOf(index).running--;
+    slotOf(index).running--;
   }
 
   function complete(task: ScriptTask, outcome: TaskOutcome): void {
@@ -161,16 +166,16 @@ export function startSchedule({
 
   function refuse(task: ScriptTask, error: unknown): void {
     leave(task.index);
-    const place = placeOf(task.index);
+    const slot = slotOf(task.index);
     if (!(error instanceof ResourceExhausted)) return reject(error);
-    if (place.running === 0) return reject(error.cause ?? error);
-    place.limit = place.running;
+    if (slot.running === 0) return reject(error.cause ?? error);
+    slot.limit = slot.running;
     insertReady(task.index);
     fill();
   }
 
   function insertReady(index: number): void {
-    const { ready } = placeOf(index);
+    const { ready } = slotOf(index);
     let at = ready.length;
     while (at > 0 && ready[at - 1]! < index) at--;
     ready.splice(at, 0, index);
@@ -179,7 +184,7 @@ export function startSchedule({
   function reach(wanted: readonly ScriptTask[]): ScriptTask[] {
     const reached = new Set(wanted.map(({ index }) => index));
     for (const { index } of tasks) if (isHeldBack(outcomes[index])) reached.add(index);
-    // A Set is walked while it grows.
+    // A Set may grow while it is iterated.
     for (const index of reached) {
       for (const dependent of dependents[index] ?? []) reached.add(dependent);
       for (const target of waitsFor[index] ?? [])
@@ -202,20 +207,20 @@ export function startSchedule({
     }
     for (const { index } of tasks)
       waiting[index] = (waitsFor[index] ?? []).filter((target) => !outcomes[target]).length;
-    for (const place of [here, there]) place.ready.length = 0;
+    for (const slot of [local, remote]) slot.ready.length = 0;
     for (const { index } of tasks)
       if (!outcomes[index] && !running.has(index) && waiting[index] === 0) insertReady(index);
     if (isIdle) {
       isIdle = false;
       first = null;
-      here.limit = options.limit;
+      local.limit = options.limit;
       ({ promise: finished, resolve, reject } = Promise.withResolvers<TaskFailure | null>());
     }
     fill();
   }
 
   for (let index = tasks.length - 1; index >= 0; index--)
-    if (waiting[index] === 0) placeOf(index).ready.push(index); // the next one last
+    if (waiting[index] === 0) slotOf(index).ready.push(index); // the next one last, because `pop` takes from the end
   fill();
   return {
     get finished() {
@@ -234,12 +239,12 @@ export function startSchedule({
 
 interface ConcurrencySlot {
   limit: number;
-  /** Descending. */
+  /** Task indices, descending. */
   readonly ready: number[];
   running: number;
 }
 
-/** It never ran, because of what is another task's. */
+/** Whether the task never ran, because another task failed. */
 function isHeldBack(outcome: TaskOutcome | undefined): boolean {
   return outcome?.kind === "stopped" && !outcome.wasRunning;
 }

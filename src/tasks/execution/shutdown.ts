@@ -1,29 +1,31 @@
-// How a run ends before its time: by a signal that reaches rt, or because something has failed.
+// Ends a run early: forwards signals to process trees, kills them after a grace period, and handles Ctrl-Z.
 //
-// Contract: INT, TERM and HUP that reach rt are passed at once to everything its children have started; what is still there
-// after a grace, or at a second INT, is killed. Nothing of the run is left running, nor what scripts that had ended before
-// have left in the background; where the run ends for another reason that stays, as where it ends by itself: it may be a
-// daemon. Ctrl-Z stops all that runs, and `fg` resumes it.
+// Invariants:
+// - INT, TERM and HUP are forwarded at once to the whole process tree of every child.
+// - Survivors are killed after the grace period. An INT that follows any earlier signal kills them at once.
+// - A signal also ends background processes of scripts that had ended before. Other ends of a run leave them: they
+//   may be daemons.
+// - Ctrl-Z stops all process trees, `fg` continues them.
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
-import { GRACE } from "./watched-process-trees.ts";
+import { GRACE_PERIOD } from "./watched-process-trees.ts";
 
-const LOOK_AGAIN_AFTER = 10; // ms
+const POLL_INTERVAL = 10; // ms
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ShutdownOptions {
-  /** Those that run, and of a watched run those that have left something running. */
+  /** Running children; in watch mode also ended ones that survivors background processes. */
   children(): readonly Child[];
-  /** Those that have ended and had left something by then, unless `children` has them. */
-  left(): readonly Child[];
+  /** Ended children that survivors background processes and are not in `children`. */
+  survivors(): readonly Child[];
   readonly isWatched: boolean;
-  /** Whether they write to rt's own output, in its group. */
+  /** Whether the children inherit rt's stdio and process group. */
   readonly isInherited: boolean;
   onSignal(signal: NodeJS.Signals): void;
-  /** Nothing more is to be started; called again at each further signal. */
+  /** No task may start any more. Called again at each further signal. */
   onBegin(): void;
-  /** Everything is about to stand still, rt included. */
+  /** Called before all processes including rt are stopped. */
   onSuspend(): void;
   onResume(): void;
 }
@@ -43,7 +45,7 @@ export class Shutdown {
       process.on(signal, listener);
       this.#removers.push(() => process.off(signal, listener));
     }
-    // The terminal stops rt's own group as a whole.
+    // The terminal stops rt's process group as a whole.
     if (options.isInherited) return;
     const stopSharing = trees.shareSuspension({
       children: () => [...new Set([...options.children(), ...this.#stopped])],
@@ -60,49 +62,55 @@ export class Shutdown {
   #interrupt(signal: StopSignal & NodeJS.Signals): void {
     this.#interrupts++;
     this.#options.onSignal(signal);
-    const isImpatient = this.#interrupts > 1 && signal === "SIGINT";
-    // The terminal has told a child that shares it; telling it again would look like a second Ctrl-C.
-    const isToldAlready =
+    const isRepeatedInterrupt = this.#interrupts > 1 && signal === "SIGINT";
+    // The terminal has sent the signal to a child in rt's process group already. A second one would look like a
+    // second Ctrl-C.
+    const isDelivered =
       signal === "SIGINT" &&
       this.#options.isInherited &&
       trees.terminalSignalsInherited &&
       host.isTerminal(0);
-    this.begin(isImpatient ? "SIGKILL" : signal, isToldAlready && !isImpatient);
-    this.#endLeft(isImpatient ? "SIGKILL" : signal);
+    this.begin(isRepeatedInterrupt ? "SIGKILL" : signal, isDelivered && !isRepeatedInterrupt);
+    this.#endBackgroundProcesses(isRepeatedInterrupt ? "SIGKILL" : signal);
   }
 
-  /** What a shell has put into the background does not listen to Ctrl-C, and here the shell has ended. */
-  #endLeft(signal: StopSignal): void {
-    const left = trees.findLeft(this.#options.left().filter((child) => !this.#stopped.includes(child)));
-    if (left.length === 0) return;
-    this.#stopped.push(...left);
-    trees.signalTrees(left, signal === "SIGINT" ? "SIGTERM" : signal);
+  /**
+   * Ends background processes of ended shells. Shells start background processes with SIGINT ignored, so they get
+   * TERM.
+   */
+  #endBackgroundProcesses(signal: StopSignal): void {
+    const survivors = trees.findLeft(
+      this.#options.survivors().filter((child) => !this.#stopped.includes(child)),
+    );
+    if (survivors.length === 0) return;
+    this.#stopped.push(...survivors);
+    trees.signalTrees(survivors, signal === "SIGINT" ? "SIGTERM" : signal);
   }
 
-  /** Returns at once. */
-  begin(signal: StopSignal, isToldAlready = false): void {
+  /** Sends the signal and starts the grace period. Returns at once. */
+  begin(signal: StopSignal, isDelivered = false): void {
     this.#hasBegun = true;
     this.#options.onBegin();
     for (const child of this.#options.children())
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
-    if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);
-    this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);
+    if (!isDelivered && this.#hasStopped) trees.signalTrees(this.#stopped, signal);
+    this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE_PERIOD);
   }
 
-  /** Waits until nothing is left of what had to be stopped. */
+  /** Waits until all process trees that had to end have ended. */
   async finish(): Promise<void> {
-    // What a shell has put into the background does not listen to Ctrl-C.
+    // Background processes of a shell ignore SIGINT.
     if (this.#options.isWatched) trees.signalTrees(this.#stopped, "SIGTERM");
-    while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
+    while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(POLL_INTERVAL);
     clearTimeout(this.#killTimer);
   }
 
-  /** A watched run may have left what nobody knows the script of. */
+  /** In watch mode, processes may survive whose task is no longer recorded. */
   get #hasStopped(): boolean {
     return this.#stopped.length > 0 || this.#options.isWatched;
   }
 
-  /** From now on a signal is the system's affair again. */
+  /** Restores the default handling of signals. */
   close(): void {
     for (const remove of this.#removers) remove();
   }

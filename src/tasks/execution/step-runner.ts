@@ -1,27 +1,29 @@
-// A task that is carried out on this machine: its steps (before, the script, after), one after the other, each started as
-// src/runner says, or evaluated in rt itself.
+// Runs the steps of a task locally, one after the other: `pre` hook, script, `post` hook. src/runner builds the
+// commands.
 //
-// Contract: a failing step ends the task. One that is cached is followed; where the system does not let it be followed it is
-// started again without that, since nothing of it has run. What could not be started has an outcome too.
+// Invariants:
+// - A failing step ends the task. A step that cannot be started has an outcome too.
+// - A cached step runs under the tracer. If tracing is not permitted, it is started again without the tracer,
+//   because nothing has run.
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, ChildExit, ChildRequest } from "../../../platform/processes/contract/process-tree.ts";
 import type { RedactedOutput } from "../../redaction/stream.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { ResourceExhausted } from "./schedule.ts";
-import { explainStart } from "./spawn-error.ts";
+import { explainSpawnError } from "./spawn-error.ts";
 import type { CachedTask, SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
-import { familyOf, type WatchedTrees } from "./watched-process-trees.ts";
+import { processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
 
 export interface StepsOptions {
   readonly request: Pick<TaskRequest, "commandFor" | "prepare">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
-  /** Added to every child's environment. */
+  /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   readonly watched: WatchedTrees | undefined;
   emit(event: TaskEvent): void | Promise<void>;
   now(): number;
-  /** Whether the task is not to go on, and whether the whole run is not. */
+  /** Whether the task is being ended, and whether the whole run is. */
   isEnding(task: ScriptTask): boolean;
   isOver(): boolean;
 }
@@ -29,33 +31,33 @@ export interface StepsOptions {
 export class Steps {
   readonly #options: StepsOptions;
   readonly #running = new Map<Child, ScriptTask>();
-  /** Those that have ended and left something in the background; of a watched run `watched` knows. */
-  readonly #left: Child[] = [];
-  /** Tasks of a watched run that begin again: what their scripts get may be another by now. */
+  /** Ended children that left background processes. In watch mode `watched` has them. */
+  readonly #withSurvivors: Child[] = [];
+  /** Tasks that restart in watch mode; their secrets are read again. */
   readonly #again = new Set<ScriptTask>();
 
   constructor(options: StepsOptions) {
     this.#options = options;
   }
 
-  /** What runs. */
+  /** The running children. */
   get children(): Child[] {
     return [...this.#running.keys()];
   }
 
-  /** What has ended and had left something by then. */
-  get left(): readonly Child[] {
-    return this.#left;
+  /** Ended children that left background processes. */
+  get withSurvivors(): readonly Child[] {
+    return this.#withSurvivors;
   }
 
-  /** Before it runs again. */
+  /** Reads the task's secrets again before it restarts. */
   renew(task: ScriptTask): void {
     this.#again.add(task);
   }
 
   /**
-   * Rejects with Refused when the first of them found no resources.
-   * @param cached what looks at them, and keeps what they do
+   * @throws ResourceExhausted if the first step could not be started for lack of resources
+   * @param cached traces the steps and records their output
    */
   async run(task: ScriptTask, cached: CachedTask | undefined): Promise<TaskOutcome> {
     for (const step of task.steps) {
@@ -84,8 +86,8 @@ export class Steps {
       });
       exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
-      const failure = explainStart(error as Error, command);
-      if (failure.isLack && step === task.steps[0])
+      const failure = explainSpawnError(error as Error, command);
+      if (failure.isTransient && step === task.steps[0])
         throw new ResourceExhausted(failure.message, failure.system);
       return { kind: "unstartable", code: failure.code, step, reason: failure.reason };
     }
@@ -105,7 +107,7 @@ export class Steps {
     cached: CachedTask | undefined,
   ): Promise<ChildExit> {
     const { emit, output, inheritStdin, extraEnvironment, watched } = this.#options;
-    const family = watched && { family: familyOf(task) };
+    const family = watched && { family: processTreeIdOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
@@ -121,25 +123,25 @@ export class Steps {
     }
     if (cached) {
       const index = task.steps.indexOf(step);
-      const keep = (bytes: Uint8Array, isError: boolean) => {
+      const recordAndDeliver = (bytes: Uint8Array, isError: boolean) => {
         cached.keepOutput(index, bytes, isError);
         return deliver(bytes, isError);
       };
       const start = (startChild: (onOutput: typeof deliver) => Child) => {
-        const redacted = command.redact?.(keep);
-        const child = startChild(redacted?.push ?? keep);
+        const redacted = command.redact?.(recordAndDeliver);
+        const child = startChild(redacted?.push ?? recordAndDeliver);
         return this.#awaitExit(child, task, redacted);
       };
       const request = { cwd: command.cwd, output: "separate", ...family } as const;
       let isTraced: Promise<boolean> | undefined;
       const exit = start((onOutput) => {
-        const followed = cached.start(index, { ...request, onOutput });
-        isTraced = followed.isTraced;
-        return followed;
+        const traced = cached.start(index, { ...request, onOutput });
+        isTraced = traced.isTraced;
+        return traced;
       });
       emit(begin);
       const ended = await exit;
-      // Where the system does not let it be followed, nothing has been started yet.
+      // If tracing is not permitted, nothing has been started yet.
       if (this.#options.isOver() || (await isTraced)) return ended;
       const env = cached.environmentOf(index);
       const { program, argv } = command;
@@ -169,7 +171,7 @@ export class Steps {
     this.#options.watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
-    if (!this.#options.watched) this.#left.push(...trees.findLeft([child]));
+    if (!this.#options.watched) this.#withSurvivors.push(...trees.findLeft([child]));
     await redacted?.end();
     return exit;
   }

@@ -1,31 +1,33 @@
-// What the tasks of a watched run have started, and when it ends: there a task may be started many times, and what it has
-// left behind ends before the next start, whatever group, session or parent it has by then.
+// Tracks the process trees of tasks in watch mode and ends them before a task restarts.
 //
-// Contract: `end` returns at once; a task that runs comes back when nothing is left of any task that was ended with it, and
-// one that does not run may start then. What does not end in time is killed.
+// Invariants:
+// - Background processes of a task end before its next start, whatever their process group, session or parent is.
+// - `end` returns at once. A running task ends, and an idle one may start, when all trees that were ended with it
+//   are gone.
+// - Survivors are killed after the grace period.
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import type { ScriptTask } from "../task.ts";
 
-/** Milliseconds between a signal that asks and SIGKILL. */
-export const GRACE = 5000;
-const LOOK_AGAIN_AFTER = 10; // ms
+/** Grace period between the first signal and SIGKILL, in milliseconds. */
+export const GRACE_PERIOD = 5000;
+const POLL_INTERVAL = 10; // ms
 
 export class WatchedTrees {
-  /** What each task has started last and may have left something of. */
+  /** Children of each task's latest run whose trees may survive. */
   readonly #children = new Map<ScriptTask, Child[]>();
-  /** Tasks that are to start again, each with the end of all that was started before. */
+  /** Tasks that will restart, with a promise for the end of all trees that were ended together. */
   readonly #endings = new Map<ScriptTask, Promise<void>>();
   readonly #ends = new Map<ScriptTask, number>();
   readonly #active = new Set<ScriptTask>();
   readonly #begun = new Set<ScriptTask>();
 
-  /** Of all tasks, those that have ended and left something among them. */
+  /** Children of all tasks, including ended ones that left background processes. */
   get children(): Child[] {
     return [...this.#children.values()].flat();
   }
 
-  /** Returns when what the task has started before is gone; whether it has begun before. */
+  /** Waits until the previous trees of the task have ended. Returns whether the task has started before. */
   async begin(task: ScriptTask): Promise<boolean> {
     await this.#endings.get(task);
     this.#endings.delete(task);
@@ -41,16 +43,16 @@ export class WatchedTrees {
     this.#children.set(task, [...(this.#children.get(task) ?? []), child]);
   }
 
-  /** Undefined unless it was asked to end. */
+  /** Undefined unless the task is being ended. */
   endingOf(task: ScriptTask): Promise<void> | undefined {
     return this.#endings.get(task);
   }
 
-  /** Its children are forgotten when nothing is left of them: their numbers may be given to others. */
+  /** Forgets children without survivors, because the system may reuse their process ids. */
   finish(task: ScriptTask): void {
     this.#active.delete(task);
     const children = this.#children.get(task) ?? [];
-    if (children.length > 0 && trees.hasSurvivors(children, [familyOf(task)])) return;
+    if (children.length > 0 && trees.hasSurvivors(children, [processTreeIdOf(task)])) return;
     this.#children.delete(task);
     this.#ends.set(task, Date.now());
   }
@@ -61,13 +63,13 @@ export class WatchedTrees {
     );
     if (fresh.length === 0) return;
     const children = fresh.flatMap((task) => this.#children.get(task) ?? []);
-    const families = fresh.map(familyOf);
+    const families = fresh.map(processTreeIdOf);
     if (children.length > 0) trees.signalTrees(children, signal, families);
     const ended = awaitEnd(children, families);
     for (const task of fresh) this.#endings.set(task, ended);
   }
 
-  /** When the last of these tasks had ended, in milliseconds since 1970; undefined while something of them runs. */
+  /** When the last of these trees had ended, in milliseconds since 1970; undefined while one runs. */
   endOf(tasks: readonly ScriptTask[]): number | undefined {
     if (tasks.some((task) => this.#active.has(task))) return undefined;
     for (const task of tasks) if (this.#children.has(task)) this.finish(task);
@@ -75,21 +77,21 @@ export class WatchedTrees {
     return Math.max(0, ...tasks.map((task) => this.#ends.get(task) ?? 0));
   }
 
-  /** It has begun, and nobody has asked it to end. */
+  /** Whether the task has started and is not being ended. */
   isRunning(task: ScriptTask): boolean {
     return this.#active.has(task) && !this.#endings.has(task);
   }
 }
 
 async function awaitEnd(children: readonly Child[], families: readonly string[]): Promise<void> {
-  const deadline = performance.now() + GRACE;
+  const deadline = performance.now() + GRACE_PERIOD;
   while (trees.hasSurvivors(children, families)) {
     if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);
-    await Bun.sleep(LOOK_AGAIN_AFTER);
+    await Bun.sleep(POLL_INTERVAL);
   }
 }
 
-/** Tells what a task's descendants are from those of another, also when they have lost their parents. */
-export function familyOf({ index }: ScriptTask): string {
+/** Identifies a task's descendants by a marker variable, also when they have lost their parents. */
+export function processTreeIdOf({ index }: ScriptTask): string {
   return `${process.pid}.${index}`;
 }

@@ -1,11 +1,10 @@
-// Which script a machine takes first: the one with the most work behind it, so that the chain which takes longest begins
-// first. Pure.
+// Ranks tasks by remaining critical path, so that a machine of a shared run starts the longest chain first.
+// Pure.
 
 /**
- * For each task, the time from its beginning to the end of all that waits for it, were there any number of machines.
- *
+ * Returns for each task the time from its start to the end of all its dependents with unlimited machines.
  * @param durations milliseconds, by position
- * @param waitsFor by position; each smaller than the position itself, as a plan has them
+ * @param waitsFor by position; every dependency has a smaller position
  */
 export function rankTasks(
   durations: readonly number[],

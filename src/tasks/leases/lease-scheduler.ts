@@ -1,44 +1,46 @@
-// Whose turn a script is, where several machines carry out one plan: this machine's, another's, or each one's.
+// Decides which machine of a shared run executes a task, by leases with fencing tokens
+// (src/distributed/coordinator.ts).
 //
-//   take --> looked up in the cache --hit--------------------------------------------------> put back
-//                 | miss                                  another's result -----------------> put back
-//                 +--> waiting --a place is free, and the script is claimed----------------> runs here
+//   take --> cache lookup --hit--------------------------------------------------> restore
+//                 | miss                       result of another machine -------> restore
+//                 +--> waiting --a slot is free and the lease is acquired-------> run locally
 //                         ^  |
-//                         |  +--another has claimed it: news, or the end of its lock, wakes
-//                         +-----------------------------+
+//                         |  +--another machine has the lease: an event or its expiry wakes the queue
+//                         +---------+
 //
-// Contract: what is shared is started by who has claimed it and by nobody else, as long as the others are heard of; what is
-// not, or cannot be taken from others, runs on this machine too. A script that was claimed by somebody else while it ran
-// here has not run: its turn is taken again. Nothing is asked in a loop: who waits is woken.
+// Invariants:
+// - While the coordinator is reachable, only the holder of the lease starts a shared task.
+// - A task that is not shared, or whose result cannot be restored locally, runs on this machine too.
+// - If another machine acquired the lease during the run, the local result is discarded and `take` is called again.
 import { oneLine } from "../../printable.ts";
 import type { RunCoordinator, Lease, PublishedResult } from "../../distributed/coordinator.ts";
 import { ConcurrencyLimiter } from "../execution/concurrency-limiter.ts";
 import type { CachedHit, CachedTask, TaskOutcome, Publication, ScriptTask } from "../task.ts";
 
-export interface TurnsOptions {
-  readonly board: RunCoordinator;
-  /** How many scripts may run here at a time. */
-  readonly places: number;
-  /** By position: the greater, the sooner. */
+export interface LeaseSchedulerOptions {
+  readonly coordinator: RunCoordinator;
+  /** Concurrency limit of this machine. */
+  readonly slots: number;
+  /** By position; greater ranks start first. */
   readonly ranks: readonly number[];
-  /** By position: whether others can have what it makes. */
+  /** By position: whether other machines can restore the outputs. */
   readonly isShared: readonly boolean[];
-  /** A line for people. */
-  tell(line: string): void;
+  /** Prints a line for people. */
+  printLine(line: string): void;
 }
 
 export interface LeaseOutcome {
   readonly cached: CachedTask | undefined;
-  /** Who has run it, or runs it; and the same where that is another machine. */
+  /** The machine that runs or ran the task; `other` is the same if it is another machine. */
   readonly machine: string;
   readonly other?: string;
   /** The run is being ended. */
   readonly isStopped?: boolean;
-  /** It has failed elsewhere. */
+  /** The task failed on another machine. */
   readonly failure?: Pick<PublishedResult, "code" | "step"> & { readonly pieces: CachedHit["pieces"] };
-  /** It has ended here, and its place is free. What to tell the others. */
+  /** Frees the slot. Returns how to publish the outcome. */
   end(outcome: TaskOutcome): Publication | undefined;
-  /** Nothing more comes of it. False where another machine has claimed it meanwhile. */
+  /** Ends the lease. Returns false if another machine has acquired it since. */
   finish(outcome: TaskOutcome, duration: number): Promise<boolean>;
 }
 
@@ -49,99 +51,103 @@ type LocalStart =
 
 interface WaitingTask {
   readonly task: ScriptTask;
-  /** It is not for others, or their result is not for this machine. */
+  /** The task is not shared, or the published result cannot be restored locally. */
   readonly isLocal: boolean;
   start(start: LocalStart): void;
   fail(error: unknown): void;
 }
 
-/** Of looking up and putting back. */
-const AT_A_TIME = 4;
-/** Milliseconds: a lock that is about to end has not ended. */
-const MARGIN = 20;
+/** Concurrency limit of lookups and restores. */
+const MAX_LOOKUPS = 4;
+/** Milliseconds added to a lease's remaining time, so that it has expired when the timer fires. */
+const EXPIRY_MARGIN = 20;
 
 export class LeaseScheduler {
-  readonly #options: TurnsOptions;
-  readonly #lane = new ConcurrencyLimiter(AT_A_TIME);
+  readonly #options: LeaseSchedulerOptions;
+  readonly #lookups = new ConcurrencyLimiter(MAX_LOOKUPS);
   readonly #counts = new Map<string, number>();
   readonly #durations = new Map<number, number>();
   #free: number;
   #waiting: WaitingTask[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isLooking = false;
-  #isAsked = false;
+  #isServing = false;
+  #isRequested = false;
   #isStopped = false;
-  #isTold = false;
+  #isLossReported = false;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: LeaseSchedulerOptions) {
     this.#options = options;
-    this.#free = options.places;
-    options.board.listen(() => this.#look());
+    this.#free = options.slots;
+    options.coordinator.listen(() => this.#requestServe());
   }
 
-  /** When a script may start here, or need not. @param open looks it up */
+  /**
+   * Waits until the task may start locally or its result is available. @param open looks the task up in the cache
+   */
   async take(task: ScriptTask, open: () => Promise<CachedTask | undefined>): Promise<LeaseOutcome> {
-    const { board, isShared, ranks } = this.#options;
-    const { machine } = board;
+    const { coordinator, isShared, ranks } = this.#options;
+    const { machine } = coordinator;
     const { index } = task;
     if (!isShared[index]) {
       const start = await this.#wait(task, true);
       return this.#begin(task, start.kind === "stopped" ? undefined : await open(), start);
     }
-    const cached = await this.#lane.run(ranks[index]!, open);
-    if (cached?.hit) return this.#given(cached, board.results.get(index)?.machine ?? machine);
+    const cached = await this.#lookups.run(ranks[index]!, open);
+    if (cached?.hit)
+      return this.#fromOtherMachine(cached, coordinator.results.get(index)?.machine ?? machine);
     for (let isLocal = !cached?.isShared; ; isLocal = true) {
       const start = await this.#wait(task, isLocal);
       if (start.kind !== "result" || !cached) return this.#begin(task, cached, start);
       const { claim, machine: other, kind, code, step } = start.result;
       if (kind === "failure") {
-        const pieces = await this.#lane.run(ranks[index]!, () => cached.readFailure(claim));
-        if (!pieces) this.#tell(`What ${task.label} wrote on ${other} is not to be had`);
-        return { ...this.#given(cached, other), failure: { code, step, pieces: pieces ?? [] } };
+        const pieces = await this.#lookups.run(ranks[index]!, () => cached.readFailure(claim));
+        if (!pieces) this.#printLine(`The output of ${task.label} on ${other} is unavailable`);
+        return { ...this.#fromOtherMachine(cached, other), failure: { code, step, pieces: pieces ?? [] } };
       }
-      if (kind === "success" && (await this.#lane.run(ranks[index]!, () => cached.take(claim))))
-        return this.#given(cached, other);
-      const why = kind === "success" ? cached.why : "that machine could not share what it made";
-      this.#tell(`${task.label} ran on ${other}, and runs here as well: ${why}`);
+      if (kind === "success" && (await this.#lookups.run(ranks[index]!, () => cached.take(claim))))
+        return this.#fromOtherMachine(cached, other);
+      const why = kind === "success" ? cached.why : "that machine could not share its outputs";
+      this.#printLine(`${task.label} ran on ${other} but runs again locally: ${why}`);
     }
   }
 
-  #given(cached: CachedTask, machine: string): LeaseOutcome {
+  #fromOtherMachine(cached: CachedTask, machine: string): LeaseOutcome {
     this.#count(machine);
-    const other = machine !== this.#options.board.machine && { other: machine };
+    const other = machine !== this.#options.coordinator.machine && { other: machine };
     return { cached, machine, ...other, end: () => undefined, finish: async () => true };
   }
 
   #begin(task: ScriptTask, cached: CachedTask | undefined, start: LocalStart): LeaseOutcome {
-    const { board } = this.#options;
-    const { machine } = board;
+    const { coordinator } = this.#options;
+    const { machine } = coordinator;
     const claim = start.kind === "run" ? start.claim : undefined;
     const isStopped = start.kind === "stopped";
-    let isPlaced = !isStopped;
+    let hasSlot = !isStopped;
     let counts: boolean | undefined;
-    const leave = () => {
-      if (isPlaced) this.#free += 1;
-      isPlaced = false;
-      this.#look();
+    const freeSlot = () => {
+      if (hasSlot) this.#free += 1;
+      hasSlot = false;
+      this.#requestServe();
     };
-    const publish = async (outcome: TaskOutcome, isThere: boolean) => {
-      const result = resultOf(outcome, task, isThere);
-      // Who is being ended leaves to the others what he cannot give them.
-      const isLeft = this.#isStopped && result.kind === "unshared";
-      if (isLeft) board.release(claim!);
-      return (counts = isLeft || (await board.publish(claim!, result)));
+    const publish = async (outcome: TaskOutcome, isRestorable: boolean) => {
+      const result = resultOf(outcome, task, isRestorable);
+      // A machine that is being ended releases a task whose outputs it cannot share, so that another machine runs
+      // it.
+      const isReleased = this.#isStopped && result.kind === "unshared";
+      if (isReleased) coordinator.release(claim!);
+      return (counts = isReleased || (await coordinator.publish(claim!, result)));
     };
     return {
       cached,
       machine,
       isStopped,
       end: (outcome) => {
-        leave();
-        return claim && { claim: claim.id, publish: (isThere) => publish(outcome, isThere) };
+        freeSlot();
+        return claim && { claim: claim.id, publish: (isRestorable) => publish(outcome, isRestorable) };
       },
       finish: async (outcome, duration) => {
-        leave();
-        if (claim && outcome.kind === "stopped") board.release(claim);
+        freeSlot();
+        if (claim && outcome.kind === "stopped") coordinator.release(claim);
         else if (claim && counts === undefined) await publish(outcome, false);
         if (counts === false) return false;
         if (outcome.kind !== "stopped") this.#count(machine);
@@ -152,12 +158,12 @@ export class LeaseScheduler {
     };
   }
 
-  /** Milliseconds of what has run here, by position. */
+  /** Durations of the tasks that ran locally, in milliseconds, by position. */
   get durations(): ReadonlyMap<number, number> {
     return this.#durations;
   }
 
-  /** How many scripts were whose. */
+  /** Number of tasks by machine. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
@@ -166,55 +172,57 @@ export class LeaseScheduler {
     this.#counts.set(machine, (this.#counts.get(machine) ?? 0) + 1);
   }
 
-  #tell(line: string): void {
-    this.#options.tell(oneLine(line));
+  #printLine(line: string): void {
+    this.#options.printLine(oneLine(line));
   }
 
   async #wait(task: ScriptTask, isLocal: boolean): Promise<LocalStart> {
     if (this.#isStopped) return { kind: "stopped" };
     const { promise, resolve, reject } = Promise.withResolvers<LocalStart>();
     this.#waiting.push({ task, isLocal, start: resolve, fail: reject });
-    this.#look();
+    this.#requestServe();
     return await promise;
   }
 
-  /** Not now: of several that come at once the first is no better than the others. */
-  #look(): void {
-    this.#isAsked = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Deferred, so that the rank decides among tasks that arrive in the same turn. */
+  #requestServe(): void {
+    this.#isRequested = true;
+    if (this.#isServing) return;
+    this.#isServing = true;
     queueMicrotask(async () => {
       try {
-        while (this.#isAsked) {
-          this.#isAsked = false;
-          await this.#serve();
+        while (this.#isRequested) {
+          this.#isRequested = false;
+          await this.#assignSlots();
         }
       } catch (error) {
         for (const { fail } of this.#waiting.splice(0)) fail(error);
       } finally {
-        this.#isLooking = false;
+        this.#isServing = false;
       }
     });
   }
 
-  async #serve(): Promise<void> {
-    const { board, ranks } = this.#options;
+  async #assignSlots(): Promise<void> {
+    const { coordinator, ranks } = this.#options;
     clearTimeout(this.#timer);
     for (;;) {
-      this.#settle();
+      this.#deliverResults();
       if (this.#isStopped || this.#free <= 0 || this.#waiting.length === 0) return;
       const queue = this.#waiting.toSorted((a, b) => ranks[b.task.index]! - ranks[a.task.index]!);
-      const isLocal = (each: WaitingTask) => each.isLocal || board.lost !== undefined;
+      const isLocal = (each: WaitingTask) => each.isLocal || coordinator.lost !== undefined;
       const local = queue.findIndex(isLocal);
       const claimable = local < 0 ? queue : queue.slice(0, local);
       if (claimable.length > 0) {
-        const answer = await board.claim(claimable.map(({ task }) => task.index)).catch((error: unknown) => {
-          if (board.lost === undefined && !this.#isStopped) throw error;
-        });
+        const response = await coordinator
+          .claim(claimable.map(({ task }) => task.index))
+          .catch((error: unknown) => {
+            if (coordinator.lost === undefined && !this.#isStopped) throw error;
+          });
         if (this.#isStopped) return;
-        if (!answer || answer.kind === "known") continue;
-        if (answer.kind === "claimed") {
-          const { claim } = answer;
+        if (!response || response.kind === "known") continue;
+        if (response.kind === "claimed") {
+          const { claim } = response;
           this.#start(
             claimable.find(({ task }) => task.index === claim.taskIndex)!,
             { kind: "run", claim },
@@ -222,7 +230,7 @@ export class LeaseScheduler {
           continue;
         }
         if (local < 0) {
-          this.#timer = setTimeout(() => this.#look(), answer.left + MARGIN);
+          this.#timer = setTimeout(() => this.#requestServe(), response.left + EXPIRY_MARGIN);
           return;
         }
       }
@@ -230,33 +238,35 @@ export class LeaseScheduler {
     }
   }
 
-  /** What others have done need not wait for a place. */
-  #settle(): void {
-    const { board } = this.#options;
-    if (board.lost !== undefined && !this.#isTold && !this.#isStopped) {
-      this.#isTold = true;
-      this.#tell(`The other machines are lost: ${board.lost}; this one runs what is left by itself`);
+  /** Delivers published results, which need no slot. */
+  #deliverResults(): void {
+    const { coordinator } = this.#options;
+    if (coordinator.lost !== undefined && !this.#isLossReported && !this.#isStopped) {
+      this.#isLossReported = true;
+      this.#printLine(
+        `Lost the connection to the coordinator: ${coordinator.lost}; running the remaining scripts locally`,
+      );
     }
     for (const each of this.#waiting.slice()) {
-      const result = each.isLocal ? undefined : board.results.get(each.task.index);
-      if (result) this.#leave(each, { kind: "result", result });
+      const result = each.isLocal ? undefined : coordinator.results.get(each.task.index);
+      if (result) this.#resolveWaiting(each, { kind: "result", result });
     }
   }
 
   #start(waiting: WaitingTask, start: LocalStart): void {
     this.#free -= 1;
-    this.#leave(waiting, start);
+    this.#resolveWaiting(waiting, start);
   }
 
-  #leave(waiting: WaitingTask, start: LocalStart): void {
+  #resolveWaiting(waiting: WaitingTask, start: LocalStart): void {
     this.#waiting = this.#waiting.filter((each) => each !== waiting);
     waiting.start(start);
   }
 
-  /** Nothing more is to begin here. */
+  /** Starts nothing more on this machine. */
   stop(): void {
     this.#isStopped = true;
-    this.#options.board.hurry();
+    this.#options.coordinator.hurry();
     clearTimeout(this.#timer);
     for (const { start } of this.#waiting.splice(0)) start({ kind: "stopped" });
   }
@@ -265,14 +275,14 @@ export class LeaseScheduler {
 function resultOf(
   outcome: TaskOutcome,
   { steps }: ScriptTask,
-  isThere: boolean,
+  isRestorable: boolean,
 ): Omit<PublishedResult, "claim" | "machine"> {
-  if (outcome.kind === "success") return { kind: isThere ? "success" : "unshared", code: 0, step: 0 };
+  if (outcome.kind === "success") return { kind: isRestorable ? "success" : "unshared", code: 0, step: 0 };
   const step = "step" in outcome ? Math.max(0, steps.indexOf(outcome.step)) : 0;
   return { kind: "failure", code: codeOf(outcome), step };
 }
 
-/** As a shell has it: another machine cannot die of this one's signal. */
+/** Exit code as in a shell: another machine cannot be ended by this machine's signal. */
 function codeOf(outcome: TaskOutcome): number {
   if (outcome.kind === "signal")
     return 128 + (process.getBuiltinModule("node:os").constants.signals[outcome.signal] ?? 0);

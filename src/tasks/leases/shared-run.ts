@@ -1,5 +1,5 @@
-// The beginning and the end of a run that several machines share: which plan it is, what is shared of it, in which order it
-// is worth doing; and what is told of it.
+// Starts and ends a shared run: identifies the plan, selects the shared tasks, ranks them by critical path,
+// prints a summary.
 import { host } from "../../../platform/processes/process.ts";
 import { oneLine } from "../../printable.ts";
 import type { RunCoordinator } from "../../distributed/coordinator.ts";
@@ -15,18 +15,18 @@ import { rankTasks } from "./critical-path-priority.ts";
 import { LeaseScheduler } from "./lease-scheduler.ts";
 
 export interface SharedRun {
-  /** With these, `line` and `close`, if any script can be shared. Otherwise each machine runs all scripts. */
-  readonly turns?: LeaseScheduler;
-  /** Lines for people: `notices` are warnings. */
+  /** Absent, with `line` and `close`, if no script can be shared: then each machine runs all scripts. */
+  readonly leases?: LeaseScheduler;
+  /** Lines for people; `notices` are warnings. */
   readonly line?: string;
   readonly notices: readonly string[];
-  /** The last script has ended. What was whose. */
+  /** Ends the run after the last script. Returns a summary by machine. */
   close?(): Promise<string>;
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
-/** Why machines that share a run do these each by itself. */
+/** Tasks that each machine runs itself, with the reason. */
 export async function findUnshared(
   { tasks }: TaskPlan,
   { whyUnshared }: TaskRequest,
@@ -39,65 +39,68 @@ export async function findUnshared(
   return unshared;
 }
 
-/** Throws Failure. */
+/** @throws UserError */
 export async function openSharedRun(
   plan: TaskPlan,
   request: TaskRequest,
-  tell: (line: string) => void,
+  printLine: (line: string) => void,
 ): Promise<SharedRun> {
   const unshared = await findUnshared(plan, request);
   const notices =
-    unshared.size > 0 ? [`Each machine runs what it cannot share: ${describeUnshared(unshared)}`] : [];
+    unshared.size > 0
+      ? [`These scripts are not shared, so each machine runs them: ${describeUnshared(unshared)}`]
+      : [];
   const { tasks, waitsFor } = plan;
   if (unshared.size === tasks.length) return { notices };
   const share = request.share!;
   const keys = keysOf(plan);
   const times = readTimes(share.times, request.cwd);
-  const board = await request.openBoard!(await namePlan(plan, keys, request));
+  const coordinator = await request.openCoordinator!(await namePlan(plan, keys, request));
   const durations = tasks.map(
     ({ packageName, scriptName }, at) =>
-      times.of(packageName, scriptName) ?? board.times.get(nameOf(keys[at]!)),
+      times.of(packageName, scriptName) ?? coordinator.times.get(nameOf(keys[at]!)),
   );
-  const turns = new LeaseScheduler({
-    board,
-    places: chooseLimit({ ...request, parallel: false }),
+  const leases = new LeaseScheduler({
+    coordinator,
+    slots: chooseLimit({ ...request, parallel: false }),
     ranks: rankTasks(fillTimes(durations), waitsFor),
     isShared: tasks.map((task) => !unshared.has(task)),
-    tell,
+    printLine,
   });
   const count = tasks.length - unshared.size;
   return {
-    turns,
+    leases,
     line: oneLine(
-      `Run ${share.id} at ${share.server.url}, here ${board.machine}: ${count} of ${tasks.length} scripts are shared`,
+      `Run ${share.id} at ${share.server.url}, machine ${coordinator.machine}: ${count} of ${tasks.length} scripts are shared`,
     ),
     notices,
-    close: async () => await closeSharedRun(turns, board, keys),
+    close: async () => await closeSharedRun(leases, coordinator, keys),
   };
 }
 
 async function closeSharedRun(
-  turns: LeaseScheduler,
-  board: RunCoordinator,
+  leases: LeaseScheduler,
+  coordinator: RunCoordinator,
   keys: readonly string[],
 ): Promise<string> {
-  const { machine } = board;
-  board.keepTimes(new Map([...turns.durations].map(([index, time]) => [nameOf(keys[index]!), time])));
-  await board.close();
-  const here = turns.counts.get(machine) ?? 0;
-  const others = [...turns.counts].filter(([name]) => name !== machine).sort(([a], [b]) => (a < b ? -1 : 1));
+  const { machine } = coordinator;
+  coordinator.keepTimes(new Map([...leases.durations].map(([index, time]) => [nameOf(keys[index]!), time])));
+  await coordinator.close();
+  const local = leases.counts.get(machine) ?? 0;
+  const others = [...leases.counts].filter(([name]) => name !== machine).sort(([a], [b]) => (a < b ? -1 : 1));
   const list = others.map(([name, count]) => `${count} on ${name}`);
-  return oneLine([`Shared run: ${here} ${here === 1 ? "script" : "scripts"} here`, ...list].join(", "));
+  return oneLine(
+    [`Shared run: ${local} ${local === 1 ? "script" : "scripts"} on this machine`, ...list].join(", "),
+  );
 }
 
-/** Why each machine runs which. */
 function describeUnshared(unshared: ReadonlyMap<ScriptTask, string>): string {
-  const told = [...unshared].map(([task, why]) => `${labelOf(task)} (${why})`);
-  const rest = told.length - MOST_NAMED;
-  return told.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  const descriptions = [...unshared].map(([task, why]) => `${labelOf(task)} (${why})`);
+  const rest = descriptions.length - MAX_NAMED;
+  return descriptions.slice(0, MAX_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** What machines have to agree in: what runs and in which order, the commit, the system, and rt. */
+/** Hashes what all machines must have in common: tasks, steps, order, commit, system and rt version. */
 async function namePlan(plan: TaskPlan, keys: readonly string[], request: TaskRequest): Promise<string> {
   const commit = await tryGit(request.cwd, ["rev-parse", "HEAD"]);
   const scripts = plan.tasks.map(({ steps, args }, at) => [

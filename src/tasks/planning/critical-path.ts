@@ -1,5 +1,4 @@
-// What a run would have taken with any number of processors: the chain of tasks, each waiting for the one before, that
-// takes longest. Pure.
+// Finds the critical path of a run: the longest chain of dependent tasks by duration. Pure.
 
 export interface CriticalPath {
   /** Milliseconds. */
@@ -10,7 +9,7 @@ export interface CriticalPath {
 
 /**
  * @param durations milliseconds, by position
- * @param waitsFor by position; each smaller than the position itself, as a plan has them
+ * @param waitsFor by position; every dependency has a smaller position
  */
 export function findCriticalPath(
   durations: readonly number[],
@@ -30,7 +29,7 @@ export function findCriticalPath(
   return { duration: last === undefined ? 0 : ends[last]!, tasks };
 }
 
-/** The one of `positions` that ends last. */
+/** The position that ends last. */
 function latestOf(positions: readonly number[], ends: readonly number[]): number | undefined {
   let latest: number | undefined;
   for (const position of positions)

@@ -1,21 +1,23 @@
-// In which order tasks start and what each waits for. Pure: edges between packages in, edges between tasks out.
+// Orders packages topologically and derives the dependency graph of tasks from the dependency graph of packages.
+// Pure.
 //
-// Contract: a task waits for the tasks of every package that its own package depends on, also through
-// packages that have no such script or were not selected. Among tasks that could start, the first in member
-// order does, so a run is the same every time. A cycle does not stop a run: the edge that closes it is
-// dropped, and the cycle is reported.
+// Invariants:
+// - A task waits for the tasks of all packages that its package depends on, also through packages without the
+//   script or outside the selection.
+// - Ready packages are ordered by member position, so the order is deterministic.
+// - The edge that closes a cycle is dropped, and the cycle is reported.
 import type { DependencyGraph } from "../../workspace/dependencies.ts";
 
 export interface Ordering {
   /** Positions of packages, dependencies first. */
   readonly order: readonly number[];
-  /** By package: what it depends on, without the edges that close a cycle. */
+  /** By package: its dependencies, without the edges that close a cycle. */
   readonly acyclic: readonly (readonly number[] | undefined)[];
-  /** Each as the packages along it; the last depends on the first. */
+  /** The packages along each cycle; the last depends on the first. */
   readonly cycles: readonly (readonly number[])[];
 }
 
-/** Only what can be reached from `selected` is looked at. */
+/** Visits only packages reachable from `selected`. */
 export function orderPackages(graph: DependencyGraph, selected: readonly number[]): Ordering {
   if (selected.length < 2) return { order: selected, acyclic: [], cycles: [] }; // nothing to order
   const { acyclic, cycles, reached } = breakCycles(graph, selected);
@@ -43,7 +45,7 @@ export function orderPackages(graph: DependencyGraph, selected: readonly number[
 }
 
 /** For each package of `withTasks`, the packages of `withTasks` that it waits for, ascending. */
-export function collapse(
+export function collapseGraph(
   acyclic: Ordering["acyclic"],
   withTasks: ReadonlySet<number>,
   order: readonly number[],
@@ -68,7 +70,7 @@ function breakCycles(graph: DependencyGraph, selected: readonly number[]) {
   const cycles: number[][] = [];
   const reached = new Set<number>();
   const finished = new Set<number>();
-  // Depth first without recursion: a chain may be longer than the stack.
+  // Depth-first search without recursion: a chain may be longer than the stack.
   for (const start of selected) {
     if (reached.has(start)) continue;
     reached.add(start);

@@ -1,10 +1,11 @@
-// From a request to what will be run: which packages, which scripts, what waits for what. Reads the workspace,
-// starts nothing; `--dry-run` prints the result.
+// Plans a run: selects packages and scripts and builds the dependency graph of the tasks. Starts nothing.
 //
-// Contract: the modes differ in three things only. Plain `--filter`/`--workspaces` respects dependencies;
-// `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
-// scripts that watch never end. A package without the script is passed over, unless no package has it, or
-// `--workspaces` without `--filter` asks for it in all.
+// Invariants:
+// - `--filter` and `--workspaces` respect dependencies; `--sequential` runs one task after another, dependencies
+//   first.
+// - `--parallel` starts everything at once, because scripts in watch mode never end.
+// - A package without the script is skipped. It is an error if no package has it, or with `--workspaces` without
+//   `--filter`.
 import type { AffectedReason } from "../../workspace/affected.ts";
 import {
   allMembers,
@@ -26,7 +27,7 @@ import {
 } from "../../workspace/package-json.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { UserError } from "../../user-error.ts";
-import { collapse, orderPackages } from "./graph.ts";
+import { collapseGraph, orderPackages } from "./graph.ts";
 import type { Shard } from "./shard.ts";
 import type { TaskStep, ScriptTask, TaskRequest } from "../task.ts";
 
@@ -36,28 +37,28 @@ export interface TaskPlan {
   readonly waitsFor: readonly (readonly number[])[];
   /** Package names along each cycle. */
   readonly cycles: readonly (readonly string[])[];
-  /** How many packages are selected, with the scripts or without. */
+  /** Number of selected packages, with or without the scripts. */
   readonly packageCount: number;
-  /** Worth telling, not worth stopping for. */
+  /** Warnings that do not stop the run. */
   readonly notices: readonly string[];
-  /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
+  /** Packages with an unreadable package.json were left out; the run cannot succeed. */
   readonly isIncomplete: boolean;
-  /** Where the packages were chosen from. */
+  /** The selection that the tasks are from. */
   readonly packages?: SelectedPackages;
-  /** The tasks are those of one of several machines. */
+  /** Set if the tasks are those of one shard. */
   readonly shard?: Shard;
 }
 
 const GLOB = /[*?[\]{}]/;
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError @throws PackageJsonError */
 export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
   const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
   if (!request.shard) return plan;
   return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
 }
 
-/** Several scripts of the package we stand in. */
+/** Plans scripts of the package that contains the working directory. */
 function planPackage(request: TaskRequest): TaskPlan {
   const found = findPackageJson(request.cwd);
   if (!found) throw new UserError(`No package.json in ${request.cwd} or above`);
@@ -65,7 +66,7 @@ function planPackage(request: TaskRequest): TaskPlan {
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
     if (matches.length === 0 && !request.ifPresent)
-      throw scriptNotFound(script, [manifest], "", hintAt(script));
+      throw scriptNotFound(script, [manifest], "", hintFor(script));
     return matches;
   });
   const tasks = [...new Set(names)].map((scriptName, index) =>
@@ -84,10 +85,10 @@ function planPackage(request: TaskRequest): TaskPlan {
   };
 }
 
-function hintAt(script: string): string {
-  if (script.startsWith("-")) return "options stand in front of the first script";
+function hintFor(script: string): string {
+  if (script.startsWith("-")) return "put options before the first script";
   if (/^\.{0,2}\/|\.[cm]?[jt]sx?$/.test(script))
-    return "options for many scripts run scripts of package.json, not files; make one that runs the file";
+    return "options for several scripts work with package.json scripts, not files; add a script that runs the file";
   return "`rt run` lists the scripts";
 }
 
@@ -96,18 +97,18 @@ export interface SelectedPackages {
   readonly graph: DependencyGraph;
   /** Positions in the workspace's members, ascending. */
   readonly selected: readonly number[];
-  /** The same without a look at what --affected leaves out. */
+  /** The selection without `--affected`. */
   readonly eligible: readonly number[];
-  /** With --affected, why those are that are. */
+  /** With `--affected`: the reason for each affected package. */
   readonly affected?: ReadonlyMap<number, AffectedReason> | undefined;
   readonly notices: string[];
-  /** Packages that may be meant and cannot be read. */
+  /** Packages that may match and whose package.json cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
 }
 
 type SelectionRequest = Pick<TaskRequest, "filters" | "affected" | "cwd" | "noExitOnError" | "ifPresent">;
 
-/** The packages that a request means. Throws Failure, PackageJsonError. */
+/** Selects the packages of a request. @throws UserError @throws PackageJsonError */
 export async function selectPackages(request: SelectionRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
   const { members, broken } = workspace;
@@ -118,8 +119,8 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
       ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
       : { indices: defaultPackages(members), unmatched: [], unreadable: broken.filter(isThere) };
   const { unreadable } = selection;
-  const isAsked = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
-  if (isAsked && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)
+  const isRequired = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
+  if (isRequired && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)
     throw new UserError(
       "--workspaces found no packages below this folder",
       'list them in package.json, as in "workspaces": ["packages/*"], or leave out --workspaces',
@@ -160,7 +161,7 @@ async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
   notices.push(...(request.adviseOn?.(workspace) ?? []));
   const isOrdered = !request.parallel && !request.sequential;
   const nearestTasks = isOrdered
-    ? collapse(acyclic, new Set(tasksOf.keys()), order)
+    ? collapseGraph(acyclic, new Set(tasksOf.keys()), order)
     : new Map<number, readonly number[]>();
   const waitsFor: number[][] = [];
   for (const [node, own] of tasksOf) {
@@ -169,11 +170,11 @@ async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
     );
     for (const { index } of own) waitsFor[index] = indices;
   }
-  const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
+  const cycleNames = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
   return {
     tasks,
     waitsFor,
-    cycles: named,
+    cycles: cycleNames,
     packageCount: selected.length,
     notices,
     isIncomplete: unreadable.length > 0,
@@ -181,7 +182,7 @@ async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
   };
 }
 
-/** With --affected, too, a script has to be in one of the packages that could have been affected. */
+/** Even with `--affected`, a script has to exist in one of the eligible packages. */
 function requireScripts(
   { members }: Workspace,
   selected: readonly number[],
@@ -235,7 +236,7 @@ function scriptNotFound(
   );
 }
 
-/** The scripts that a name or a glob means, globs in alphabetical order. */
+/** The scripts that a name or glob matches, globs in alphabetical order. */
 function matchScripts(manifest: PackageJson, script: string): string[] {
   if (scriptOf(manifest, script) !== null) return [script];
   if (!GLOB.test(script)) return [];

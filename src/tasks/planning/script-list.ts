@@ -1,10 +1,10 @@
-// `rt run --filter web` without a script: what the selected packages offer.
+// Lists the scripts of selected packages: `rt run --filter web` without a script.
 import { oneLine, printable } from "../../printable.ts";
 import { scriptNames, scriptOf } from "../../workspace/package-json.ts";
 import { displayName, selectPackages } from "./plan.ts";
 import type { TaskRequest } from "../task.ts";
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError @throws PackageJsonError */
 export async function listScripts(request: TaskRequest, useColor: boolean): Promise<string> {
   const { workspace, selected } = await selectPackages(request);
   const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);

@@ -1,12 +1,13 @@
-// Why a run has the tasks that it has: which filter means a package, and what has changed in it. For `--dry-run=html` and
-// `--dry-run=mermaid`.
+// Explains why a plan contains a task: which filter matched its package, and what changed in it. Used by
+// `--dry-run=html`
+// and `--dry-run=mermaid`.
 import { oneLine, printable } from "../../printable.ts";
 import type { AffectedReason } from "../../workspace/affected.ts";
 import { selectMembers } from "../../workspace/filter.ts";
 import { displayName, type TaskPlan, type SelectedPackages } from "./plan.ts";
 import type { TaskRequest } from "../task.ts";
 
-/** Sentences by task, each fit to be printed; none for the scripts of the package that we stand in. */
+/** Returns printable sentences for each task; none without a workspace. */
 export function explainTasks({ tasks, packages }: TaskPlan, request: TaskRequest): readonly string[][] {
   if (!packages) return tasks.map(() => []);
   const { members } = packages.workspace;
@@ -18,12 +19,12 @@ export function explainTasks({ tasks, packages }: TaskPlan, request: TaskRequest
     if (request.workspaces && request.filters.length === 0)
       reasons.push("because --workspaces means every package");
     const cause = packages.affected?.get(index);
-    // What has changed says more than a pattern does.
+    // The change is more specific than the pattern, so it comes first.
     return cause ? [describeCause(cause, packages), ...reasons] : reasons;
   });
 }
 
-/** What each filter means by itself; one that takes packages away has chosen none. */
+/** Evaluates each filter separately; filters that exclude packages have selected none. */
 function positiveFilters({ workspace, graph }: SelectedPackages, { filters, cwd, quote }: TaskRequest) {
   return filters
     .filter((filter) => !filter.startsWith("!"))

@@ -1,22 +1,24 @@
-// How long scripts took in earlier runs, from the files that --report has written: what `--shard-times` names.
+// Reads recorded durations of scripts from report files (`--shard-times`).
 //
-// Contract: a file, or a folder whose files *.json count. Nothing but their content matters, so that machines that have the
-// same files split alike: of a script in several reports the longest time counts. A file that is not there is an error:
-// the machine without it would split differently, and scripts would run nowhere.
+// Invariants:
+// - A path is a report file, or a folder whose *.json files are read. If a script is in several reports, the
+//   longest time counts.
+// - Only the content matters, so that machines with the same files split alike.
+// - A missing file is an error: that machine would split differently, and some scripts would run nowhere.
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 
 export interface RecordedDurations {
-  /** How many scripts are known. */
+  /** Number of scripts with a duration. */
   readonly size: number;
   /** Milliseconds. @param packageName "" for none */
   of(packageName: string, scriptName: string): number | undefined;
 }
 
-/** Longer than any script runs: about a month of milliseconds. */
-const LONGEST = 2 ** 31;
+/** Upper limit of a plausible duration, about 25 days in milliseconds. */
+const MAX_DURATION = 2 ** 31;
 
-/** Throws Failure. */
+/** @throws UserError */
 export function readTimes(paths: readonly string[], cwd: string): RecordedDurations {
   const { resolve } = process.getBuiltinModule("node:path");
   const times = new Map<string, number>();
@@ -39,7 +41,7 @@ function reportsAt(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
     const names = readdirSync(path).filter((name) => name.endsWith(".json"));
-    if (names.length === 0) throw refuse(path, "there is no report in this folder");
+    if (names.length === 0) throw refuse(path, "the folder contains no report");
     return names.map((name) => join(path, name));
   } catch (error) {
     throw error instanceof UserError
@@ -50,15 +52,15 @@ function reportsAt(path: string): string[] {
 
 function readReport(path: string): [string, number][] {
   const { tasks } = parseReport(path);
-  if (!Array.isArray(tasks)) throw refuse(path, "it is no report of rt's");
+  if (!Array.isArray(tasks)) throw refuse(path, "it is not a report of rt");
   return tasks.flatMap((each: unknown): [string, number][] => {
-    if (typeof each !== "object" || each === null) throw refuse(path, "it is no report of rt's");
+    if (typeof each !== "object" || each === null) throw refuse(path, "it is not a report of rt");
     const { package: packageName, script, outcome, duration, saved } = each as Record<string, unknown>;
     const time = saved ?? duration;
     const isName = (packageName === null || typeof packageName === "string") && typeof script === "string";
-    if (!isName || typeof time !== "number" || !(time >= 0 && time < LONGEST))
+    if (!isName || typeof time !== "number" || !(time >= 0 && time < MAX_DURATION))
       throw refuse(path, "one of its tasks has no name or no time");
-    // What was skipped, or ended by something else, says nothing of how long it takes.
+    // Skipped or stopped tasks have no meaningful duration.
     return outcome === "success" || outcome === "failure" ? [[nameOf(packageName ?? "", script), time]] : [];
   });
 }
@@ -75,14 +77,14 @@ function parseReport(path: string): { readonly tasks?: unknown } {
     const report: unknown = JSON.parse(text);
     if (typeof report === "object" && report !== null) return report;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw refuse(path, "it is no report of rt's");
+  throw refuse(path, "it is not a report of rt");
 }
 
 function refuse(path: string, reason: string): UserError {
   return new UserError(
-    `Cannot read the times of ${oneLine(path)}: ${oneLine(reason)}`,
-    "--shard-times needs files that --report has written, the same on every machine; without it all scripts count alike",
+    `Cannot read times from ${oneLine(path)}: ${oneLine(reason)}`,
+    "pass files written by --report, the same on every machine, or omit --shard-times",
   );
 }

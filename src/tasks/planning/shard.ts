@@ -1,10 +1,13 @@
-// `--shard 2/5`: the part of a plan that one of several machines carries out.
+// Sharding: splits a plan statically over N machines (`--shard 2/5`).
 //
-// Contract: every machine with the same commit, the same words and the same times finds the same split, whatever it is, in
-// whichever order it has found the packages. Each script belongs to exactly one shard; a shard runs its own scripts and all
-// that these wait for, so that none starts without it. So what much depends on runs in several shards, unless
-// the cache has it; the split counts that, and makes the longest shard short. Without dependencies that is as even as
-// whole scripts allow: no two shards differ by more than the longest script.
+// Invariants:
+// - Machines with the same commit, command line and recorded times compute the same split, whatever the order of
+//   packages.
+// - Each script belongs to exactly one shard. A shard also runs the dependencies of its scripts.
+// - Without dependencies, no two shards differ by more than the longest script.
+//
+// Non-obvious: shared dependencies run in several shards unless they are cached. The split minimizes the longest
+// shard and counts them.
 import { formatDuration } from "../labels.ts";
 import { reachable } from "../../workspace/dependencies.ts";
 import type { ShardSettings } from "../../config/settings/many.ts";
@@ -12,21 +15,21 @@ import type { TaskPlan } from "./plan.ts";
 import { readTimes, type RecordedDurations } from "./shard-times.ts";
 import type { ScriptTask } from "../task.ts";
 
-/** What one machine does. Positions, ascending. */
+/** The tasks of one shard, as ascending positions. */
 export interface ShardContents {
   readonly own: readonly number[];
-  /** Other shards' scripts that its own wait for. */
+  /** Dependencies that belong to other shards. */
   readonly needed: readonly number[];
   readonly weight: number;
 }
 
 export interface Shard {
-  /** From 1 up. */
+  /** 1-based. */
   readonly number: number;
   readonly count: number;
-  /** The same on machines that split alike. */
+  /** Hash of the split; equal on machines that split alike. */
   readonly split: string;
-  /** Of all shards, the tasks of the whole plan; milliseconds where times are known. */
+  /** All shards, as tasks of the whole plan; durations in milliseconds if times are recorded. */
   readonly shares: readonly {
     readonly own: readonly ScriptTask[];
     readonly needed: readonly ScriptTask[];
@@ -34,7 +37,7 @@ export interface Shard {
   }[];
 }
 
-/** The plan of one shard. Throws Failure for times that cannot be read. */
+/** The plan of one shard. @throws UserError for unreadable times */
 export function takeShard(
   plan: TaskPlan,
   { number, count, times: files }: ShardSettings,
@@ -45,12 +48,12 @@ export function takeShard(
   const times = readTimes(files, cwd);
   const shares = splitTasks(keys, waitsFor, weigh(tasks, times), count);
   const { own, needed } = shares[number - 1]!;
-  const kept = [...own, ...needed].sort((a, b) => a - b);
-  const position = new Map(kept.map((index, at) => [index, at]));
+  const shardTasks = [...own, ...needed].sort((a, b) => a - b);
+  const position = new Map(shardTasks.map((index, at) => [index, at]));
   return {
     ...plan,
-    tasks: kept.map((index, at) => ({ ...tasks[index]!, index: at })),
-    waitsFor: kept.map((index) => (waitsFor[index] ?? []).map((target) => position.get(target)!)),
+    tasks: shardTasks.map((index, at) => ({ ...tasks[index]!, index: at })),
+    waitsFor: shardTasks.map((index) => (waitsFor[index] ?? []).map((target) => position.get(target)!)),
     shard: {
       number,
       count,
@@ -64,7 +67,7 @@ export function takeShard(
   };
 }
 
-/** What tells the tasks apart, the same in every checkout. */
+/** Returns a key for each task that is equal in every checkout. */
 export function keysOf({ tasks, packages }: TaskPlan): string[] {
   const paths = new Map(packages?.workspace.members.map(({ directory, path }) => [directory, path]));
   return tasks.map(
@@ -82,8 +85,8 @@ export function describeShard({ number, count, split, shares }: Shard): string {
 }
 
 /**
- * Pure. @param keys tell the tasks apart, the same on every machine
- * @param waitsFor by task, without circles @param weights whole numbers from 1 up
+ * Pure. @param keys identify tasks on every machine @param waitsFor by task, acyclic @param weights integers from 1
+ * up
  */
 export function splitTasks(
   keys: readonly string[],
@@ -99,7 +102,7 @@ export function splitTasks(
   const running = Array.from({ length: count }, () => new Set<number>());
   const loads = running.map(() => 0);
   const owns = running.map((): number[] => []);
-  // The longest first, each to where it ends first: what a shard runs already costs it nothing more.
+  // Longest first, each to the shard that then ends first. Tasks that a shard already runs add no cost.
   for (const index of last.sort((a, b) => totals.get(b)! - totals.get(a)! || isBefore(a, b))) {
     const reached = reach(index, waitsFor);
     const sums = running.map((present, at) => {
@@ -111,7 +114,7 @@ export function splitTasks(
     owns[at]!.push(index);
     for (const each of reached) running[at]!.add(each);
   }
-  // What is waited for runs somewhere by now, and belongs to the shard with the fewest of these.
+  // A dependency belongs to the shard with the fewest tasks among those that run it.
   for (const index of sorted.filter((each) => isWaitedFor.has(each))) {
     const candidates = owns.filter((_, at) => running[at]!.has(index));
     const fewest = Math.min(...candidates.map(({ length }) => length));
@@ -127,7 +130,7 @@ export function splitTasks(
   });
 }
 
-/** A task and all that it waits for. */
+/** A task and all its transitive dependencies. */
 function reach(index: number, waitsFor: readonly (readonly number[])[]): number[] {
   const graph = { size: waitsFor.length, edges: (each: number) => waitsFor[each] ?? [] };
   return [...reachable(graph, [index])];
@@ -141,7 +144,7 @@ function weigh(tasks: readonly ScriptTask[], times: RecordedDurations): number[]
   return fillTimes(tasks.map(({ packageName, scriptName }) => times.of(packageName, scriptName)));
 }
 
-/** Whole milliseconds; what was never measured takes as long as the one in the middle of those that were. */
+/** Returns integer milliseconds. Tasks without a recorded duration get the median. */
 export function fillTimes(measured: readonly (number | undefined)[]): number[] {
   const known = measured.filter((time) => time !== undefined).sort((a, b) => a - b);
   const usual = known[known.length >> 1] ?? 1;
