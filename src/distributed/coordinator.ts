@@ -1,59 +1,62 @@
-// What the machines of one run tell each other: which script is whose, and how it ended. The rest of rt knows no more of it.
+// Interface to the coordinator of a shared run, which stores leases and results.
 //
-// Contract: a script is one machine's at a time, by a claim with a number that grows (its fence). Of a script there is
-// one result, the first that somebody publishes while nobody has claimed the script after him; a claim that another has
-// followed publishes nothing. Scripts are known by their positions in the plan, which is the same for all: `join` sees to it.
+// Invariants:
+// - A task is leased to one machine at a time. Each lease has an increasing number (fencing token).
+// - A task has one result: the first that is published while no newer lease exists. An outdated lease cannot
+//   publish.
+// - Tasks are identified by their position in the plan. `join` verifies that all machines have the same plan.
 
 export interface Lease {
   readonly taskIndex: number;
-  /** `<fence>-<whose>`: nobody else's, of no other run. */
+  /** `<fencing token>-<owner>`, unique over all machines and runs. */
   readonly id: string;
 }
 
-/** How a script ended, for all machines. */
+/** A task's result for all machines. */
 export interface PublishedResult {
   readonly claim: string;
-  /** Who ran it. */
+  /** The machine that ran it. */
   readonly machine: string;
-  /** "unshared": well, and what it made is on that machine alone. */
+  /** "unshared": it succeeded, but its outputs are available on that machine only. */
   readonly kind: "success" | "failure" | "unshared";
-  /** Of a failure: the exit code, and the position of the step. */
+  /** The exit code of a failure, and the position of its step. */
   readonly code: number;
   readonly step: number;
 }
 
 export type LeaseResponse =
   | { readonly kind: "claimed"; readonly claim: Lease }
-  /** They are all others', for so many milliseconds at least one of them. */
+  /** All tasks are leased by others; `left` is the shortest remaining lease time in milliseconds. */
   | { readonly kind: "held"; readonly left: number }
-  /** Something was heard of one of them. */
+  /** The result of one of them is known. */
   | { readonly kind: "known" };
 
 export interface RunCoordinator {
-  /** What this machine is called. */
+  /** The name of this machine. */
   readonly machine: string;
-  /** By the positions of scripts: what is known, of this machine's own too. */
+  /** Results by position, including this machine's. */
   readonly results: ReadonlyMap<number, PublishedResult>;
-  /** Why nothing is to be heard from the others any more: a clause, for people. */
+  /** Why the coordinator cannot be reached any more: a clause for people. */
   readonly lost: string | undefined;
-  /** Takes the first of these that is free. Rejects only when `lost`. */
+  /** Acquires a lease of the first free task. Rejects only if `lost` is set. */
   claim(scripts: readonly number[]): Promise<LeaseResponse>;
-  /** Whether a claim is still the last one, as far as this machine has heard. */
+  /** Whether the lease is still valid, as far as this machine has been notified. */
   isHeld(claim: Lease): boolean;
   /**
-   * Whether it counts: false when somebody has claimed the script since. Where the others are lost it counts here.
+   * Publishes a result. Returns false if another machine has acquired a newer lease since (higher fencing token).
+   * Returns true without publishing if the coordinator is unreachable.
    */
   publish(claim: Lease, result: Omit<PublishedResult, "claim" | "machine">): Promise<boolean>;
-  /** Another may have it at once. Nobody has to wait for that. */
+  /** Releases the lease, so that another machine can acquire it at once. Does not wait for the server. */
   release(claim: Lease): void;
-  /** Calls back when there is a result, when something may be free, and when the others are lost. */
+  /** Registers a callback for new results, released leases and the loss of the connection. */
   listen(onNews: () => void): void;
-  /** Milliseconds that scripts took in earlier runs, by their names. */
+  /** Durations of earlier runs in milliseconds, by script name. */
   readonly times: ReadonlyMap<string, number>;
-  /** For the runs to come. */
+  /** Stores durations for later runs. */
   keepTimes(times: ReadonlyMap<string, number>): void;
-  /** The run is being ended: what is not answered soon is not waited for. */
+  /** Shortens timeouts, because the run is being ended. */
   hurry(): void;
-  /** Gives back what is still held. Ends soon, however the server is. */
+  /** Releases all leases. Ends soon, even if the server does not respond. */
   close(): Promise<void>;
 }

@@ -1,12 +1,15 @@
-// Two connections to a Redis, one for commands and one on which news come, kept for as long as a run takes.
+// Redis connections of a shared run: one for commands and one for pub/sub messages, with reconnect and exponential
+// backoff.
 //
-// Contract: a command waits while the connection is lost, and is sent again when it is back; so it has to be one that may be
-// done twice. What has not come back within `patience` is given up, and then every command rejects with Lost, at once. A
-// server that does not answer is lost as one that has closed the connection.
+// Invariants:
+// - A command waits for a reconnect and is sent again, so commands have to be idempotent.
+// - After `retryTimeout` without a connection, every command rejects with ConnectionLostError at once.
+// - A server that does not respond in time is treated like a closed connection.
 //
-// Surprising: the engine's client says of every failure that the connection was closed; redis-diagnosis.ts finds out why.
+// Non-obvious: the engine's client reports every failure as a closed connection; redis-diagnosis.ts finds the
+// reason.
 import { UserError } from "../user-error.ts";
-import { explainTrouble } from "./redis-diagnosis.ts";
+import { diagnoseRedis } from "./redis-diagnosis.ts";
 
 export interface RedisServer {
   /** Without user and password. */
@@ -16,55 +19,55 @@ export interface RedisServer {
   readonly password: string;
 }
 
-export interface LinkOptions {
+export interface RedisConnectionOptions {
   readonly server: RedisServer;
   readonly channel: string;
-  /** Milliseconds. */
-  readonly patience: number;
+  /** Milliseconds without a connection after which it is given up. */
+  readonly retryTimeout: number;
   onMessage(text: string): void;
-  /** The connection is there, at first and again. What it throws ends all of it. */
+  /** Called after every connect. An exception closes the connection. */
   onOpen(send: Send): Promise<void>;
   onLost(reason: string): void;
 }
 
 export type Send = (command: string, args: readonly string[]) => Promise<unknown>;
 
-/** The others are not to be reached any more. */
+/** The coordinator cannot be reached any more. */
 export class ConnectionLostError extends Error {}
 
-/** Milliseconds for one answer. */
-const ANSWER = 10_000;
-const SHORTEST_PAUSE = 50;
-const LONGEST_PAUSE = 2000;
-/** Of errors that a server may have a reason for. */
-const KINDS = /^(?:ERR|NOAUTH|NOPERM|OOM|READONLY|MISCONF|NOREPLICAS|CROSSSLOT|MOVED|WRONGTYPE)\b/;
-/** What one says that is about to be there. */
-const PASSING = /^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)\b/;
+/** Timeout of one response, in milliseconds. */
+const RESPONSE_TIMEOUT = 10_000;
+const MIN_BACKOFF = 50;
+const MAX_BACKOFF = 2000;
+/** Error codes of Redis that are safe to print. */
+const PRINTABLE_CODES = /^(?:ERR|NOAUTH|NOPERM|OOM|READONLY|MISCONF|NOREPLICAS|CROSSSLOT|MOVED|WRONGTYPE)\b/;
+/** Transient errors of a server that is starting or reconfiguring. */
+const TRANSIENT_CODES = /^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)\b/;
 
 interface RedisConnectionPair {
   readonly commands: Bun.RedisClient;
-  readonly news: Bun.RedisClient;
+  readonly subscriber: Bun.RedisClient;
 }
 
 export class RedisConnection {
-  readonly #options: LinkOptions;
+  readonly #options: RedisConnectionOptions;
   #connection: RedisConnectionPair | undefined;
   #opened = Promise.withResolvers<RedisConnectionPair>();
   #isClosed = false;
   #wake = () => {};
 
-  constructor(options: LinkOptions) {
+  constructor(options: RedisConnectionOptions) {
     this.#options = options;
   }
 
-  /** Throws Failure. */
+  /** @throws UserError */
   async open(): Promise<void> {
     const { server } = this.#options;
     try {
       await this.#connect();
     } catch (error) {
       if (error instanceof Error && error.name === "Failure") throw error;
-      const why = (await explainTrouble(server)) ?? describeError(error);
+      const why = (await diagnoseRedis(server)) ?? describeError(error);
       throw new UserError(
         `The Redis at ${server.url} ${why}`,
         "nothing was run; see rt help ci for what --share needs",
@@ -76,9 +79,9 @@ export class RedisConnection {
     for (;;) {
       const connection = await this.#opened.promise;
       try {
-        return await inTime(connection.commands.send(command, [...args]));
+        return await withTimeout(connection.commands.send(command, [...args]));
       } catch (error) {
-        if (!isOfConnection(error)) throw this.#giveUp(`Redis ${describeError(error)}`);
+        if (!isConnectionError(error)) throw this.#giveUp(`Redis ${describeError(error)}`);
         this.#lose(connection);
       }
     }
@@ -97,23 +100,23 @@ export class RedisConnection {
 
   async #connect(): Promise<void> {
     const { channel, onMessage, onOpen } = this.#options;
-    const connection = { commands: this.#createClient(), news: this.#createClient() };
-    const { commands, news } = connection;
+    const connection = { commands: this.#createClient(), subscriber: this.#createClient() };
+    const { commands, subscriber } = connection;
     try {
-      // What a server says to a password may have it in it.
-      await Promise.all([commands, news].map((each) => inTime(each.connect()))).catch(() => {
+      // The server's error message may contain the password, so it is replaced.
+      await Promise.all([commands, subscriber].map((each) => withTimeout(each.connect()))).catch(() => {
         throw new Error(CLOSED);
       });
-      await inTime(news.subscribe(channel, onMessage));
-      await onOpen((command, args) => inTime(commands.send(command, [...args])));
-      if (!commands.connected || !news.connected) throw new Error(CLOSED);
+      await withTimeout(subscriber.subscribe(channel, onMessage));
+      await onOpen((command, args) => withTimeout(commands.send(command, [...args])));
+      if (!commands.connected || !subscriber.connected) throw new Error(CLOSED);
     } catch (error) {
       end(connection);
       throw error;
     }
     if (this.#isClosed) return end(connection);
     this.#connection = connection;
-    commands.onclose = news.onclose = () => this.#lose(connection);
+    commands.onclose = subscriber.onclose = () => this.#lose(connection);
     this.#opened.resolve(connection);
   }
 
@@ -125,8 +128,9 @@ export class RedisConnection {
     return new Bun.RedisClient(`${scheme}//${credentials}${rest}`, {
       autoReconnect: false,
       enableOfflineQueue: false,
-      connectionTimeout: ANSWER,
-      // NODE_TLS_REJECT_UNAUTHORIZED, which a project's .env may set, has no say in who gets the password.
+      connectionTimeout: RESPONSE_TIMEOUT,
+      // Certificates are always verified: a project's .env may set NODE_TLS_REJECT_UNAUTHORIZED, and the server
+      // receives the password.
       ...(scheme === "rediss:" && { tls: { rejectUnauthorized: true } }),
     });
   }
@@ -141,27 +145,27 @@ export class RedisConnection {
   }
 
   async #reconnect(): Promise<void> {
-    const { patience, server } = this.#options;
-    const end = performance.now() + patience;
-    for (let pause = SHORTEST_PAUSE; !this.#isClosed; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    const { retryTimeout, server } = this.#options;
+    const end = performance.now() + retryTimeout;
+    for (let backoff = MIN_BACKOFF; !this.#isClosed; backoff = Math.min(backoff * 2, MAX_BACKOFF)) {
       try {
         return await this.#connect();
       } catch (error) {
         const { name, message } = error as Error;
         if (name === "Failure") return void this.#giveUp(message);
-        if (!isOfConnection(error)) return void this.#giveUp(`Redis ${describeError(error)}`);
+        if (!isConnectionError(error)) return void this.#giveUp(`Redis ${describeError(error)}`);
       }
-      const left = end - performance.now();
-      if (left <= 0) {
-        const why = (await explainTrouble(server)) ?? "answers again";
-        this.#giveUp(`Redis has not been reached for ${patience / 1000} s: it ${why}`);
+      const remaining = end - performance.now();
+      if (remaining <= 0) {
+        const why = (await diagnoseRedis(server)) ?? "responds again";
+        this.#giveUp(`Redis has not been reached for ${retryTimeout / 1000} s: it ${why}`);
         return;
       }
-      await this.#pause(Math.min(pause, left));
+      await this.#sleep(Math.min(backoff, remaining));
     }
   }
 
-  async #pause(duration: number): Promise<void> {
+  async #sleep(duration: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     const timer = setTimeout(resolve, duration);
@@ -180,31 +184,31 @@ export class RedisConnection {
 
 const CLOSED = "ERR_REDIS_CONNECTION_CLOSED";
 
-function end({ commands, news }: RedisConnectionPair): void {
-  for (const client of [commands, news]) {
+function end({ commands, subscriber }: RedisConnectionPair): void {
+  for (const client of [commands, subscriber]) {
     client.onclose = null;
     client.close();
   }
 }
 
-/** In time, or as if the connection were closed. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+/** Rejects after a timeout as if the connection were closed. */
+async function withTimeout<T>(response: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(CLOSED)), ANSWER);
+  const timer = setTimeout(() => reject(new Error(CLOSED)), RESPONSE_TIMEOUT);
   try {
-    return await Promise.race([answer, promise]);
+    return await Promise.race([response, promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function isOfConnection(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   const { code, message } = error as { code?: string; message: string };
-  return code === CLOSED || message === CLOSED || PASSING.test(message);
+  return code === CLOSED || message === CLOSED || TRANSIENT_CODES.test(message);
 }
 
-/** No more of what the server says than which kind of error it is: it has been told the password. */
+/** Returns only the error code: the server has received the password and could repeat it. */
 function describeError(error: unknown): string {
-  const [kind] = KINDS.exec((error as Error).message) ?? [];
+  const [kind] = PRINTABLE_CODES.exec((error as Error).message) ?? [];
   return `does not do what --share needs${kind === undefined ? "" : ` (${kind})`}`;
 }

@@ -1,15 +1,15 @@
-// Why a Redis cannot be used, in words: asks it once more, without a client between.
+// Diagnoses why a Redis server cannot be used, over a plain socket without the client library.
 //
-// Contract: what it answers is never shown: an error may repeat what it was sent, and that is the password.
+// Invariants: the server's text is never printed, because an error may repeat the password.
 import type { Socket } from "node:net";
 import { oneLine } from "../printable.ts";
 import type { RedisServer } from "./redis-connection.ts";
 
-const PATIENCE = 5000; // ms
+const TIMEOUT = 5000; // ms
 const UNTRUSTED = /CERT|SIGNATURE|ALTNAME|ISSUER/;
 
-/** The end of a sentence that begins with the server; undefined where it answers as it should. */
-export async function explainTrouble({ url, user, password }: RedisServer): Promise<string | undefined> {
+/** Returns a predicate whose subject is the server; undefined if it responds correctly. */
+export async function diagnoseRedis({ url, user, password }: RedisServer): Promise<string | undefined> {
   const { hostname, port, protocol, pathname } = new URL(url);
   const commands = [
     ...(password === "" ? [] : [["AUTH", ...(user === "" ? [] : [user]), password]]),
@@ -17,25 +17,25 @@ export async function explainTrouble({ url, user, password }: RedisServer): Prom
     ...(pathname.length > 1 ? [["SELECT", pathname.slice(1)]] : []),
   ];
   const host = hostname.replace(/^\[|\]$/g, "");
-  const answer = await ask(protocol === "rediss:", host, Number(port), commands);
-  if (typeof answer === "string")
-    return UNTRUSTED.test(answer)
-      ? `has a certificate that is not trusted here (${oneLine(answer)})`
-      : `cannot be reached (${oneLine(answer)})`;
-  const refused = answer.find((line) => line.startsWith("-"));
-  if (refused === undefined)
-    return answer.length === commands.length && answer.every((line) => line.startsWith("+"))
+  const response = await sendCommands(protocol === "rediss:", host, Number(port), commands);
+  if (typeof response === "string")
+    return UNTRUSTED.test(response)
+      ? `has an untrusted certificate (${oneLine(response)})`
+      : `cannot be reached (${oneLine(response)})`;
+  const errorLine = response.find((line) => line.startsWith("-"));
+  if (errorLine === undefined)
+    return response.length === commands.length && response.every((line) => line.startsWith("+"))
       ? undefined
-      : "does not answer as a Redis does";
-  if (/^-NOAUTH/.test(refused)) return "needs a password";
-  if (/^-(?:WRONGPASS|ERR (?:AUTH|invalid password|Client sent AUTH))/.test(refused))
-    return "does not accept the password";
-  if (/DB index/.test(refused)) return "has no database of that number";
-  return "does not answer as a Redis does";
+      : "does not respond like a Redis server";
+  if (/^-NOAUTH/.test(errorLine)) return "needs a password";
+  if (/^-(?:WRONGPASS|ERR (?:AUTH|invalid password|Client sent AUTH))/.test(errorLine))
+    return "rejected the password";
+  if (/DB index/.test(errorLine)) return "has no database with that number";
+  return "does not respond like a Redis server";
 }
 
-/** Its lines, as many as it gives; or why there are none. */
-async function ask(
+/** Returns the response lines, or an error code. */
+async function sendCommands(
   isSecure: boolean,
   host: string,
   port: number,
@@ -47,7 +47,7 @@ async function ask(
   const socket = (connect as (options: object) => Socket)({ host, port, ...options });
   let text = "";
   const lines = () => text.split("\r\n").slice(0, -1);
-  socket.setTimeout(PATIENCE, () => resolve(text === "" ? "no answer" : lines()));
+  socket.setTimeout(TIMEOUT, () => resolve(text === "" ? "no response" : lines()));
   socket.on("error", (error: Error & { code?: string }) => resolve(error.code ?? error.name));
   socket.on("close", () => resolve(lines()));
   socket.on(isSecure ? "secureConnect" : "connect", () => {
@@ -60,7 +60,7 @@ async function ask(
     text += bytes.toString("latin1");
     if (lines().length >= commands.length) resolve(lines());
   });
-  const answer = await promise;
+  const response = await promise;
   socket.destroy();
-  return answer;
+  return response;
 }

@@ -1,18 +1,23 @@
-// What Redis does at once, as Lua: each is one step for all machines.
+// Lua scripts that Redis executes atomically: acquire, renew and release leases, publish results.
 //
-// Of a run there are, beside the name of its plan:
+// Keys of a run, besides its plan:
 //
-//   results       hash: a script's position -> how it ended. Written once.
-//   claims        hash: a script's position -> its last claim, "<fence>-<whose>"
-//   lock:<script> that claim, for as long as its machine renews it
+//   results       hash: task position -> result. Written once.
+//   claims        hash: task position -> its last lease, "<fencing token>-<owner>"
+//   lock:<script> that lease, with an expiry that its machine renews
 //
-// Contract: each may be sent again when an answer was lost, and does then what it did before. A Redis that was started
-// anew and has forgotten everything takes what a machine still knows: a claim that it does not know is the last one
-// unless another holds the script by now. Time is the server's.
+// Invariants:
+// - Every script is idempotent: it may be sent again after a lost response.
+// - After a restart without data, Redis accepts a machine's lease as the last one unless another machine holds the
+//   task.
+// - Expiry uses the server's clock.
 //
-// KEYS of all: results, claims, what the names of locks begin with, the channel of news.
+// KEYS of all scripts except JOIN: results, claims, prefix of locks, pub/sub channel.
 
-/** ARGV: whose, life of a lock (ms), life of the run (s), positions. The first that is free, a result, or how long to wait. */
+/**
+ * ARGV: owner, lease time (ms), time to live of the run (s), positions. Returns the first free lease, a result, or
+ * the time to wait (ms).
+ */
 export const ACQUIRE_LEASE = `
 local least = -1
 for at = 4, #ARGV do
@@ -48,7 +53,7 @@ local function holds(script, claim)
 end
 `;
 
-/** ARGV: life of a lock (ms), life of the run (s), and pairs of positions and claims. Those that are lost. */
+/** ARGV: lease time (ms), time to live of the run (s), pairs of position and lease. Returns the lost positions. */
 export const RENEW_LEASES = `${HOLDS}
 local lost = {}
 for at = 3, #ARGV, 2 do
@@ -64,7 +69,7 @@ end
 return lost
 `;
 
-/** ARGV: position, claim, result, life of the run (s). Whether it is the result. */
+/** ARGV: position, lease, result, time to live of the run (s). Returns 1 if this is the published result. */
 export const PUBLISH = `${HOLDS}
 local script, claim, result = ARGV[1], ARGV[2], ARGV[3]
 local known = redis.call('HGET', KEYS[1], script)
@@ -77,7 +82,7 @@ redis.call('PUBLISH', KEYS[4], script .. ' ' .. result)
 return 1
 `;
 
-/** ARGV: pairs of positions and claims. */
+/** ARGV: pairs of position and lease. */
 export const RELEASE = `
 for at = 1, #ARGV, 2 do
   local lock = KEYS[3] .. ARGV[at]
@@ -89,7 +94,10 @@ end
 return 1
 `;
 
-/** KEYS: the plan, results. ARGV: the plan's name, life of the run (s). The plan that the others have, and all results. */
+/**
+ * KEYS: plan, results. ARGV: hash of the plan, time to live of the run (s). Returns the plan of the other machines
+ * and all results.
+ */
 export const JOIN = `
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
 redis.call('EXPIRE', KEYS[1], ARGV[2])

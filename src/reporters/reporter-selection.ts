@@ -1,5 +1,5 @@
-// Which reporters a run gets, from what it is and where it writes: the one place of these that looks at terminals.
-// Reporters that few runs need are loaded when they are chosen.
+// Selects the reporters of a run, depending on the request and the terminal. Rarely used reporters are loaded on
+// demand.
 import { host } from "../../platform/processes/process.ts";
 import type { ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import { wantsColor } from "../color.ts";
@@ -20,7 +20,7 @@ export interface Reporting {
   readonly extraEnvironment: Readonly<Record<string, string>>;
 }
 
-/** For a script that is cached, and so has no terminal, though it may stand alone at one. */
+/** For a single cached script, which has no terminal even if rt has one. */
 export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): Reporting {
   const { env, silent } = request;
   const useColor = wantsColor(
@@ -34,7 +34,7 @@ export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): 
   };
 }
 
-/** What a script that is cached gets, however it is shown. */
+/** The environment additions of a cached script, the same for every reporter. */
 export function environmentOfCached({ env }: Pick<TaskRequest, "env">): Readonly<Record<string, string>> {
   const isColored = wantsColor(
     (name) => env[name],
@@ -43,7 +43,7 @@ export function environmentOfCached({ env }: Pick<TaskRequest, "env">): Readonly
   return colorsFor(isColored, env);
 }
 
-/** What makes a script write colours to a pipe. */
+/** Makes a script write colours to a pipe. */
 function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<string, string>> {
   const isPassedOn = useColor && !env.NO_COLOR && env.FORCE_COLOR === undefined;
   return isPassedOn ? { FORCE_COLOR: "1" } : {};
@@ -51,7 +51,7 @@ function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<
 
 type ReportKind = "page" | "trace" | "junit" | "json";
 
-/** The ending decides. */
+/** Derives the report format from the file extension. */
 function reportKind(file: string): ReportKind {
   const name = file.toLowerCase();
   if (name.endsWith(".html") || name.endsWith(".htm")) return "page";
@@ -59,7 +59,7 @@ function reportKind(file: string): ReportKind {
   return name.endsWith(".xml") ? "junit" : "json";
 }
 
-/** Throws Failure where it cannot be written. */
+/** @throws UserError if the file cannot be written */
 async function openReport(
   kind: ReportKind,
   path: string,
@@ -82,7 +82,7 @@ async function openReport(
   return (await import("./report-files/json-reporter.ts")).createJsonReporter(file);
 }
 
-/** @param begun what of the plan is going to run from the start; the rest is announced */
+/** @param begun tasks that start at once; the live view announces the rest */
 export async function chooseReporters(
   plan: TaskPlan,
   request: TaskRequest,
@@ -101,7 +101,7 @@ export async function chooseReporters(
   const isGitHub = env.GITHUB_ACTIONS === "true";
   const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
   const reports = request.reports.map((file) => ({ file, kind: reportKind(file) }));
-  // What a script writes to the terminal itself cannot be shown elsewhere too.
+  // Output that a script writes directly to the terminal cannot be reported.
   const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
   const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown;
 

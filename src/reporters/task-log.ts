@@ -1,31 +1,32 @@
-// Everything a script has written, to be shown later: in memory while it is little, in a nameless temporary
-// file when it is much, so that a talkative script costs disk and not memory.
+// Buffers a script's output until it is shown: in memory while it is small, in an anonymous temporary file when it
+// is large.
 //
-// Contract: what was appended comes out whole and in order, or where it is missing says so. Where there is no place for a
-// file, or no room in it, memory takes the rest, up to MOST_IN_MEMORY over all logs. When that is full, `append` of a log
-// whose turn comes returns a promise, kept when it was handed out; one that is shown at the end, if at all, forgets
-// its oldest part, counts what it has lost and tells it in that place. Failure when the file cannot be read again.
+// Invariants:
+// - Output is returned complete and in order, or a note replaces the missing part.
+// - If the file cannot be created or extended, memory takes the rest, up to MAX_UNSPILLED over all logs. When that
+//   is full, `append` returns a promise ("wait") or the oldest part is dropped ("drop").
+// - A file that cannot be read again is a UserError.
 //
-// Surprising: the engine's modules are asked for when a file is, as this one shares a chunk with runs that need none.
+// Non-obvious: node modules are loaded on demand, because this module shares a chunk with runs that need no file.
 import { temporaryDirectory } from "../../platform/files/temporary-directory.ts";
 import { UserError } from "../user-error.ts";
 
 const fs = () => process.getBuiltinModule("node:fs");
 
-/** Bytes, as everything here. */
-const KEPT_IN_MEMORY = 1 << 20;
-const MOST_IN_MEMORY = 64 << 20;
+/** Sizes are in bytes. */
+const MAX_LOG_IN_MEMORY = 1 << 20;
+const MAX_UNSPILLED = 64 << 20;
 const CHUNK = 1 << 16;
-/** What keeping a piece costs besides its bytes: a script may write them one by one. */
+/** Memory overhead of a chunk besides its bytes: a script may write them one by one. */
 const OVERHEAD = 128;
 
-/** In the memory of all logs that have no room in a file. */
+/** Bytes in memory of all logs that cannot be written to a file. */
 let unspilled = 0;
 
 export interface LogOptions {
-  /** What becomes of a script's output for which there is no room. */
-  readonly whenFull: "wait" | "forget";
-  /** Told once, with the reason, when a script has to wait for room. */
+  /** Policy for output that does not fit: the script waits, or the oldest output is dropped. */
+  readonly whenFull: "wait" | "drop";
+  /** Called once, with the reason, when a script has to wait. */
   onWait?(reason: string): void;
 }
 
@@ -35,10 +36,10 @@ export class TaskLog {
   #size = 0;
   #file: number | undefined;
   #fileSize = 0;
-  /** Why there is no file, or none that can grow: the system's code. */
+  /** The system's error code, if there is no file or it cannot grow. */
   #obstacle: string | undefined;
-  #lost = 0;
-  #room: PromiseWithResolvers<void> | undefined;
+  #dropped = 0;
+  #spaceAvailable: PromiseWithResolvers<void> | undefined;
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -48,37 +49,37 @@ export class TaskLog {
     return this.#size === 0 && this.#fileSize === 0;
   }
 
-  /** Whether all that was appended is still there. */
+  /** Whether no output has been dropped. */
   get isWhole(): boolean {
-    return this.#lost === 0;
+    return this.#dropped === 0;
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
     this.#chunks.push(bytes.slice());
     this.#size += costOf(bytes);
     if (this.#obstacle !== undefined) unspilled += costOf(bytes);
-    else if (this.#size > KEPT_IN_MEMORY) this.#spill();
-    if (this.#obstacle === undefined || unspilled <= MOST_IN_MEMORY) return;
-    if (this.#options.whenFull === "forget") return this.#forgetOldest();
-    if (!this.#room) {
-      this.#room = Promise.withResolvers();
+    else if (this.#size > MAX_LOG_IN_MEMORY) this.#spill();
+    if (this.#obstacle === undefined || unspilled <= MAX_UNSPILLED) return;
+    if (this.#options.whenFull === "drop") return this.#dropOldest();
+    if (!this.#spaceAvailable) {
+      this.#spaceAvailable = Promise.withResolvers();
       this.#options.onWait?.(this.#obstacle);
     }
-    return this.#room.promise;
+    return this.#spaceAvailable.promise;
   }
 
-  /** Hands everything out, in order, and forgets it. */
+  /** Returns the whole output in order and clears the log. */
   *take(): Generator<Uint8Array> {
     if (this.#file !== undefined) {
       const buffer = new Uint8Array(CHUNK);
       for (let position = 0; position < this.#fileSize;) {
-        const count = readBack(this.#file, buffer, Math.min(CHUNK, this.#fileSize - position), position);
+        const count = readChunk(this.#file, buffer, Math.min(CHUNK, this.#fileSize - position), position);
         position += count;
         yield buffer.slice(0, count);
       }
       this.#closeFile();
     }
-    if (this.#lost > 0) yield new TextEncoder().encode(this.#describeLoss());
+    if (this.#dropped > 0) yield new TextEncoder().encode(this.#describeDropped());
     while (this.#chunks.length > 0) {
       const chunks = this.#chunks;
       this.#chunks = [];
@@ -87,11 +88,11 @@ export class TaskLog {
         yield chunk;
       }
     }
-    this.#room?.resolve();
-    this.#room = undefined;
+    this.#spaceAvailable?.resolve();
+    this.#spaceAvailable = undefined;
   }
 
-  /** It will not be shown. */
+  /** Drops the output. */
   discard(): void {
     this.#closeFile();
     for (const chunk of this.#chunks) this.#discount(chunk);
@@ -109,25 +110,25 @@ export class TaskLog {
     if (this.#obstacle !== undefined) unspilled -= costOf(chunk);
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     let count = 0;
-    for (; this.#size > KEPT_IN_MEMORY && unspilled > MOST_IN_MEMORY - KEPT_IN_MEMORY; count += 1) {
+    for (; this.#size > MAX_LOG_IN_MEMORY && unspilled > MAX_UNSPILLED - MAX_LOG_IN_MEMORY; count += 1) {
       const chunk = this.#chunks[count]!;
       this.#discount(chunk);
-      this.#lost += chunk.length;
+      this.#dropped += chunk.length;
     }
     this.#chunks.splice(0, count);
   }
 
-  #describeLoss(): string {
-    return `\n[${this.#lost} bytes are missing here: no room in ${temporaryDirectory()}: ${this.#obstacle}]\n`;
+  #describeDropped(): string {
+    return `\n[${this.#dropped} bytes omitted: cannot write to ${temporaryDirectory()}: ${this.#obstacle}]\n`;
   }
 
-  /** A piece of which only a part found room is not counted as being in the file. */
+  /** A chunk that was written partially does not count as being in the file. */
   #spill(): void {
     let count = 0;
     try {
-      this.#file ??= openNameless();
+      this.#file ??= openAnonymousFile();
       for (const chunk of this.#chunks) {
         writeWhole(this.#file, chunk, this.#fileSize);
         this.#fileSize += chunk.length;
@@ -150,17 +151,15 @@ function codeOf(error: unknown): string {
   return (error as { code?: string }).code ?? String(error);
 }
 
-function readBack(file: number, buffer: Uint8Array, length: number, position: number): number {
-  let code = "it has become shorter";
+function readChunk(file: number, buffer: Uint8Array, length: number, position: number): number {
+  let code = "the file was truncated";
   try {
     const count = fs().readSync(file, buffer, 0, length, position);
     if (count > 0) return count;
   } catch (error) {
     code = codeOf(error);
   }
-  throw new UserError(
-    `Cannot read again what was kept of a script's output in ${temporaryDirectory()}: ${code}`,
-  );
+  throw new UserError(`Cannot read the buffered output of a script in ${temporaryDirectory()}: ${code}`);
 }
 
 function writeWhole(file: number, bytes: Uint8Array, position: number): void {
@@ -168,8 +167,8 @@ function writeWhole(file: number, bytes: Uint8Array, position: number): void {
     start += fs().writeSync(file, bytes, start, bytes.length - start, position + start);
 }
 
-/** Gone from the directory at once: a crash leaves nothing behind. */
-function openNameless(): number {
+/** Opens an anonymous file: it is unlinked at once, so a crash leaves nothing behind. */
+function openAnonymousFile(): number {
   const { mkdtempSync, openSync, rmdirSync, unlinkSync } = fs();
   const { join } = process.getBuiltinModule("node:path");
   const parent = mkdtempSync(join(temporaryDirectory(), "rt-log-"));
@@ -180,7 +179,7 @@ function openNameless(): number {
     try {
       unlinkSync(path);
     } catch {
-      // Windows removes no open file; its temporary directory is cleaned by the system.
+      // Windows cannot remove an open file; the system cleans its temporary directory.
     }
     try {
       rmdirSync(parent);

@@ -1,72 +1,79 @@
-// What the watched files hold, so that a write which leaves a file as it was is known for none.
+// Snapshot of watched file contents, so that a write without a change does not restart the script.
 //
-// Contract: all of them are read once, before the first start, up to a limit; what is beyond it is new when it changes
-// first. A file that is large is known by its size and time.
+// Invariants: all files are hashed once before the first start, up to a limit. A file beyond the limit counts as
+// changed at its first event. Large files are compared by size and mtime.
 import { startOf } from "./gitignore.ts";
 
-const MOST_FILES = 20_000;
-const MOST_BYTES = 64 * 2 ** 20;
-const LARGE = 2 ** 20;
+const MAX_FILES = 20_000;
+const MAX_BYTES = 64 * 2 ** 20;
+const MAX_HASHED_SIZE = 2 ** 20;
 
-/** Loaded when it is needed: this module shares a chunk with runs that watch nothing. */
+/** Loaded on demand: this module shares a chunk with runs without --watch. */
 const fs = () => process.getBuiltinModule("node:fs");
 
 export interface ContentComparison {
   readonly isEqual: boolean;
-  /** Milliseconds since 1970: when the file was last changed; undefined when it is not there. */
+  /** ctime in milliseconds since 1970; undefined if the file does not exist. */
   readonly changedAt: number | undefined;
 }
 
-export class Contents {
-  readonly #known = new Map<string, string | null>();
+export class ContentSnapshot {
+  readonly #fingerprints = new Map<string, string | null>();
   #bytes = 0;
   #isComplete = true;
 
-  /** Takes a file in as it is. */
-  note(path: string): void {
-    this.#isComplete = this.#known.size < MOST_FILES && this.#bytes < MOST_BYTES;
+  /** Adds a file with its present content. */
+  add(path: string): void {
+    this.#isComplete = this.#fingerprints.size < MAX_FILES && this.#bytes < MAX_BYTES;
     if (!this.#isComplete) return;
-    const { print, size } = read(path);
-    this.#known.set(path, print);
+    const { fingerprint, size } = read(path);
+    this.#fingerprints.set(path, fingerprint);
     this.#bytes += size;
   }
 
-  /** Looks at a file again, and takes it in as it is now. */
-  look(path: string): ContentComparison {
-    const { print, changedAt } = read(path);
-    // What was not there at the start, and came and went since, has not changed.
-    const before = this.#known.get(path) ?? (this.#isComplete || this.#known.has(path) ? null : undefined);
-    const isEqual = before === print;
-    this.#known.set(path, print);
+  /** Compares a file with the snapshot and updates it. */
+  compareAndUpdate(path: string): ContentComparison {
+    const { fingerprint, changedAt } = read(path);
+    // A file that did not exist at the start, and was created and deleted since, has not changed.
+    const before =
+      this.#fingerprints.get(path) ?? (this.#isComplete || this.#fingerprints.has(path) ? null : undefined);
+    const isEqual = before === fingerprint;
+    this.#fingerprints.set(path, fingerprint);
     return { isEqual, changedAt };
   }
 
-  /** Whether there was something in it and is nothing now: a program that writes a file anew empties it first. */
+  /** Whether a file had content and is empty now: programs truncate a file before they rewrite it. */
   isEmptied(path: string): boolean {
-    const print = this.#known.get(path);
-    return print !== undefined && print !== null && print !== EMPTY && read(path).print === EMPTY;
+    const fingerprint = this.#fingerprints.get(path);
+    return (
+      fingerprint !== undefined &&
+      fingerprint !== null &&
+      fingerprint !== EMPTY &&
+      read(path).fingerprint === EMPTY
+    );
   }
 
-  /** The files that are known to have been in a directory. */
+  /** Files of the snapshot below a directory. */
   below(directory: string): string[] {
     const start = startOf(directory);
-    return [...this.#known].flatMap(([path, print]) =>
-      print !== null && path.startsWith(start) ? [path] : [],
+    return [...this.#fingerprints].flatMap(([path, fingerprint]) =>
+      fingerprint !== null && path.startsWith(start) ? [path] : [],
     );
   }
 }
 
 const EMPTY = String(Bun.hash(""));
 
-/** `print` is null where there is no such file. */
-function read(path: string): { print: string | null; size: number; changedAt: number | undefined } {
+/** `fingerprint` is null if the file does not exist. */
+function read(path: string): { fingerprint: string | null; size: number; changedAt: number | undefined } {
   try {
     const stat = fs().statSync(path);
     const { size, mtimeMs, ctimeMs } = stat;
-    // Of a pipe, to read is to wait.
-    if (size > LARGE || !stat.isFile()) return { print: `${size} ${mtimeMs}`, size: 0, changedAt: ctimeMs };
-    return { print: String(Bun.hash(fs().readFileSync(path))), size, changedAt: ctimeMs };
+    // A read from a pipe would block.
+    if (size > MAX_HASHED_SIZE || !stat.isFile())
+      return { fingerprint: `${size} ${mtimeMs}`, size: 0, changedAt: ctimeMs };
+    return { fingerprint: String(Bun.hash(fs().readFileSync(path))), size, changedAt: ctimeMs };
   } catch {
-    return { print: null, size: 0, changedAt: undefined };
+    return { fingerprint: null, size: 0, changedAt: undefined };
   }
 }

@@ -1,8 +1,8 @@
-// Which paths of a project Git ignores.
+// Parses .gitignore files and matches paths.
 //
-// Contract (gitignore(5)): the last pattern that matches decides, `!` takes a path back in, a pattern with a slash
-// before its end holds from the directory of its file, one with a slash at its end is for directories. A
-// directory that is ignored is not entered, so nothing below it can be taken back in.
+// Invariants (gitignore(5)): the last matching pattern decides; `!` negates; a pattern with an inner slash is
+// anchored to its file's directory; a trailing slash matches directories only. An ignored directory is not entered,
+// so nothing below it can be included again.
 import { files } from "../../platform/files/files.ts";
 
 interface IgnoreRule {
@@ -12,24 +12,24 @@ interface IgnoreRule {
 }
 
 export interface IgnoreFile {
-  /** With a slash at its end. */
+  /** Ends with a slash. */
   readonly base: string;
   readonly rules: readonly IgnoreRule[];
 }
 
-/** The rules of a directory's own .gitignore, in its order; undefined when it has none. */
+/** The rules of a directory's own .gitignore, in order; undefined if it has none. */
 export function readIgnoreFile(directory: string): IgnoreFile | undefined {
   const content = files.readFile(`${directory}/.gitignore`);
   if (typeof content === "string") return undefined;
   return parseIgnoreLines(new TextDecoder().decode(content).split(/\r?\n/), directory);
 }
 
-/** Of a file that would stand in that directory. */
+/** Parses lines as if they were in a .gitignore of that directory. */
 export function parseIgnoreLines(lines: readonly string[], directory: string): IgnoreFile {
   return { base: startOf(directory), rules: lines.flatMap((line) => parseRule(line) ?? []) };
 }
 
-/** What every path in a directory begins with. */
+/** The prefix of every path in a directory. */
 export function startOf(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;
 }
@@ -47,7 +47,7 @@ function parseRule(line: string): IgnoreRule | undefined {
   return { glob: new Bun.Glob(isAnchored ? pattern : `**/${pattern}`), isNegated, isForDirectories };
 }
 
-/** @param stack the ignore files that hold, from the top of the project downwards */
+/** @param stack the ignore files that apply, from the top of the project downwards */
 export function isIgnored(path: string, isDirectory: boolean, stack: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { base, rules } of stack) {

@@ -1,49 +1,49 @@
-// Whether a change of a file is the user's, and the script is to start again, or the script's own. Pure: no clock, no file.
+// Decides whether a file change is a self-write of the watched script or a user's change. Pure: no clock and no
+// file access.
 //
-// No system tells rt who has written a file, so it is told from what happens:
+// The system does not report which process wrote a file, so the decision is heuristic.
 //
-//   the same content, while the script runs        no change: a generator writes what is there already
-//   any write, when nothing of the script is left  the user's
-//   a change that comes again with each start,     the script's own: it is named, and left alone from then on
-//     several starts in a row
-//   everything else                                the user's
+//   same content while the script runs                 no change: a generator rewrote its output
+//   any write after the script's last process ended    the user's
+//   a change that recurs after each of several starts  a self-write: reported once, then ignored
+//   everything else                                    the user's
 //
-// A mistake must not cost the user's last save: a file is first held back until it rests, and the script starts again
-// once more. A file that is left alone counts again when it has rested for longer: a person may edit it too.
+// Invariants: a wrong decision never loses the user's last save. A suspected file is held until it rests, and then
+// restarts the script once more. An ignored file that rested for REST_TIME counts as the user's again.
 
 export interface FileWrite {
   readonly path: string;
-  /** The file holds what it held before. */
+  /** The content is unchanged. */
   readonly isEqual: boolean;
-  /** Milliseconds, on the clock of `Run`. */
+  /** Milliseconds, on the clock of `ScriptRun`. */
   readonly at: number;
 }
 
 export interface ScriptRun {
-  /** Counts up by one at each start. */
+  /** Increases by one at each start. */
   readonly number: number;
   readonly begin: number;
-  /** When the last process of it had ended; undefined while there is one. */
+  /** When the last process of the run had ended; undefined while one runs. */
   readonly end?: number | undefined;
 }
 
 /**
- * "hold": the file is suspected; once it has rested for HOLD the script starts again to see whether it comes again.
- * "named": it did. The file is left alone from now on, which is worth a word.
+ * "hold": a suspected self-write. After HOLD_TIME without a write the script restarts, to see whether the write recurs.
+ * "named": the write recurred. The file is ignored from now on and reported.
  */
 export type WriteVerdict = "restart" | "none" | "hold" | "named";
 
-export const HOLD = 2_000; // ms
-/** A person may save a file twice so soon after a start, a program more often. */
-const SOON = 1_000; // ms
-/** Later, only what comes at the same moment of each start is suspect. */
-const ALIKE = 0.2; // of the longest delay
-const RUNS = 5;
-/** What is left alone and has not been written for so long is the user's when it is. */
-const REST = 10_000; // ms
+export const HOLD_TIME = 2_000; // ms
+/** A user rarely saves a file more than twice this soon after a start. */
+const EARLY = 1_000; // ms
+/** Later writes are suspect only if their delays after each start differ by less than this fraction. */
+const DELAY_TOLERANCE = 0.2; // of the longest delay
+const MIN_RUNS = 5;
+/** An ignored file that was not written for this long counts as the user's at the next write. */
+const REST_TIME = 10_000; // ms
 
-interface History {
-  /** Of the runs in a row that it started again: how long after their start it came. */
+interface WriteHistory {
+  /** Delays of the writes after the starts that they caused, for consecutive runs. */
   delays: number[];
   run: number;
   at: number;
@@ -52,32 +52,32 @@ interface History {
 }
 
 export class SelfWriteDetector {
-  readonly #histories = new Map<string, History>();
+  readonly #histories = new Map<string, WriteHistory>();
 
-  judge({ path, isEqual, at }: FileWrite, { number, begin, end }: ScriptRun): WriteVerdict {
+  classify({ path, isEqual, at }: FileWrite, { number, begin, end }: ScriptRun): WriteVerdict {
     if (end !== undefined && at > end) return "restart";
     if (isEqual) return "none";
     const delay = Math.max(0, at - begin);
     const history = this.#historyOf(path, at);
-    const hasRested = at - history.at >= REST;
+    const hasRested = at - history.at >= REST_TIME;
     history.at = at;
-    if (history.isOwn) return hasRested && delay > latest(history.delays) ? "restart" : "none";
+    if (history.isOwn) return hasRested && delay > latestSelfWrite(history.delays) ? "restart" : "none";
     if (history.run === number) {
       if (history.heldSince === undefined) return "restart";
-      return at - history.heldSince < REST ? "hold" : leaveAlone(history);
+      return at - history.heldSince < REST_TIME ? "hold" : ignoreFrom(history);
     }
-    history.delays = history.run === number - 1 ? [...history.delays.slice(1 - RUNS), delay] : [delay];
+    history.delays = history.run === number - 1 ? [...history.delays.slice(1 - MIN_RUNS), delay] : [delay];
     history.run = number;
-    if (!comesWithStarts(history.delays)) {
+    if (!recursWithStarts(history.delays)) {
       history.heldSince = undefined;
       return "restart";
     }
-    if (history.heldSince !== undefined) return leaveAlone(history);
+    if (history.heldSince !== undefined) return ignoreFrom(history);
     history.heldSince = at;
     return "hold";
   }
 
-  #historyOf(path: string, at: number): History {
+  #historyOf(path: string, at: number): WriteHistory {
     let history = this.#histories.get(path);
     if (!history) {
       history = { delays: [], run: Number.NaN, at, heldSince: undefined, isOwn: false };
@@ -87,18 +87,18 @@ export class SelfWriteDetector {
   }
 }
 
-function leaveAlone(history: History): WriteVerdict {
+function ignoreFrom(history: WriteHistory): WriteVerdict {
   history.isOwn = true;
   return "named";
 }
 
-/** A start may take longer than those before. */
-function latest(delays: readonly number[]): number {
-  return SOON + 2 * Math.max(...delays);
+/** Tolerance for a start that takes longer than the earlier ones. */
+function latestSelfWrite(delays: readonly number[]): number {
+  return EARLY + 2 * Math.max(...delays);
 }
 
-function comesWithStarts(delays: readonly number[]): boolean {
-  if (delays.length < RUNS) return false;
+function recursWithStarts(delays: readonly number[]): boolean {
+  if (delays.length < MIN_RUNS) return false;
   const longest = Math.max(...delays);
-  return longest < SOON || longest - Math.min(...delays) <= ALIKE * longest;
+  return longest < EARLY || longest - Math.min(...delays) <= DELAY_TOLERANCE * longest;
 }

@@ -1,10 +1,10 @@
-// Tells when a file that is watched changes: written, created, deleted, or renamed into place.
+// Watches source files: reports files that are written, created, deleted or renamed into place.
 //
-// Directories are watched one by one, because a watch on a whole tree would include node_modules, which may be
-// larger than everything else a hundred times over. What Git ignores and what tools make is left out (watch-patterns.ts), but
-// for .env files, which are kept from Git and yet decide what a program does.
-//
-// Surprising: a system watches only so many directories for a user. Those beyond are passed over and counted.
+// Non-obvious:
+// - Directories are watched one by one, because a recursive watch would include node_modules.
+// - Git-ignored files and tool outputs are excluded (watch-patterns.ts), except .env files, which are ignored by
+//   Git but affect the program.
+// - The system limits the number of watches. Directories beyond the limit are skipped and counted.
 import type { FSWatcher } from "node:fs";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../source-extensions.ts";
@@ -15,48 +15,51 @@ const OTHER_EXTENSIONS = [
   ...[".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".html", ".css", ".scss", ".sass", ".less"],
   ...[".vue", ".svelte", ".astro", ".mdx", ".graphql", ".gql", ".sql", ".wasm", ".prisma", ".proto"],
 ];
-/** Loaded when it is needed: this module shares a chunk with runs that watch nothing. */
+/** Loaded on demand: this module shares a chunk with runs without --watch. */
 const fs = () => process.getBuiltinModule("node:fs");
 
-export interface Root {
+export interface WatchRoot {
   readonly directory: string;
-  /** With what is below it. */
+  /** Whether subdirectories are included. */
   readonly isDeep: boolean;
-  /** Whether a file is meant, by its absolute path; without it, source files are. */
+  /** Whether a file is watched, by its absolute path; if absent, source files are. */
   accepts?(path: string): boolean;
-  /** Files that are meant whatever is said of others like them. */
+  /** A single file that is watched regardless of extensions and ignore rules. */
   readonly file?: string;
 }
 
 export interface WatchScope {
-  readonly roots: readonly Root[];
-  /** The user's, which decides last. */
+  readonly roots: readonly WatchRoot[];
+  /** The user's ignore list, which is applied last. */
   readonly ignore: IgnoreFile;
-  /** Whether rt itself writes a file, which then never counts. */
+  /** Whether rt itself writes a file, which is then never a change. */
   isOwn?(path: string): boolean;
 }
 
 export interface SourceWatcher extends Disposable {
-  /** Watches these as well, for what `isInput` says; what is below them is not. One that is not there is passed over. */
+  /**
+   * Also watches these directories, without subdirectories, for files that `isInput` accepts. Directories that do
+   * not exist are skipped.
+   */
   include(directories: Iterable<string>): void;
-  /** Whether a path counts without `isInput`. */
+  /** Whether a path is watched independently of `isInput`. */
   isSource(path: string): boolean;
   readonly directories: number;
-  /** Directories that the system would not watch, with its reason for the last of them. */
-  readonly refused: { readonly count: number; readonly code: string };
+  /** Number of directories that could not be watched, with the last error code. */
+  readonly unwatched: { readonly count: number; readonly code: string };
 }
 
 export interface FileEventListener {
   /**
-   * Called again and again while there are changes, with `isRenamed` for what was created, deleted or renamed; for a
-   * directory that is gone, with its own path.
+   * May be called repeatedly for one change. `isRenamed` is set for created, deleted and renamed files. For a
+   * deleted directory it gets the directory's path.
    */
   onChange(path: string, isRenamed: boolean): void;
-  /** Each file that is watched and there at the start. */
+  /** Called for each watched file that exists at the start. */
   onFound?(path: string): void;
-  /** Whether a path counts though it may be none that is watched otherwise: only the user's list leaves it out. */
+  /** Whether a path is watched in addition to source files; only the user's ignore list excludes it. */
   isInput?(path: string): boolean;
-  /** Changes of content alone are of no interest. */
+  /** Reports renames only, no content changes. */
   readonly renamesOnly?: boolean;
 }
 
@@ -74,14 +77,14 @@ export function watchSources(
   { onChange, onFound, isInput, renamesOnly = false }: FileEventListener,
 ): SourceWatcher {
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
-  /** What holds in each directory that was entered, be it gone by now. */
+  /** Ignore rules of each directory that was entered, even if it has been deleted since. */
   const rules = new Map<string, { readonly stack: readonly IgnoreFile[]; readonly isDeep: boolean }>();
   const entered = new Set<string>();
   const included = new Set<string>();
-  const refused = { count: 0, code: "" };
+  const unwatched = { count: 0, code: "" };
 
-  /** What is ignored above a root that the user has named is watched all the same. */
-  function enterRoot({ directory, isDeep }: Root): void {
+  /** A root that the user has named is watched even if a parent ignores it. */
+  function enterRoot({ directory, isDeep }: WatchRoot): void {
     const above = ignoreFilesAbove(directory);
     const own = readIgnoreFile(directory);
     const stack = isIgnored(directory, true, above) ? [] : above;
@@ -93,16 +96,16 @@ export function watchSources(
     if (entered.has(directory)) return;
     const own = readIgnoreFile(directory);
     const stack = own ? [...above, own] : above;
-    // Watched before it is read, so that nothing is missed in between.
+    // Watched before it is read, so that no change is missed (race).
     rules.set(directory, { stack, isDeep });
-    follow(directory);
+    watchDirectory(directory);
     if (watchers.has(directory)) entered.add(directory);
     for (const entry of listDirectory(directory)) {
       const path = startOf(directory) + entry.name;
-      if (isNew) tellIncluded(path, true);
+      if (isNew) reportIncluded(path, true);
       if (entry.isDirectory()) {
         if (isDeep) enterUnlessIgnored(path, stack, isNew);
-      } else if (isMeant(path, entry.name, stack)) {
+      } else if (isWatched(path, entry.name, stack)) {
         if (isNew) onChange(path, true);
         else onFound?.(path);
       }
@@ -113,7 +116,7 @@ export function watchSources(
     if (!isIgnored(path, true, [...stack, ignore])) enter(path, stack, isNew, true);
   }
 
-  function isMeant(path: string, name: string, stack: readonly IgnoreFile[]): boolean {
+  function isWatched(path: string, name: string, stack: readonly IgnoreFile[]): boolean {
     let isAccepted = false;
     for (const { directory, file, accepts } of roots) {
       if (path === file) return !isOwn?.(path);
@@ -128,13 +131,13 @@ export function watchSources(
     return isInput?.(path) === true && !isIgnored(path, false, [ignore]) && !isOwn?.(path);
   }
 
-  /** What is above it first, also where nothing else is of interest: it may go, and come back one folder at a time. */
+  /** Also watches the parent directories, because the directory may be deleted and recreated level by level. */
   function include(directory: string): void {
     included.add(directory);
-    for (const each of [...foldersAbove(directory), directory]) if (isDirectory(each)) follow(each);
+    for (const each of [...foldersAbove(directory), directory]) if (isDirectory(each)) watchDirectory(each);
   }
 
-  /** Those within a root, from the top. */
+  /** Parent directories inside a root, from the top. */
   function foldersAbove(directory: string): string[] {
     const above: string[] = [];
     for (let at = parentDirectory(directory); at !== null && isInRoot(at); at = parentDirectory(at))
@@ -146,63 +149,66 @@ export function watchSources(
     return roots.some(({ directory }) => path.startsWith(startOf(directory)));
   }
 
-  /** What comes back. */
+  /** Includes directories again that have been recreated. */
   function includeAgain(path: string): void {
     for (const directory of included) {
-      const isThere = directory === path || directory.startsWith(startOf(path));
-      if (!isThere || watchers.has(directory)) continue;
+      const isAffected = directory === path || directory.startsWith(startOf(path));
+      if (!isAffected || watchers.has(directory)) continue;
       include(directory);
-      for (const { name } of listDirectory(directory)) tellIncluded(startOf(directory) + name, true);
+      for (const { name } of listDirectory(directory)) reportIncluded(startOf(directory) + name, true);
     }
   }
 
-  function tellIncluded(path: string, isRenamed: boolean): void {
+  function reportIncluded(path: string, isRenamed: boolean): void {
     if (isIncluded(path)) onChange(path, isRenamed);
   }
 
-  function follow(directory: string): void {
+  function watchDirectory(directory: string): void {
     if (watchers.has(directory)) return;
     try {
       const watcher = fs().watch(directory, (event, name) => {
         if (name === null || (renamesOnly && event !== "rename")) return;
         const path = startOf(directory) + name;
         const { stack, isDeep } = (entered.has(directory) && rules.get(directory)) || {};
-        tellIncluded(path, event === "rename");
+        reportIncluded(path, event === "rename");
         if (isDirectory(path)) {
-          if (isAnother(path)) leave(path);
+          if (isReplaced(path)) leave(path);
           includeAgain(path);
           return isDeep ? enterUnlessIgnored(path, stack!, true) : undefined;
         }
         if (leave(path)) onChange(path, true);
-        if (stack && isMeant(path, name, stack)) onChange(path, event === "rename");
+        if (stack && isWatched(path, name, stack)) onChange(path, event === "rename");
       });
       watcher.on("error", () => leave(directory));
       watchers.set(directory, { watcher, identity: identityOf(directory) });
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
-      if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted meanwhile, or may not be read
-      refused.count += 1;
-      refused.code = code;
+      if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted concurrently, or is not readable
+      unwatched.count += 1;
+      unwatched.code = code;
     }
   }
 
-  /** Whether a directory took the place of the one that is watched, of which the system tells nothing more. */
-  function isAnother(directory: string): boolean {
+  /**
+   * Whether the path is another directory than the watched one. The system reports no events for a replaced
+   * directory.
+   */
+  function isReplaced(directory: string): boolean {
     const watched = watchers.get(directory);
     return watched !== undefined && watched.identity !== identityOf(directory);
   }
 
-  /** A directory that is gone must be entered again should it come back. Whether it was watched. */
+  /** A directory that is removed must be entered again should it come back. Whether it was watched. */
   function leave(path: string): boolean {
-    const gone = [...watchers].filter(
+    const removed = [...watchers].filter(
       ([directory]) => directory === path || directory.startsWith(startOf(path)),
     );
-    for (const [directory, { watcher }] of gone) {
+    for (const [directory, { watcher }] of removed) {
       watcher.close();
       watchers.delete(directory);
       entered.delete(directory);
     }
-    return gone.length > 0;
+    return removed.length > 0;
   }
 
   for (const root of roots.toSorted((a, b) => Number(b.isDeep) - Number(a.isDeep))) enterRoot(root);
@@ -210,10 +216,10 @@ export function watchSources(
     get directories() {
       return watchers.size;
     },
-    refused,
+    unwatched,
     isSource(path) {
       const rule = rules.get(parentDirectory(path) ?? "/");
-      return rule !== undefined && isMeant(path, path.slice(path.lastIndexOf("/") + 1), rule.stack);
+      return rule !== undefined && isWatched(path, path.slice(path.lastIndexOf("/") + 1), rule.stack);
     },
     include(directories) {
       for (const directory of directories) include(directory);
@@ -237,20 +243,20 @@ export function isDirectory(path: string): boolean {
   return fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** A number is given again as soon as its directory is gone. */
+/** Includes the creation time, because the system reuses inode numbers. */
 function identityOf(path: string): string {
   const stat = fs().statSync(path, { throwIfNoEntry: false });
   return stat ? `${stat.dev} ${stat.ino} ${stat.birthtimeMs}` : "";
 }
 
-/** Those between the repository's top and `root`, `root` itself left out. */
+/** Ignore files from the repository's top to the parent of `root`. */
 function ignoreFilesAbove(root: string): IgnoreFile[] {
-  const found: IgnoreFile[] = [];
+  const ignoreFiles: IgnoreFile[] = [];
   let directory: string | null = root;
   while (directory !== null && !fs().existsSync(`${startOf(directory)}.git`)) {
     directory = parentDirectory(directory);
     const file = directory === null ? undefined : readIgnoreFile(directory);
-    if (file) found.unshift(file);
+    if (file) ignoreFiles.unshift(file);
   }
-  return directory === null ? [] : found;
+  return directory === null ? [] : ignoreFiles;
 }

@@ -1,5 +1,5 @@
-// What --watch says, on standard error: what is watched, which file starts the script again, how it ended, and what stands
-// in the way. One line each; with --silent only what is wrong.
+// Prints the messages of --watch to stderr: watched folders, changed files, exits and problems. With --silent only
+// problems.
 import { host } from "../../platform/processes/process.ts";
 import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
 import { wantsColor } from "../color.ts";
@@ -9,7 +9,7 @@ import type { WatchSettings } from "../config/settings/watch.ts";
 import { startOf } from "./gitignore.ts";
 import type { SourceWatcher } from "./source-watcher.ts";
 
-/** What to do where the system watches no more, by its reason. */
+/** Hints for watch limits, by error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: "sudo sysctl fs.inotify.max_user_watches=524288, or watch less: --watch-path=src",
   EMFILE: "sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n",
@@ -20,8 +20,8 @@ export class WatchMessages {
   readonly #cwd: string;
   readonly #queue = new OutputQueue();
   /**
-   * Not by `console.error`, which waits for a reader, and no signal would end that. At once where there is room: what is
-   * started next writes to the same place.
+   * Not `console.error`, which blocks on a slow reader so that signals are not handled. Flushed at once, because
+   * the next script writes to the same descriptor.
    */
   readonly #write = (line: string): void => {
     void this.#queue.write(2, `${line}\n`);
@@ -35,47 +35,47 @@ export class WatchMessages {
     this.#print = this.#write;
   }
 
-  /** From here on lines take their place among others; without an argument they do not any more. */
-  printBy(print: (line: string) => void = this.#write): void {
+  /** Prints lines through `print` from now on, in order with other output; without an argument, directly. */
+  setPrinter(print: (line: string) => void = this.#write): void {
     this.#print = print;
   }
 
-  tellScope({ directories, refused }: SourceWatcher): void {
-    if (refused.count > 0) {
-      const all = directories + refused.count;
-      this.#print(`warning: ${refused.count} of ${all} folders are not watched: the system allows no more`);
-      this.#print(`hint: ${REMEDIES[refused.code]}`);
+  printScope({ directories, unwatched }: SourceWatcher): void {
+    if (unwatched.count > 0) {
+      const all = directories + unwatched.count;
+      this.#print(`warning: cannot watch ${unwatched.count} of ${all} folders: system limit reached`);
+      this.#print(`hint: ${REMEDIES[unwatched.code]}`);
     }
     const { paths } = this.#settings;
     const where = paths.length > 0 ? ` of ${paths.map(printable).join(", ")}` : "";
     const what = directories === 1 ? "1 folder" : `${directories} folders`;
-    this.#tell(`watching ${what}${where} (rt help watching)`);
+    this.#printUnlessSilent(`watching ${what}${where} (rt help watching)`);
   }
 
-  /** @param more what comes of it */
-  tellReasons([first, ...others]: readonly string[], more = ""): void {
+  /** @param more appended to the line */
+  printReasons([first, ...others]: readonly string[], more = ""): void {
     const count = new Set(others).size;
-    this.#tell(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed${more}`);
+    this.#printUnlessSilent(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed${more}`);
   }
 
   warnSelfWrite(path: string): void {
     const name = this.#name(path);
-    this.#print(`warning: your script changes what it watches: ${name} is left alone from now on`);
-    this.#print(`hint: --watch-ignore='${name}', or [watch] ignore in rtfig.toml, says so from the start`);
+    this.#print(`warning: the script writes ${name}, which it watches; ignoring it from now on`);
+    this.#print(`hint: add --watch-ignore='${name}', or the file to [watch] ignore in rtfig.toml`);
   }
 
-  /** What is wrong with what was to run. */
-  tellMistake(message: string, hint: string | readonly string[] | undefined): void {
+  /** Reports an error in what was to run. */
+  printError(message: string, hint: string | readonly string[] | undefined): void {
     this.#print(`error: ${oneLine(message)}`);
     for (const line of [hint ?? []].flat()) this.#print(`hint: ${oneLine(line)}`);
   }
 
-  tellEnd({ code, signal }: ChildExit): void {
+  printExit({ code, signal }: ChildExit): void {
     const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
     this.#print(`rt: "${printable(this.#settings.label)}" ${how}; waiting for a change`);
   }
 
-  #tell(text: string): void {
+  #printUnlessSilent(text: string): void {
     if (this.#settings.silent) return;
     const line = `rt: ${text}`;
     const isDim = wantsColor(host.originalVariable, () => host.isTerminal(2));

@@ -1,12 +1,12 @@
-// Which files are watched, as the user says it: --watch-path, --watch-ignore and [watch] in rtfig.toml; and what is left
-// alone unasked.
+// Validates watch patterns (--watch-path, --watch-ignore, [watch] in rtfig.toml) and lists files that are ignored
+// by default.
 //
-// Contract: what is left alone is told in the lines of a .gitignore (see gitignore.ts), of which the last that matches
-// decides: rt's own list first, then what Git ignores, then the user's, so that `!build/` takes a folder back in.
+// Invariants: ignore lists use .gitignore syntax (gitignore.ts); the last match decides. Order: rt's list,
+// .gitignore files, the user's list. So `!build/` includes a folder again.
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 
-/** Folders and files that tools make, and that nobody writes by hand. */
+/** Folders and files that tools generate. */
 export const OUTPUTS: readonly string[] = [
   ...["node_modules/", ".git/", ".hg/", ".svn/", ".jj/", ".idea/", ".venv/", "__pycache__/"],
   ...[
@@ -34,19 +34,19 @@ export const OUTPUTS: readonly string[] = [
   ...["*.tsbuildinfo", "next-env.d.ts", "*.timestamp-*.mjs", "*~", ".#*"],
 ];
 
-/** Outputs of many tools, and folders of sources in many projects. Where there is a .gitignore, Git knows. */
+/** Outputs of many tools, but source folders in some projects. Used only without a .gitignore. */
 export const LIKELY_OUTPUTS: readonly string[] = ["build/", "out/", "target/"];
 
-/** Each is compared with every change. */
-const MOST_PATTERNS = 256;
-const LONGEST_PATTERN = 1024;
+/** Each pattern is matched against every change. */
+const MAX_PATTERNS = 256;
+const MAX_PATTERN_LENGTH = 1024;
 
-/** Throws Failure where one of them is no glob. */
+/** @throws UserError for an invalid glob */
 export function checkPatterns(option: string, patterns: readonly string[]): void {
-  if (patterns.length > MOST_PATTERNS)
+  if (patterns.length > MAX_PATTERNS)
     throw new UserError(
-      `--${option} is given ${patterns.length} times, and ${MOST_PATTERNS} is the most`,
-      "one glob can stand for many files: src/**/*.gen.ts",
+      `--${option} is given ${patterns.length} times; the maximum is ${MAX_PATTERNS}`,
+      "use a glob that matches many files: src/**/*.gen.ts",
     );
   for (const pattern of patterns) {
     const problem = problemOf(pattern);
@@ -56,22 +56,23 @@ export function checkPatterns(option: string, patterns: readonly string[]): void
   }
 }
 
-/** What is wrong and what to do. The engine takes any text for a glob; one that is no glob matches nothing. */
+/** Returns the problem and a hint. The engine accepts any text as a glob; an invalid one matches nothing. */
 function problemOf(pattern: string): readonly [string, string] | undefined {
   const example = "for example src, or src/**/*.gen.ts";
   if (/^!?$/.test(pattern)) return ["it is empty", example];
-  if (pattern.length > LONGEST_PATTERN) return [`it has more than ${LONGEST_PATTERN} characters`, example];
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return [`it has more than ${MAX_PATTERN_LENGTH} characters`, example];
   if (/[\0\n\r]/.test(pattern)) return ["it is more than one line", "give each its own --watch-ignore"];
   const open: string[] = [];
   for (let at = 0; at < pattern.length; at += 1) {
     const character = pattern[at]!;
-    if (character === "\\" && ++at === pattern.length) return ["nothing stands behind its last \\", example];
+    if (character === "\\" && ++at === pattern.length) return ["it ends with \\", example];
     if (open.at(-1) === "[") {
       if (character === "]") open.pop();
     } else if (character === "[" || character === "{") open.push(character);
     else if (character === "}" && open.pop() !== "{") return ["its } has no {", "write a brace as \\}"];
   }
-  const left = open.at(-1);
-  if (left) return [`its ${left} is not closed`, `write it as \\${left} where it belongs to a name`];
+  const unclosed = open.at(-1);
+  if (unclosed) return [`its ${unclosed} is not closed`, `write it as \\${unclosed} if it is part of a name`];
   return undefined;
 }

@@ -1,9 +1,10 @@
-// What is watched: the project, or what --watch-path and [watch] in rtfig.toml name instead.
+// Resolves the watch scope: the project, or the paths of --watch-path and [watch] in rtfig.toml.
 //
-// Contract: paths are relative to the working directory, and so are the lines of --watch-ignore. A folder that is named
-// is watched with every file in it, whatever its extension; a file by itself; a glob where it may match. What exists
-// under a name is no glob, so that `pages/[id].tsx` needs no backslash. The reports that rt writes at the end of each run
-// never count, not even where they are named.
+// Invariants:
+// - Paths and ignore lines are relative to the working directory.
+// - A named folder is watched with all its files. A glob is watched from its first literal folder.
+// - A name that exists is not a glob, so `pages/[id].tsx` needs no escaping.
+// - Report files of rt are never watched.
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import type { WatchSettings } from "../config/settings/watch.ts";
@@ -12,7 +13,7 @@ import { isGlob } from "../workspace/glob.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { parseIgnoreLines } from "./gitignore.ts";
 import { checkPatterns } from "./watch-patterns.ts";
-import { isDirectory, type Root, type WatchScope } from "./source-watcher.ts";
+import { isDirectory, type WatchRoot, type WatchScope } from "./source-watcher.ts";
 
 /** All source files of a project. */
 export function projectScope(directory: string, ignore: readonly string[] = [], cwd = directory): WatchScope {
@@ -20,9 +21,9 @@ export function projectScope(directory: string, ignore: readonly string[] = [], 
 }
 
 /**
- * Throws Failure.
+ * @throws UserError
  * @param project the directory of its package.json
- * @param reports as --report names them
+ * @param reports as given to --report
  */
 export function readScope(
   { paths, ignore }: Pick<WatchSettings, "paths" | "ignore">,
@@ -38,7 +39,7 @@ export function readScope(
   return { roots: paths.map((path) => rootOf(path, cwd)), ignore: parseIgnoreLines(lines, cwd), isOwn };
 }
 
-function rootOf(path: string, cwd: string): Root {
+function rootOf(path: string, cwd: string): WatchRoot {
   const { existsSync } = process.getBuiltinModule("node:fs");
   const { relative, resolve, sep } = process.getBuiltinModule("node:path");
   const absolute = resolve(cwd, path);
@@ -50,10 +51,10 @@ function rootOf(path: string, cwd: string): Root {
   const directory = resolve(cwd, names.slice(0, Math.max(0, literal)).join("/") || ".");
   if (literal < 0 || !isDirectory(directory))
     throw new UserError(
-      `There is no "${printable(path)}" to watch`,
-      "--watch-path needs a file, a folder, or a glob such as src/**/*.ts",
+      `Cannot watch "${printable(path)}": no such file or folder`,
+      "pass a file, a folder, or a glob such as src/**/*.ts",
     );
-  // What stands in front of it is a folder's name, whatever is in that.
+  // The part before the glob is a folder name, even if it contains special characters.
   const glob = new Bun.Glob(names.slice(literal).join("/"));
   return {
     directory,

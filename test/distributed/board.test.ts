@@ -1,7 +1,7 @@
 // What a Redis does for the machines of one run, asked as they ask: claims, their fences, results; and what is left of it
 // when the server has forgotten everything. Over a real redis-server.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openRedisBoard } from "../../src/distributed/redis-coordinator.ts";
+import { openRedisCoordinator } from "../../src/distributed/redis-coordinator.ts";
 import { HAS_REDIS, type Redis, startRedis } from "../support/servers/redis.ts";
 import { openRefusingProxy } from "../support/servers/redis-proxy.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -13,10 +13,18 @@ afterAll(async () => await redis?.[Symbol.asyncDispose]());
 const DAY = 24 * 3600 * 1000;
 const DONE = { kind: "success", code: 0, step: 0 } as const;
 
-async function machine(id: string, name: string, more: { plan?: string; life?: number } = {}) {
-  const { plan = "plan", life = DAY } = more;
+async function machine(id: string, name: string, more: { plan?: string; leaseTime?: number } = {}) {
+  const { plan = "plan", leaseTime = DAY } = more;
   const server = { url: redis.url, user: "", password: "" };
-  return await openRedisBoard({ server, id, plan, machine: name, project: id, life, patience: DAY });
+  return await openRedisCoordinator({
+    server,
+    id,
+    plan,
+    machine: name,
+    project: id,
+    leaseTime,
+    retryTimeout: DAY,
+  });
 }
 
 async function claim(board: Awaited<ReturnType<typeof machine>>, ...scripts: number[]) {
@@ -94,7 +102,7 @@ test.skipIf(!HAS_REDIS)("who has lost a script publishes nothing over its succes
 test.skipIf(!HAS_REDIS)(
   "claims are renewed, and a server that has forgotten everything is told of them",
   async () => {
-    const a = await machine("three", "a", { life: 600 });
+    const a = await machine("three", "a", { leaseTime: 600 });
     const own = await claim(a, 0);
     const taken = await claim(a, 1);
     const lock = keyOf("three", "lock:0");
@@ -116,9 +124,9 @@ test.skipIf(!HAS_REDIS)(
 test.skipIf(!HAS_REDIS)("what was asked of a server that has gone is asked again, for a while", async () => {
   await using own = await startRedis();
   const server = { url: own.url, user: "", password: "" };
-  const options = { server, id: "x", plan: "p", machine: "a", project: "x", life: DAY };
-  const a = await openRedisBoard({ ...options, patience: DAY });
-  const b = await openRedisBoard({ ...options, patience: 50 });
+  const options = { server, id: "x", plan: "p", machine: "a", project: "x", leaseTime: DAY };
+  const a = await openRedisCoordinator({ ...options, retryTimeout: DAY });
+  const b = await openRedisCoordinator({ ...options, retryTimeout: 50 });
   let heard = 0;
   b.listen(() => heard++);
   const held = await claim(a, 0);
@@ -177,8 +185,8 @@ test.skipIf(!HAS_REDIS)("times are kept for later runs of the project", async ()
 });
 
 test.skipIf(!HAS_REDIS)("a claim is renewed before it expires, again and again", async () => {
-  const life = 6000;
-  const a = await machine("six", "a", { life });
+  const leaseTime = 6000;
+  const a = await machine("six", "a", { leaseTime });
   const own = await claim(a, 0);
   const lock = keyOf("six", "lock:0");
   for (const _ of [1, 2]) {
@@ -200,7 +208,7 @@ test.skipIf(!HAS_REDIS)("a claim is renewed before it expires, again and again",
 test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are waited for", async () => {
   await using proxy = openRefusingProxy(redis.port);
   const server = { url: proxy.url, user: "", password: "" };
-  const options = { server, plan: "p", machine: "a", project: "x", life: DAY, patience: DAY };
+  const options = { server, plan: "p", machine: "a", project: "x", leaseTime: DAY, retryTimeout: DAY };
   for (const [at, error] of [
     "LOADING Redis is loading the dataset in memory",
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
@@ -208,7 +216,7 @@ test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are wai
     "TRYAGAIN Multiple keys request during rehashing of slot",
     "CLUSTERDOWN The cluster is down",
   ].entries()) {
-    const board = await openRedisBoard({ ...options, id: `seven-${at}` });
+    const board = await openRedisCoordinator({ ...options, id: `seven-${at}` });
     // Once for the command, and once when it asks again what is known.
     proxy.refuse(error, 2);
     expect({ error, answer: await board.claim([0]) }).toMatchObject({ error, answer: { kind: "claimed" } });
@@ -222,7 +230,7 @@ test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are wai
       ["LOADINGS s3cret", ""],
     ] as const
   ).entries()) {
-    const board = await openRedisBoard({ ...options, id: `eight-${at}` });
+    const board = await openRedisCoordinator({ ...options, id: `eight-${at}` });
     proxy.refuse(error, 1);
     expect(board.claim([0])).rejects.toThrow(`Redis does not do what --share needs${shown}`);
     await waitUntil(() => board.lost !== undefined);

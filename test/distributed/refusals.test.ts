@@ -85,12 +85,12 @@ test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without 
   };
   const refused = (why: string, url = redis.url) =>
     `error: The Redis at ${url} ${why}\nhint: nothing was run; see rt help ci for what --share needs\n`;
-  expect(await run(redis.url, PASSWORD)).toBe(refused("does not accept the password"));
+  expect(await run(redis.url, PASSWORD)).toBe(refused("rejected the password"));
   const inUrl = redis.url.replace("//", `//default:${encodeURIComponent(PASSWORD)}@`);
-  expect(await run(inUrl)).toBe(refused("does not accept the password"));
+  expect(await run(inUrl)).toBe(refused("rejected the password"));
   expect(await run(redis.url)).toBe(refused("needs a password"));
   const other = `${redis.url}/99`;
-  expect(await run(other, "right")).toBe(refused("has no database of that number", other));
+  expect(await run(other, "right")).toBe(refused("has no database with that number", other));
   expect(await run("redis://127.0.0.1:1")).toBe(
     refused("cannot be reached (ECONNREFUSED)", "redis://127.0.0.1:1"),
   );
@@ -101,7 +101,7 @@ test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without 
     socket: { data: (socket, bytes) => void socket.end(`-ERR what is ${bytes.toString("latin1")}\r\n`) },
   });
   const url = `redis://127.0.0.1:${liar.port}`;
-  expect(await run(url, PASSWORD)).toBe(refused("does not answer as a Redis does", url));
+  expect(await run(url, PASSWORD)).toBe(refused("does not respond like a Redis server", url));
 });
 
 test.skipIf(!CAN_TRACE)(
@@ -118,7 +118,7 @@ test.skipIf(!CAN_TRACE)(
     const env = { RT_SHARE_PASSWORD: PASSWORD };
     const refused = await machine!.start([], env).result;
     expect(refused.stderr).toMatch(
-      /^error: The Redis at rediss:\/\/localhost:\d+ has a certificate that is not trusted here \([A-Z_]+\)\nhint: /,
+      /^error: The Redis at rediss:\/\/localhost:\d+ has an untrusted certificate \([A-Z_]+\)\nhint: /,
     );
     const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificates.authority };
     const { stderr, status } = await machine!.start([], trusting).result;

@@ -153,10 +153,10 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
         [
           '^warn: \\[run\\.secrets\\] names "tool#sign", which no package has as a script\n',
           "lib build\n  runs on grpc://127.0.0.1:\\d+: --remote asks for it\n  \\$ .*\n",
-          "    reads 4 files of \\d+ bytes; makes dist\n    gets PATH\n    action [\\da-f]{64}/\\d+\n",
+          "    reads 4 files of \\d+ bytes; writes dist\n    gets PATH\n    action [\\da-f]{64}/\\d+\n",
           "app build \\(after lib build\\)\n  runs here: rtfig.toml keeps it here\n  \\$ .*\n",
           "site build \\(after app build\\)\n  runs on grpc://.*\n  \\$ .*\n",
-          "    reads \\d+ files of \\d+ bytes, and what lib build will have made; makes dist\n    gets PATH\n",
+          "    reads \\d+ files of \\d+ bytes, and the outputs of lib build; writes dist\n    gets PATH\n",
           "tool build\n  tool build need not run: .*\n  \\$ .*\n",
           "\n3 of 4 scripts would run\n$",
         ].join(""),

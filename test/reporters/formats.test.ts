@@ -154,8 +154,7 @@ test("what was left out, what was not started and how long all took are the same
   expect(times).toEqual(tasks.map(({ duration }) => (duration / 1000).toFixed(3)));
 
   const [, text = ""] = /<system-out>([^]*?)<\/system-out>/.exec(junit!) ?? [];
-  const [, before = "", omitted, after = ""] =
-    /^([^]*)\[(\d+) bytes are left out here\]\n([^]*)$/.exec(text) ?? [];
+  const [, before = "", omitted, after = ""] = /^([^]*)\[(\d+) bytes omitted\]\n([^]*)$/.exec(text) ?? [];
   for (const part of [before, after]) expect(part).toMatch(/^(?:\d{6}\n)+$/);
   expect(before).toStartWith(`${first}\n`);
   expect(after).toEndWith(`${last}\n`);

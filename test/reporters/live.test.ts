@@ -110,7 +110,7 @@ describe("the live view", () => {
 
       await project.write({ go: "" });
       const after = await screenWhen(name, hasEnded);
-      const live = after.slice(0, after.indexOf("a t: all of its output"));
+      const live = after.slice(0, after.indexOf("a t: complete output"));
       expect(live.filter((line) => line.startsWith("a t $"))).toHaveLength(1);
       expect(live.filter((line) => line.includes("Running"))).toEqual([]);
       expect(live).toContain("│ [20 lines elided]");

@@ -95,7 +95,7 @@ describe("the page of a run", () => {
     expect(of("web t").isCritical).toBe(chain > of("alone t").duration);
     expect(of("web t").start).toBeGreaterThanOrEqual(of("core t").start + of("core t").duration - 0.2);
     await rowOf(page, "core t").locator("summary").click();
-    expect(await rowOf(page, "core t").locator("dl").textContent()).toContain("Waiting for itweb t");
+    expect(await rowOf(page, "core t").locator("dl").textContent()).toContain("Dependentsweb t");
     expect(await page.locator("header").textContent()).toMatch(
       /The run would have taken .* with any number of processors/,
     );
@@ -154,7 +154,7 @@ test("scripts that were not run again are told apart from those that were", asyn
   await rowOf(page, "a t").locator("summary").click();
   expect(await rowOf(page, "a t").locator("pre").textContent()).toBe("made\n");
   expect(await rowOf(page, "a t").locator("dl").textContent()).toMatch(
-    /Done before: .* saved.*Found by.*has changed since/,
+    /Done before: .* saved.*Cache hit.*has changed since/,
   );
   expect(await findBarriers(page)).toEqual([]);
 });
@@ -184,9 +184,9 @@ test("a thousand scripts, with names and output of every kind", async () => {
   const output = (await page.locator("li:visible pre").textContent())!;
   expect(output).toStartWith("line 0\nline 1\n");
   expect(output).toEndWith("line 39998\nline 39999\n");
-  const [, left] = /\n\[([\d,]+) bytes are left out here\]\nline \d+\n/.exec(output)!;
+  const [, left] = /\n\[([\d,]+) bytes omitted\]\nline \d+\n/.exec(output)!;
   const whole = Array.from({ length: 40_000 }, (_, index) => `line ${index}\n`).join("").length;
-  const shown = output.replace(/\n\[[\d,]+ bytes are left out here\]\n/, "").length;
+  const shown = output.replace(/\n\[[\d,]+ bytes omitted\]\n/, "").length;
   expect(Number(left!.replaceAll(",", ""))).toBe(whole - shown);
   expect(await page.locator("script:not([type])").count()).toBe(1);
   expect(view.complaints).toEqual([]);

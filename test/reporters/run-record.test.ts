@@ -1,6 +1,6 @@
 // What a report keeps of a run whose scripts wrote much: too much for a run of the tests, so the record is asked itself.
 import { expect, test } from "bun:test";
-import { KeptOutput } from "../../src/reporters/report-files/truncated-output.ts";
+import { TruncatedOutput } from "../../src/reporters/report-files/truncated-output.ts";
 import { RunRecord } from "../../src/reporters/report-files/run-record.ts";
 import type { TaskOutcome, TaskStep, ScriptTask } from "../../src/tasks/task.ts";
 
@@ -27,7 +27,7 @@ test("of a run that wrote much, what failed is kept longer than what succeeded",
 const encode = (text: string) => new TextEncoder().encode(text);
 
 test("what is kept of a talkative script does not grow with what it writes", () => {
-  const kept = new KeptOutput();
+  const kept = new TruncatedOutput();
   for (let line = 0; line < 2000; line += 1) kept.append(LINE);
   expect(kept.size / 1024).toBeLessThanOrEqual(32 + 2 * 96);
   kept.trim();
@@ -35,14 +35,14 @@ test("what is kept of a talkative script does not grow with what it writes", () 
 });
 
 test("a character that lies across the border of what is kept is one", () => {
-  const kept = new KeptOutput();
+  const kept = new TruncatedOutput();
   const text = `x${"\u00e9".repeat(30_000)}`;
   kept.append(encode(text));
   expect(kept.read()).toEqual({ beginning: text, omitted: 0, end: "" });
 });
 
 test("what is shortened has its first lines, its last ones, and the number of all between", () => {
-  const kept = new KeptOutput();
+  const kept = new TruncatedOutput();
   const lines = Array.from({ length: 9000 }, (_, index) => `${index + 10_000}\n`);
   for (const line of lines) kept.append(encode(line));
   kept.shorten();

@@ -52,7 +52,7 @@ describe.skipIf(process.platform === "win32")("on GitHub Actions, with no room f
     }
     expect(await child.exited).toBe(0);
     expect(early).toStartWith(
-      "::group::a t\nopen\n::warning::No room to keep the output of b t (EFBIG): it waits until its turn comes\n",
+      "::group::a t\nopen\n::warning::Cannot buffer the output of b t (EFBIG): the script waits until its group is shown\n",
     );
     expect(size).toBeGreaterThan(100_000_000);
   }, 30_000);
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === "win32")("on GitHub Actions, with no room f
       truncateSync(log, 0);
       await appendFile(project.join("go"), "\n");
       expect(await new Response(child.stderr).text()).toMatch(
-        /^error: Cannot read again what was kept of a script's output in .*: it has become shorter\n$/,
+        /^error: Cannot read the buffered output of a script in .*: the file was truncated\n$/,
       );
       expect(await child.exited).toBe(1);
       expect(mark.find()).toEqual([]);
@@ -104,8 +104,8 @@ function seqLength(count: number): number {
 test("a log that is shown at the end keeps its beginning and its end, and says what is missing", () => {
   const before = setVariables({ TMPDIR: "/dev/null/nowhere" });
   try {
-    const log = new TaskLog({ whenFull: "forget" });
-    const other = new TaskLog({ whenFull: "forget" });
+    const log = new TaskLog({ whenFull: "drop" });
+    const other = new TaskLog({ whenFull: "drop" });
     const piece = (index: number) => Buffer.alloc(1 << 20, index);
     for (let index = 0; index < 100; index += 1) expect(log.append(piece(index))).toBeUndefined();
     expect(log.isWhole).toBe(false);
@@ -115,7 +115,7 @@ test("a log that is shown at the end keeps its beginning and its end, and says w
     expect(kept.length).toBeLessThanOrEqual(64);
     expect(kept.map((part) => part[0])).toEqual(kept.map((_, index) => 100 - kept.length + index));
     expect(Buffer.from(parts[0]!).toString()).toBe(
-      `\n[${(100 - kept.length) * 2 ** 20} bytes are missing here: no room in /dev/null/nowhere: ENOTDIR]\n`,
+      `\n[${(100 - kept.length) * 2 ** 20} bytes omitted: cannot write to /dev/null/nowhere: ENOTDIR]\n`,
     );
     expect(log.isEmpty).toBe(true);
     // What was handed out, or will not be, leaves its room to others.

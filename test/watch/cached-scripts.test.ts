@@ -123,7 +123,7 @@ test.skipIf(!CAN_TRACE)("what a change reaches starts, by what was read, and not
   await write("packages/lib/dist/other", "");
   await write("packages/lib/made.ts", "");
   await write("packages/app/unused.ts", "1");
-  await live.sees("rt: packages/app/unused.ts changed; nothing that was chosen depends on it\n");
+  await live.sees("rt: packages/app/unused.ts changed; no selected package depends on it\n");
   // Nor what is written as it was.
   await write("packages/app/page.md", "page\n");
 
@@ -278,7 +278,7 @@ test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
   expect((await live.round()).slice(1)).toEqual(["in", "page"]);
   await write("shared/other.txt", "");
   await write("app/unused.ts", "1");
-  await live.sees("rt: unused.ts changed; nothing that was chosen depends on it\n");
+  await live.sees("rt: unused.ts changed; no selected package depends on it\n");
   await write("shared/in.txt", "IN\n");
   expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "IN", "page"]);
   await rm(project.join("app/out.txt"));
@@ -445,7 +445,7 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
     "lib build: made",
   ]);
   await write("packages/app/unrelated.ts", "");
-  const idle = "nothing that was chosen depends on it\n";
+  const idle = "no selected package depends on it\n";
   expect(await live.sees(new RegExp(`^[^]*?${idle}`))).toBe(`rt: packages/app/unrelated.ts changed; ${idle}`);
   await write("packages/lib/needed.txt", "needed again\n");
   expect(await live.round()).toEqual([

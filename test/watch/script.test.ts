@@ -90,7 +90,7 @@ describe("what a run writes itself", () => {
     // There is no src yet, so that nothing is written: each run that follows does.
     await live.project.write({ "src/other.ts": "" });
     await live.see(
-      "warning: your script changes what it watches: src/stamp.ts is left alone from now on\nhint: ",
+      "warning: the script writes src/stamp.ts, which it watches; ignoring it from now on\nhint: ",
     );
     for (let round = 0; round < 3; round += 1) expect(await live.poke()).toBe(POKED);
     expect(live.output.split("left alone").length).toBe(2);
@@ -310,25 +310,25 @@ describe("--watch-path and --watch-ignore", () => {
     ).toContain("\nrt: src/b.gen.ts changed");
   });
 
-  const path = "--watch-path needs a file, a folder, or a glob such as src/**/*.ts";
+  const path = "pass a file, a folder, or a glob such as src/**/*.ts";
   const example = "for example src, or src/**/*.gen.ts";
   for (const [options, error, hint] of [
-    [["--watch-path=nowhere"], 'There is no "nowhere" to watch', path],
-    [["--watch-path=nowhere/*.ts"], 'There is no "nowhere/*.ts" to watch', path],
+    [["--watch-path=nowhere"], 'Cannot watch "nowhere": no such file or folder', path],
+    [["--watch-path=nowhere/*.ts"], 'Cannot watch "nowhere/*.ts": no such file or folder', path],
     [
       ["--watch-path=a\u001b[2J/x"],
       '--watch-path cannot be "a\\u001b[2J/x": its [ is not closed',
-      "write it as \\[ where it belongs to a name",
+      "write it as \\[ if it is part of a name",
     ],
     [["--watch-path="], '--watch-path cannot be "": it is empty', example],
     [["--watch-ignore=!"], '--watch-ignore cannot be "!": it is empty', example],
     [
       ["--watch-ignore={a,b"],
       '--watch-ignore cannot be "{a,b": its { is not closed',
-      "write it as \\{ where it belongs to a name",
+      "write it as \\{ if it is part of a name",
     ],
     [["--watch-ignore=a}"], '--watch-ignore cannot be "a}": its } has no {', "write a brace as \\}"],
-    [["--watch-ignore=a\\"], '--watch-ignore cannot be "a\\\\": nothing stands behind its last \\', example],
+    [["--watch-ignore=a\\"], '--watch-ignore cannot be "a\\\\": it ends with \\', example],
     [
       ["--watch-ignore=a\nb"],
       '--watch-ignore cannot be "a\\nb": it is more than one line',
@@ -341,8 +341,8 @@ describe("--watch-path and --watch-ignore", () => {
     ],
     [
       Array.from({ length: 257 }, () => "--watch-ignore=a"),
-      "--watch-ignore is given 257 times, and 256 is the most",
-      "one glob can stand for many files: src/**/*.gen.ts",
+      "--watch-ignore is given 257 times; the maximum is 256",
+      "use a glob that matches many files: src/**/*.gen.ts",
     ],
   ] as const) {
     test(`refuse: ${error.slice(0, 60)}`, async () => {
@@ -408,7 +408,7 @@ describe("what is said", () => {
     await using live = startLive({ program: limited("watches 2"), cwd: project.path });
     await sees(
       live,
-      "warning: 2 of 4 folders are not watched: the system allows no more\n" +
+      "warning: cannot watch 2 of 4 folders: system limit reached\n" +
         "hint: sudo sysctl fs.inotify.max_user_watches=524288, or watch less: --watch-path=src\n",
     );
     await sees(live, "started 0.");
@@ -417,7 +417,7 @@ describe("what is said", () => {
     await using none = startLive({ program: limited("instances 0"), cwd: project.path });
     await sees(
       none,
-      "warning: 4 of 4 folders are not watched: the system allows no more\n" +
+      "warning: cannot watch 4 of 4 folders: system limit reached\n" +
         "hint: sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n\n",
     );
     await sees(none, "started 1.");

@@ -1,17 +1,17 @@
 // Which writes are the user's and which the script's own, moment by moment.
 import { describe, expect, test } from "bun:test";
-import { Contents } from "../../src/watch/content-snapshot.ts";
-import { HOLD, SelfWriteDetector, type WriteVerdict } from "../../src/watch/self-writes.ts";
+import { ContentSnapshot } from "../../src/watch/content-snapshot.ts";
+import { HOLD_TIME, SelfWriteDetector, type WriteVerdict } from "../../src/watch/self-writes.ts";
 import { createProject } from "../support/project.ts";
 
 /** Writes with other content each time: when each run begins, and when the file is written after that. */
-function judge(
+function classify(
   moments: readonly (readonly [begin: number, ...delays: number[]])[],
   path = "a.ts",
 ): WriteVerdict[] {
   const writes = new SelfWriteDetector();
   return moments.flatMap(([begin, ...delays], number) =>
-    delays.map((delay) => writes.judge({ path, isEqual: false, at: begin + delay }, { number, begin })),
+    delays.map((delay) => writes.classify({ path, isEqual: false, at: begin + delay }, { number, begin })),
   );
 }
 
@@ -19,7 +19,7 @@ const soon = (count: number) => Array.from({ length: count }, (_, run) => [run *
 
 describe("a file that is written with each start", () => {
   test("starts the script four times, is held, and named when it comes again", () => {
-    expect(judge([...soon(5), [3000, 50], [4000, 50], [5000, 60]])).toEqual([
+    expect(classify([...soon(5), [3000, 50], [4000, 50], [5000, 60]])).toEqual([
       ...Array<WriteVerdict>(4).fill("restart"),
       "hold",
       "named",
@@ -29,49 +29,53 @@ describe("a file that is written with each start", () => {
   });
 
   test("is the user's when it does not come again after it was held", () => {
-    expect(judge([...soon(5), [3000], [9000, 50]])).toEqual([
+    expect(classify([...soon(5), [3000], [9000, 50]])).toEqual([
       ...Array<WriteVerdict>(4).fill("restart"),
       "hold",
       "restart",
     ]);
-    expect(judge([...soon(5), [3000, 5000]]).at(-1)).toBe("restart");
+    expect(classify([...soon(5), [3000, 5000]]).at(-1)).toBe("restart");
   });
 
   test("is held until it rests, and named when it never does", () => {
     const writing = Array.from({ length: 12 }, (_, second) => 50 + 1000 * second);
-    const verdicts = judge([...soon(4), [400, ...writing]]).slice(4);
+    const verdicts = classify([...soon(4), [400, ...writing]]).slice(4);
     expect(verdicts).toEqual([...Array<WriteVerdict>(10).fill("hold"), "named", "none"]);
-    expect(HOLD).toBeGreaterThan(1000);
+    expect(HOLD_TIME).toBeGreaterThan(1000);
   });
 
   test("is found where each start takes its time, by coming at the same moment", () => {
     const late = (delays: readonly number[]) => delays.map((delay, run) => [run * 10_000, delay] as const);
-    expect(judge(late([4000, 4100, 4300, 4000, 4200, 4100])).slice(3)).toEqual(["restart", "hold", "named"]);
-    expect(judge(late([4000, 9000, 2500, 4000, 6000, 3000, 8000, 4000]))).toEqual(
+    expect(classify(late([4000, 4100, 4300, 4000, 4200, 4100])).slice(3)).toEqual([
+      "restart",
+      "hold",
+      "named",
+    ]);
+    expect(classify(late([4000, 9000, 2500, 4000, 6000, 3000, 8000, 4000]))).toEqual(
       Array<WriteVerdict>(8).fill("restart"),
     );
   });
 
   test("counts again when it has rested and nothing starts", () => {
     const runs = [...soon(5), [3000, 50], [4000, 50, 5000]] as const;
-    expect(judge([...runs, [20_000, 50, 30_000]]).slice(6)).toEqual(["none", "none", "none", "restart"]);
+    expect(classify([...runs, [20_000, 50, 30_000]]).slice(6)).toEqual(["none", "none", "none", "restart"]);
   });
 });
 
 describe("a file that the user writes", () => {
   test("counts however often and soon, in runs that something else has started, too", () => {
-    expect(judge([[0, 10, 20, 30, 40, 50, 60]])).toEqual(Array<WriteVerdict>(6).fill("restart"));
+    expect(classify([[0, 10, 20, 30, 40, 50, 60]])).toEqual(Array<WriteVerdict>(6).fill("restart"));
     expect(
-      judge([...soon(4), [400], ...soon(4).map(([begin, delay]) => [begin + 500, delay] as const)]),
+      classify([...soon(4), [400], ...soon(4).map(([begin, delay]) => [begin + 500, delay] as const)]),
     ).toEqual(Array<WriteVerdict>(8).fill("restart"));
   });
 
   test("counts with the same content when nothing of the script is left, and not before", () => {
     const writes = new SelfWriteDetector();
     const write = { path: "a.ts", isEqual: true, at: 50 };
-    expect(writes.judge(write, { number: 1, begin: 0 })).toBe("none");
-    expect(writes.judge(write, { number: 1, begin: 0, end: 50 })).toBe("none");
-    expect(writes.judge(write, { number: 1, begin: 0, end: 49 })).toBe("restart");
+    expect(writes.classify(write, { number: 1, begin: 0 })).toBe("none");
+    expect(writes.classify(write, { number: 1, begin: 0, end: 50 })).toBe("none");
+    expect(writes.classify(write, { number: 1, begin: 0, end: 49 })).toBe("restart");
   });
 });
 
@@ -82,7 +86,7 @@ test.skipIf(process.platform === "win32")(
     const pipe = project.join("pipe.ts");
     await Bun.$`mkfifo ${pipe}`;
     const writer = Bun.spawn(["sh", "-c", `echo words > "$0"`, pipe]);
-    new Contents().note(pipe);
+    new ContentSnapshot().add(pipe);
     const reader = Bun.spawn(["timeout", "5", "cat", pipe], { stdout: "pipe" });
     expect(await new Response(reader.stdout).text()).toBe("words\n");
     await writer.exited;

@@ -1,16 +1,16 @@
-// A page as one file that needs nothing else: its data, its style and its script are in it.
+// Renders a self-contained HTML page with embedded data, style and script.
 //
-// Contract: the page's own rules forbid it everything but this very style and this very script (by their hashes), so that
-// whatever gets into its data is no more than text. It fetches nothing.
+// Invariants: the Content-Security-Policy (CSP) permits only this style and this script, by hash, and no requests.
+// Data is never executed.
 import { escapeJson, printable } from "../../printable.ts";
 
-/** As build/bundled-pages.ts makes them. */
+/** Created by build/bundled-pages.ts. */
 export interface PageParts {
   readonly script: string;
   readonly style: string;
 }
 
-/** @param body what is in the page before its script runs: HTML */
+/** @param body HTML that is shown before the script runs */
 export function renderDocument(
   title: string,
   data: object,
@@ -50,7 +50,7 @@ export function escapeHtml(text: string): string {
   return Bun.escapeHTML(text);
 }
 
-/** Nothing in it ends the element, or begins a comment. */
+/** Escapes `<`, so that the data cannot end the element or begin a comment. */
 function embedJson(data: object): string {
   return escapeJson(JSON.stringify(data)).replaceAll("<", "\\u003c");
 }

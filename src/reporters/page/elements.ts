@@ -1,4 +1,4 @@
-// Making elements, and reading what the page was told. Text becomes text nodes; nothing is ever read as HTML.
+// Creates DOM elements and reads the page's data. Text becomes text nodes and is never parsed as HTML.
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -15,7 +15,7 @@ export function readData<Data>(): Data {
   return JSON.parse(document.getElementById("data")!.textContent) as Data;
 }
 
-/** As src/tasks/labels.ts says it. */
+/** Same format as in src/tasks/labels.ts. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 59_995) return `${(milliseconds / 1000).toFixed(2)} s`;
@@ -27,7 +27,7 @@ export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A key that nobody is writing with. */
+/** Whether a key press is a command and not text input. */
 export function isCommand(event: KeyboardEvent): boolean {
   const isText = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
   return !isText && !event.ctrlKey && !event.metaKey && !event.altKey;

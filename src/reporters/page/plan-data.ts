@@ -1,20 +1,20 @@
-// What the page of a plan is told, as JSON in it. Text is fit to be shown (src/printable.ts); lengths are pixels.
+// JSON data of a plan page. Text is printable (src/printable.ts); lengths are pixels.
 
 export interface PlanTask {
   readonly label: string;
-  /** From where the run would be started; "" for there. */
+  /** Relative to the working directory of the run; "" for that directory. */
   readonly directory: string;
   readonly commands: readonly string[];
   /** Whether its result is cached, so that it would not run. */
   readonly isHit: boolean;
-  /** Why it would run or not, and why it is one of them. The first is the most specific. */
+  /** The cache hit or miss reason, and why the plan contains the task. The first one is the most specific. */
   readonly reasons: readonly string[];
-  /** What it waits for, by position. */
+  /** Dependencies, by position. */
   readonly before: readonly number[];
 }
 
 export interface Box {
-  /** Of its middle. */
+  /** The centre. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -38,12 +38,12 @@ export interface Drawing {
 export interface PlanData {
   readonly title: string;
   readonly version: string;
-  /** "3 scripts would run", say. */
+  /** For example "3 scripts would run". */
   readonly count: string;
-  /** "in order", say. */
+  /** For example "in order". */
   readonly mode: string;
   readonly notices: readonly string[];
-  /** Why all of them are in the plan, where they have reasons in common. */
+  /** Reasons that all tasks of the plan have in common. */
   readonly common: readonly string[];
   readonly tasks: readonly PlanTask[];
   readonly drawing: Drawing;

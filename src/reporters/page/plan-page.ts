@@ -1,6 +1,7 @@
-// The page of a plan, in the browser: a picture of what would run after what, and the same as a list, with the reasons.
+// Browser script of a plan page: draws the dependency graph and lists the scripts with the reasons.
 //
-// Contract: each box leads to its place in the list, so the keyboard and those who see no picture have all of it.
+// Invariants: each box links to its list entry, so that everything is available by keyboard and without the
+// picture.
 import { element, isCommand, plural, readData } from "./elements.ts";
 import type { Arrow, Box, PlanData, PlanTask } from "./plan-data.ts";
 
@@ -12,7 +13,7 @@ const boxes = tasks.map((task, index) => drawBox(task, drawing.boxes[index]!, in
 const arrows = drawing.arrows.map((arrow) => ({ arrow, path: drawArrow(arrow) }));
 const items = tasks.map(createItem);
 const search = element("input", { type: "search", id: "search", placeholder: "Name, command or reason" });
-const found = element("p", { role: "status", class: "found" });
+const matchCount = element("p", { role: "status", class: "matchCount" });
 
 document.body.append(
   element(
@@ -22,7 +23,7 @@ document.body.append(
     element("p", { class: "lead" }, `${data.count}, ${data.mode}`),
     ...data.common.map((reason) => element("p", {}, `All: ${reason}`)),
     ...data.notices.map((notice) => element("p", { class: "notice" }, `Warning: ${notice}`)),
-    element("p", { class: "fine" }, `Nothing has run · rt ${data.version}`),
+    element("p", { class: "fine" }, `Plan only, no script has run · rt ${data.version}`),
   ),
   element(
     "main",
@@ -33,7 +34,7 @@ document.body.append(
       element("label", { for: "search" }, "Search"),
       search,
     ),
-    found,
+    matchCount,
     ...createLegend(),
     drawGraph(),
     element("h2", {}, "Scripts"),
@@ -62,7 +63,7 @@ function svg(
   return made;
 }
 
-/** Where some would run and some would not. */
+/** A legend, if some tasks would run and others are cached. */
 function createLegend(): HTMLElement[] {
   if (!tasks.some(({ isHit }) => isHit)) return [];
   const row = (kind: string, text: string) =>
@@ -88,7 +89,7 @@ function drawGraph(): HTMLElement {
   );
   return element(
     "div",
-    { class: "graph", role: "region", tabindex: "0", "aria-label": "What runs after what" },
+    { class: "graph", role: "region", tabindex: "0", "aria-label": "Dependency graph" },
     picture,
   );
 }
@@ -118,11 +119,11 @@ function drawBox(
   );
 }
 
-function shorten(text: string, most: number): string {
-  return text.length <= most + 1 ? text : `${text.slice(0, Math.floor(most))}…`;
+function shorten(text: string, maxLength: number): string {
+  return text.length <= maxLength + 1 ? text : `${text.slice(0, Math.floor(maxLength))}…`;
 }
 
-/** Through all points, bent where it changes its direction. */
+/** A curve through all points. */
 function drawArrow({ points }: Arrow): SVGElement {
   const [first, ...rest] = points;
   if (!first) return svg("path", {});
@@ -166,5 +167,5 @@ function filter(): void {
   }
   for (const { arrow, path } of arrows) path.classList.toggle("dim", !shown[arrow.from] || !shown[arrow.to]);
   const count = shown.filter(Boolean).length;
-  found.textContent = count === tasks.length ? "" : `${count} of ${plural(tasks.length, "script")}`;
+  matchCount.textContent = count === tasks.length ? "" : `${count} of ${plural(tasks.length, "script")}`;
 }

@@ -1,29 +1,29 @@
-// What the page of a run is told, as JSON in it. Times are milliseconds since the run began; text from elsewhere but output
-// is fit to be shown (src/printable.ts).
+// JSON data of a run page. Times are milliseconds since the start of the run. Text except output is printable
+// (src/printable.ts).
 
 export type TaskStatus = "executed" | "cached" | "failed" | "skipped" | "stopped";
 
 export interface RunTask {
   readonly label: string;
-  /** From where the run was started; "" for there. */
+  /** Relative to the working directory of the run; "" for that directory. */
   readonly directory: string;
   readonly state: TaskStatus;
-  /** How it ended. */
+  /** The outcome. */
   readonly message: string;
-  /** Of a script that is cached: why it ran, or by what it was found. */
+  /** The cache hit or miss reason, if the script has a cache rule. */
   readonly why?: string;
-  /** On which machine, and why there; in a run that has others. */
+  /** The placement and its reason, if tasks of the run may be remote. */
   readonly where?: string;
-  /** Of a run on several machines: whose it was. */
+  /** The machine that ran it, in a shared run. */
   readonly machine?: string;
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;
-  /** When all that it waits for had ended. */
+  /** The end of its last dependency. */
   readonly ready: number;
-  /** What it waits for, by position. */
+  /** Dependencies, by position. */
   readonly before: readonly number[];
-  /** The one of these that ended last. */
+  /** The dependency that ended last. */
   readonly last?: number;
   readonly steps: readonly {
     readonly script: string;
@@ -32,23 +32,23 @@ export interface RunTask {
     /** Names of its secrets. */
     readonly secrets: readonly string[];
   }[];
-  /** As it was written, with what steers a terminal. */
+  /** Unmodified output, with control sequences. */
   readonly output: string;
-  /** Bytes that are left out between this and `outputEnd`. */
+  /** Number of bytes omitted between `output` and `outputEnd`. */
   readonly omitted: number;
   readonly outputEnd: string;
 }
 
 export interface RunData {
   readonly title: string;
-  /** Of rt. */
+  /** The version of rt. */
   readonly version: string;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly duration: number;
-  /** The critical path's. */
+  /** Duration of the critical path. */
   readonly critical: number;
-  /** How many scripts may run at a time, where that is fewer than there are. */
+  /** The concurrency limit, if it is smaller than the number of tasks. */
   readonly limit?: number;
   readonly isSequential: boolean;
   readonly notices: readonly string[];

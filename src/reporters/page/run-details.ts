@@ -1,18 +1,18 @@
-// What a script's row has inside: what it waited for, what ran beside it, its commands and what it wrote.
+// Renders the details of a script: dependencies, concurrent scripts, commands and output.
 import { element, formatDuration } from "./elements.ts";
 import type { RunData, RunTask } from "./run-data.ts";
 import { renderOutput } from "./terminal-text.ts";
 
-/** Shorter ones are how long it takes to start a process. */
-const WORTH_TELLING = 20; // ms
-const MOST_NAMED = 12;
+/** Shorter waits are only the time to start a process. */
+const MIN_WAIT = 20; // ms
+const MAX_NAMED = 12;
 
-export function createInside(task: RunTask, data: RunData): HTMLElement {
+export function createDetails(task: RunTask, data: RunData): HTMLElement {
   const { tasks } = data;
-  const inside = element("div", { class: "inside" });
+  const details = element("div", { class: "details" });
   const facts: [string, string][] = [["Outcome", task.message]];
   if (task.machine !== undefined) facts.push(["Machine", task.machine]);
-  if (task.why !== undefined) facts.push([task.state === "cached" ? "Found by" : "Not cached", task.why]);
+  if (task.why !== undefined) facts.push([task.state === "cached" ? "Cache hit" : "Cache miss", task.why]);
   if (task.where !== undefined) facts.push(["Where", task.where]);
   if (task.steps.length > 0)
     facts.push([
@@ -21,18 +21,18 @@ export function createInside(task: RunTask, data: RunData): HTMLElement {
     ]);
   const waits = describeWaits(task, data);
   if (waits !== "") facts.push(["Waited", waits]);
-  const beside = besides(task, tasks);
-  if (beside.length > 0) facts.push(["Beside it", nameSome(beside)]);
+  const concurrent = findConcurrent(task, tasks);
+  if (concurrent.length > 0) facts.push(["Concurrent", nameSome(concurrent)]);
   const after = tasks.filter(({ before }) => before.some((index) => tasks[index] === task));
-  if (after.length > 0) facts.push(["Waiting for it", nameSome(after)]);
+  if (after.length > 0) facts.push(["Dependents", nameSome(after)]);
   if (task.directory !== "") facts.push(["Folder", task.directory]);
   const secrets = task.steps.flatMap((step) => step.secrets);
   if (secrets.length > 0) facts.push(["Secrets", secrets.join(", ")]);
-  inside.append(
+  details.append(
     element("dl", {}, ...facts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])),
   );
   for (const { script, command, duration } of task.steps)
-    inside.append(
+    details.append(
       element(
         "p",
         { class: "command" },
@@ -40,12 +40,12 @@ export function createInside(task: RunTask, data: RunData): HTMLElement {
         ` ${script}${duration === null ? "" : `, ${formatDuration(duration)}`}`,
       ),
     );
-  inside.append(createOutput(task));
-  return inside;
+  details.append(createOutput(task));
+  return details;
 }
 
 function createOutput({ label, output, omitted, outputEnd }: RunTask): HTMLElement {
-  if (output + outputEnd === "" && omitted === 0) return element("p", { class: "fine" }, "It wrote nothing");
+  if (output + outputEnd === "" && omitted === 0) return element("p", { class: "fine" }, "No output");
   const text = element(
     "pre",
     { tabindex: "0", role: "region", "aria-label": `Output of ${label}` },
@@ -53,7 +53,7 @@ function createOutput({ label, output, omitted, outputEnd }: RunTask): HTMLEleme
   );
   if (omitted > 0)
     text.append(
-      element("span", { class: "omitted" }, `\n[${omitted.toLocaleString("en")} bytes are left out here]\n`),
+      element("span", { class: "omitted" }, `\n[${omitted.toLocaleString("en")} bytes omitted]\n`),
       ...renderOutput(outputEnd),
     );
   return text;
@@ -61,19 +61,19 @@ function createOutput({ label, output, omitted, outputEnd }: RunTask): HTMLEleme
 
 function describeWaits({ ready, start, last, steps }: RunTask, data: RunData): string {
   if (steps.length === 0) return "";
-  const told: string[] = [];
-  if (last !== undefined && ready > WORTH_TELLING)
-    told.push(`${formatDuration(ready)} until ${data.tasks[last]!.label} had ended`);
-  if (start - ready > WORTH_TELLING) {
+  const parts: string[] = [];
+  if (last !== undefined && ready > MIN_WAIT)
+    parts.push(`${formatDuration(ready)} until ${data.tasks[last]!.label} had ended`);
+  if (start - ready > MIN_WAIT) {
     const why = data.isSequential
       ? "for its turn: --sequential"
-      : `for a free place${data.limit === undefined ? "" : `: ${data.limit} run at a time`}`;
-    told.push(`${formatDuration(start - ready)} ${why}`);
+      : `for a free slot${data.limit === undefined ? "" : `: ${data.limit} run at a time`}`;
+    parts.push(`${formatDuration(start - ready)} ${why}`);
   }
-  return told.join(", then ");
+  return parts.join(", then ");
 }
 
-function besides(task: RunTask, tasks: readonly RunTask[]): RunTask[] {
+function findConcurrent(task: RunTask, tasks: readonly RunTask[]): RunTask[] {
   const end = task.start + task.duration;
   if (task.steps.length === 0) return [];
   return tasks.filter(
@@ -83,7 +83,7 @@ function besides(task: RunTask, tasks: readonly RunTask[]): RunTask[] {
 }
 
 function nameSome(some: readonly RunTask[]): string {
-  const names = some.slice(0, MOST_NAMED).map(({ label }) => label);
+  const names = some.slice(0, MAX_NAMED).map(({ label }) => label);
   const rest = some.length - names.length;
   return names.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -1,4 +1,4 @@
-// `--report=run.html`: what happened in a run, as a page to look at. The page itself is src/reporters/page.
+// Writes the HTML report of a run (`--report=run.html`).
 import { oneLine, printable } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import type { Reporter } from "../../tasks/task-events.ts";
@@ -28,7 +28,7 @@ export function createPageReporter(
   };
 }
 
-const BODY = "<noscript>This page shows a run with a script of its own: allow scripts for it.</noscript>";
+const BODY = "<noscript>This page needs JavaScript: allow scripts for it.</noscript>";
 
 function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, limit: number): RunData {
   const { relative } = process.getBuiltinModule("node:path");

@@ -1,7 +1,9 @@
-// The page of a run, in the browser: what ran when and beside what, why it waited, what it wrote.
+// Browser script of a run page: a timeline of the scripts, with search, filters and details.
 //
-// Contract: all of it is reached with the keyboard. Each script is a `details`, whose inside is made when it is opened: a
-// page of a thousand scripts is there at once.
+// Invariants: everything can be reached with the keyboard.
+//
+// Non-obvious: the content of a script's `details` is created when it is opened, so that a page of a thousand
+// scripts loads fast.
 import { element, formatDuration, isCommand, plural, readData } from "./elements.ts";
 import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
 import { createAxis, createRow, NAMES, type TimelineRow, scaleOf } from "./run-timeline.ts";
@@ -13,7 +15,7 @@ const { tasks } = data;
 const scale = scaleOf(data);
 const rows = tasks.map((task) => createRow(task, data, scale));
 const list = element("ol", { id: "scripts" });
-const found = element("p", { role: "status", class: "found" });
+const matchCount = element("p", { role: "status", class: "matchCount" });
 const search = element("input", { type: "search", id: "search", placeholder: "Name, command or output" });
 const order = createOrder();
 const filters = createFilters();
@@ -61,7 +63,7 @@ function createHeader(): HTMLElement {
 
 function describeCritical(): string {
   const length = tasks.filter(({ isCritical }) => isCritical).length;
-  if (data.isSequential) return "The scripts ran one after another, as --sequential asks for";
+  if (data.isSequential) return "The scripts ran one after another (--sequential)";
   const path = `${formatDuration(data.critical)} with any number of processors`;
   const chain =
     length === 1 ? "its longest script" : `its critical path, ${length} scripts that wait for each other`;
@@ -81,12 +83,8 @@ function createMain(): HTMLElement {
       order,
       filters,
     ),
-    element(
-      "p",
-      { class: "fine keys" },
-      "Keys: / searches, arrows go from script to script, Enter opens one",
-    ),
-    found,
+    element("p", { class: "fine keys" }, "Keys: / to search, arrows to move, Enter to open a script"),
+    matchCount,
     createLegend(),
     createAxis(scale),
     list,
@@ -104,7 +102,7 @@ function createOrder(): HTMLSelectElement {
   return element("select", { id: "order" }, ...options);
 }
 
-/** One for each state that there is, and for the critical path; none pressed shows all. */
+/** A filter button for each status that occurs, and one for the critical path. None pressed shows all. */
 function createFilters(): HTMLElement {
   const states = (Object.keys(NAMES) as TaskStatus[]).filter((state) =>
     tasks.some((task) => task.state === state),
@@ -131,7 +129,7 @@ function createLegend(): HTMLElement {
     executed: "executed",
     cached: "from the cache",
     failed: "failed",
-    wait: "waits for its turn",
+    wait: "waiting",
     critical: "critical path",
   };
   const marks = Object.entries(kinds).map(([kind, text]) =>
@@ -167,7 +165,7 @@ function filter(): void {
     item.hidden = !isShown;
     if (isShown) count++;
   }
-  found.textContent = count === tasks.length ? "" : `${count} of ${plural(tasks.length, "script")}`;
+  matchCount.textContent = count === tasks.length ? "" : `${count} of ${plural(tasks.length, "script")}`;
 }
 
 function textOf(task: RunTask): string {
@@ -180,7 +178,7 @@ function onKey(event: KeyboardEvent): void {
     search.value = "";
     return filter();
   }
-  if (event.key === "ArrowDown" && event.target === search) return go(event, 0);
+  if (event.key === "ArrowDown" && event.target === search) return focusSummary(event, 0);
   if (!isCommand(event)) return;
   if (event.key === "/") {
     event.preventDefault();
@@ -196,10 +194,10 @@ function onKey(event: KeyboardEvent): void {
     End: shown.length - 1,
   };
   const next = steps[event.key];
-  if (next !== undefined) go(event, next);
+  if (next !== undefined) focusSummary(event, next);
 }
 
-function go(event: KeyboardEvent, position: number): void {
+function focusSummary(event: KeyboardEvent, position: number): void {
   const shown = shownSummaries();
   event.preventDefault();
   shown[Math.max(0, Math.min(position, shown.length - 1))]?.focus();

@@ -1,7 +1,7 @@
-// The timeline of a run: an axis, and a row for each script.
+// Renders the timeline of a run: an axis and a row for each script.
 import { element, formatDuration } from "./elements.ts";
 import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
-import { createInside } from "./run-details.ts";
+import { createDetails } from "./run-details.ts";
 
 export const NAMES: Readonly<Record<TaskStatus, string>> = {
   failed: "failed",
@@ -18,12 +18,12 @@ export interface TimelineRow {
   readonly summary: HTMLElement;
 }
 
-/** The time that the whole width stands for, in milliseconds. */
+/** Milliseconds of the whole width. */
 export function scaleOf({ duration, tasks }: RunData): number {
   return Math.max(duration, ...tasks.map((task) => task.start + task.duration), 1);
 }
 
-/** Five or so round times. */
+/** An axis with about five ticks at round times. */
 export function createAxis(total: number): HTMLElement {
   const rough = total / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -59,11 +59,11 @@ export function createRow(task: RunTask, data: RunData, total: number): Timeline
     wait.style.width = percent(Math.max(0, start - ready), total);
     track.append(wait, bar);
   }
-  const told = `, ${NAMES[state]}${isCritical ? ", on the critical path" : ""}, `;
+  const description = `, ${NAMES[state]}${isCritical ? ", on the critical path" : ""}, `;
   const summary = element(
     "summary",
     {},
-    element("span", { class: "name" }, label, element("span", { class: "unseen" }, told)),
+    element("span", { class: "name" }, label, element("span", { class: "unseen" }, description)),
     track,
     element("span", { class: "time" }, task.steps.length > 0 ? formatDuration(duration) : "–"),
   );
@@ -71,7 +71,7 @@ export function createRow(task: RunTask, data: RunData, total: number): Timeline
   const item = element("li", { class: `${state}${isCritical ? " critical" : ""}` }, details);
   const row = { task, item, details, summary };
   details.addEventListener("toggle", () => {
-    if (details.open && details.children.length === 1) details.append(createInside(task, data));
+    if (details.open && details.children.length === 1) details.append(createDetails(task, data));
   });
   return row;
 }

@@ -1,13 +1,16 @@
-// What a script wrote to a terminal, as elements: colours and the like become classes, what else steers a terminal goes.
+// Converts terminal output to DOM nodes: colours become classes, other control sequences are removed.
 import Anser from "anser";
 import { element } from "./elements.ts";
 
-/** Titles, links and the like; character sets, cursors. Those of one line, written over: the last of them. */
+/** Control sequences other than CSI (titles, links, character sets), and text that a CR overwrites. */
 const COMMANDS = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]+[0-~]|\x1b(?![\[\]])[0-~]/g;
 const OVERWRITTEN = /^.*\r(?=[^\r\n])/gm;
 const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** One piece: Anser's own loop gives all pieces of a line one list of decorations. */
+/**
+ * One styled chunk. Anser is called for each chunk, because its own loop shares one list of decorations for all
+ * chunks of a line.
+ */
 interface StyledText {
   readonly content: string;
   readonly fg: string | null;
@@ -27,9 +30,9 @@ export function renderOutput(text: string): (Node | string)[] {
   const [first = "", ...rest] = clean.split("\x1b[");
   const nodes: (Node | string)[] = [first.replace(INVISIBLE, "")];
   for (const each of rest) {
-    const piece = reader.processChunkJson(each, { use_classes: true }, true);
-    const content = piece.content.replace(INVISIBLE, "");
-    if (content !== "") nodes.push(styled(piece, content));
+    const chunk = reader.processChunkJson(each, { use_classes: true }, true);
+    const content = chunk.content.replace(INVISIBLE, "");
+    if (content !== "") nodes.push(styled(chunk, content));
   }
   return nodes;
 }
@@ -43,7 +46,7 @@ function styled(
   if (named.length === 0) return content;
   const span = element("span", { class: named.join(" ") }, content);
   const [color, background] = [exactColor(fg, fg_truecolor), exactColor(bg, bg_truecolor)];
-  // Of a colour that a script has chosen exactly nobody knows whether it can be read on the page's: the terminal's is dark.
+  // An exact colour may be unreadable on the page's background, so it gets the dark background of a terminal.
   if (color || background) span.classList.add("exact");
   if (color) span.style.color = color;
   if (background) span.style.backgroundColor = background;

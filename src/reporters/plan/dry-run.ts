@@ -1,4 +1,4 @@
-// `--dry-run`: the plan, in the order in which it would start, for people or as JSON.
+// Renders a plan as text or JSON (`--dry-run`), in start order.
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
@@ -12,14 +12,14 @@ import {
   labelOf,
 } from "../../tasks/labels.ts";
 
-/** What was found out of the tasks, where it was asked for. */
-export interface Findings {
-  /** Of the scripts that are cached. */
+/** Results of lookups for the plan; empty if not requested. */
+export interface PlanFacts {
+  /** Results for tasks with a cache rule. */
   readonly reasons: ReadonlyMap<ScriptTask, CacheReason>;
-  /** Where a run may have something done elsewhere. */
-  readonly places: ReadonlyMap<ScriptTask, Placement>;
-  readonly sketches: ReadonlyMap<ScriptTask, RemotePreview>;
-  /** Why each machine of a shared run runs these itself; undefined where none share it. */
+  /** Set if tasks of the run may be remote. */
+  readonly placements: ReadonlyMap<ScriptTask, Placement>;
+  readonly previews: ReadonlyMap<ScriptTask, RemotePreview>;
+  /** Why each machine of a shared run runs these tasks itself; undefined without a shared run. */
   readonly unshared: ReadonlyMap<ScriptTask, string> | undefined;
 }
 
@@ -27,15 +27,15 @@ export function renderPlan(
   plan: TaskPlan,
   request: TaskRequest,
   format: "text" | "json",
-  findings: Findings,
+  facts: PlanFacts,
 ): string {
-  return format === "json" ? renderJson(plan, request, findings) : renderText(plan, request, findings);
+  return format === "json" ? renderJson(plan, request, facts) : renderText(plan, request, facts);
 }
 
 function renderText(
   { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
   { quote }: TaskRequest,
-  { reasons, places, sketches, unshared }: Findings,
+  { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
@@ -46,7 +46,7 @@ function renderText(
     const reason = reasons.get(task);
     if (reason)
       lines.push(`  ${describeTaskCacheReason(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
-    const where = places.get(task);
+    const where = placements.get(task);
     if (where && where.place !== "cache") lines.push(`  runs ${describePlacement(where)}`);
     const why = unshared?.get(task);
     if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
@@ -54,31 +54,31 @@ function renderText(
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
     }
-    const sketch = sketches.get(task);
-    if (sketch) lines.push(...describeSketch(sketch).map((line) => `    ${line}`));
+    const preview = previews.get(task);
+    if (preview) lines.push(...describePreview(preview).map((line) => `    ${line}`));
   }
   const needless = tasks.filter((task) => reasons.get(task)?.isHit).length;
   const shards = shard ? ["", ...describeShares(shard)] : [];
   return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
 }
 
-function describeSketch({ files, bytes, after, outputs, variables, action }: RemotePreview): string[] {
-  const made = after.length > 0 ? `, and what ${after.map(labelOf).join(", ")} will have made` : "";
+function describePreview({ files, bytes, after, outputs, variables, action }: RemotePreview): string[] {
+  const fromDependencies = after.length > 0 ? `, and the outputs of ${after.map(labelOf).join(", ")}` : "";
   return [
-    `reads ${files} files of ${bytes} bytes${made}; makes ${outputs.map(oneLine).join(", ") || "no files"}`,
+    `reads ${files} files of ${bytes} bytes${fromDependencies}; writes ${outputs.map(oneLine).join(", ") || "no files"}`,
     `gets ${variables.map(oneLine).join(", ")}`,
     ...(action === undefined ? [] : [`action ${action}`]),
   ];
 }
 
-/** What each machine does. */
+/** Lists the scripts of each shard. */
 function describeShares({ number, count, split, shares }: Shard): string[] {
   const lines = shares.flatMap(({ own, needed, duration }, at) => {
     const expected = duration === undefined ? "" : `, ${formatDuration(duration)} of work`;
     return [
       `shard ${at + 1}/${count}${at + 1 === number ? ", this one" : ""}${expected}`,
       ...own.map((task) => `  ${labelOf(task)}`),
-      ...needed.map((task) => `  ${labelOf(task)}, which these wait for`),
+      ...needed.map((task) => `  ${labelOf(task)} (dependency)`),
     ];
   });
   return [...lines, `split ${split}`];
@@ -87,7 +87,7 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 function renderJson(
   { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
   request: TaskRequest,
-  { reasons, places, sketches, unshared }: Findings,
+  { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
   const plan = {
     version: 1,
@@ -99,8 +99,8 @@ function renderJson(
       script: task.scriptName,
       args: task.args,
       ...cacheOf(reasons.get(task)),
-      ...(places.has(task) && { where: places.get(task) }),
-      ...sent(sketches.get(task)),
+      ...(placements.has(task) && { where: placements.get(task) }),
+      ...remoteInputsOf(previews.get(task)),
       ...(unshared && { shared: !unshared.has(task) }),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
@@ -129,16 +129,16 @@ function cacheOf(reason: CacheReason | undefined): object {
   return { cache: { result: isHit ? "hit" : "miss", why: oneLine(why), ...(remote && { remote }) } };
 }
 
-/** Others may have what is not here. */
+/** The shared cache may have an entry that is missing locally. */
 function describeRemote({ isHit, remote }: CacheReason): string {
   if (isHit || remote === undefined) return "";
   return remote === "not asked"
-    ? "; remote: not asked, which --cache=local:r,remote:r does"
+    ? "; remote: not asked (use --cache=local:r,remote:r)"
     : `; remote: ${remote}`;
 }
 
-function sent(sketch: RemotePreview | undefined): object {
-  return sketch ? { sent: { ...sketch, after: sketch.after.map(({ label }) => label) } } : {};
+function remoteInputsOf(preview: RemotePreview | undefined): object {
+  return preview ? { remoteInputsOf: { ...preview, after: preview.after.map(({ label }) => label) } } : {};
 }
 
 function describeStep({ command, isMain }: TaskStep, quotedArgs: readonly string[]): string {

@@ -1,19 +1,20 @@
-// Where each task of a plan stands in its picture, and which way the arrows go: dagre's work, up to a number of tasks with
-// which it takes a moment; from there on columns, in which each task stands right of all that it waits for.
+// Computes the layout of a plan's dependency graph. Uses dagre for small plans; larger ones, for which dagre is
+// slow, are
+// arranged in columns, each task right of its dependencies.
 //
-// Contract: an arrow that others together say already is left out: the picture is of what each task waits for last.
+// Invariants: transitive edges are omitted (transitive reduction).
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Arrow, Box, Drawing } from "../page/plan-data.ts";
 
-const MOST_ARRANGED = 150;
+const MAX_DAGRE_TASKS = 150;
 const HEIGHT = 40;
 const GAP = { along: 48, across: 14 };
 const MARGIN = 12;
 
-/** @param widths pixels, by task; @param waitsFor by task, smaller than the task's own position */
+/** @param widths pixels, by task @param waitsFor by task; every dependency has a smaller position */
 export function drawGraph(widths: readonly number[], waitsFor: readonly (readonly number[])[]): Drawing {
   const nearest = reduceEdges(waitsFor);
-  return widths.length <= MOST_ARRANGED ? arrange(widths, nearest) : alignColumns(widths, nearest);
+  return widths.length <= MAX_DAGRE_TASKS ? arrange(widths, nearest) : alignColumns(widths, nearest);
 }
 
 function arrange(widths: readonly number[], nearest: readonly (readonly number[])[]): Drawing {
@@ -85,7 +86,7 @@ function alignColumns(widths: readonly number[], nearest: readonly (readonly num
   return { width: left, height: 2 * MARGIN + rows * (HEIGHT + GAP.across), boxes, arrows };
 }
 
-/** Without those to what another of them waits for. */
+/** Removes edges that follow from others. */
 function reduceEdges(waitsFor: readonly (readonly number[])[]): number[][] {
   const above: Set<number>[] = [];
   return waitsFor.map((before) => {

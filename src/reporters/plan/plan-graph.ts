@@ -1,4 +1,4 @@
-// `--dry-run=html` and `--dry-run=mermaid`: the packages and scripts as they would run, and why they would.
+// Renders a plan as an HTML page or a Mermaid diagram (`--dry-run=html`, `--dry-run=mermaid`).
 import { oneLine, printable } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import { renderDocument } from "../page/document.ts";
@@ -10,21 +10,21 @@ import { describeCount, describeCacheReason, labelOf, titleOf } from "../../task
 import { plan as parts } from "rt:pages";
 
 /**
- * @param choices why each is one of them: sentences by task
- * @param cached of the scripts that are cached
+ * @param selectionReasons sentences that explain why the plan contains a task, by task
+ * @param cached results of the cache lookups
  */
 export function renderGraph(
   plan: TaskPlan,
   request: TaskRequest,
-  choices: readonly (readonly string[])[],
+  selectionReasons: readonly (readonly string[])[],
   cached: ReadonlyMap<ScriptTask, CacheReason>,
   format: "html" | "mermaid",
 ): string {
-  const common = findCommon(choices);
-  const facts = plan.tasks.map((task, index): Facts => {
+  const common = findCommon(selectionReasons);
+  const facts = plan.tasks.map((task, index): TaskFacts => {
     const reason = cached.get(task);
-    const own = choices[index]!.filter((each) => !common.includes(each));
-    // Whether it runs differs from task to task more often than why it was chosen.
+    const own = selectionReasons[index]!.filter((each) => !common.includes(each));
+    // The cache reason differs between tasks more often than the selection reason, so it comes first.
     return {
       isHit: reason?.isHit ?? false,
       reasons: [...(reason ? [describeCacheReason(reason.isHit, reason.why)] : []), ...own],
@@ -37,29 +37,29 @@ export function renderGraph(
     data.title,
     data,
     parts,
-    "<noscript>Allow scripts for this page: one draws it.</noscript>",
+    "<noscript>This page needs JavaScript: allow scripts for it.</noscript>",
   );
 }
 
-interface Facts {
+interface TaskFacts {
   readonly isHit: boolean;
   readonly reasons: readonly string[];
 }
 
-/** Reasons that every task has, where there are several: they would only be repeated. */
+/** Reasons that all tasks share. They are shown once. */
 function findCommon([first = [], ...rest]: readonly (readonly string[])[]): readonly string[] {
   return rest.length === 0 ? [] : first.filter((reason) => rest.every((each) => each.includes(reason)));
 }
 
-/** How wide a line of text is drawn, about. */
+/** Approximate width of a character. */
 const CHARACTER = 7.5; // px
 const SMALL_CHARACTER = 6.2;
-const LONGEST = 300;
+const MAX_WIDTH = 300;
 
 function describePlan(
   plan: TaskPlan,
   request: TaskRequest,
-  facts: readonly Facts[],
+  facts: readonly TaskFacts[],
   common: readonly string[],
   count: string,
 ): PlanData {
@@ -68,7 +68,7 @@ function describePlan(
   const widths = tasks.map((task, index) => {
     const label = Bun.stringWidth(labelOf(task)) * CHARACTER;
     const reason = Bun.stringWidth(facts[index]!.reasons[0] ?? "") * SMALL_CHARACTER;
-    return Math.ceil(Math.min(LONGEST, Math.max(label, reason)) + 24);
+    return Math.ceil(Math.min(MAX_WIDTH, Math.max(label, reason)) + 24);
   });
   const loops = cycles.map(
     (cycle) => `circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`,
@@ -106,7 +106,7 @@ function waitsFor(plan: TaskPlan, index: number, { sequential }: TaskRequest): r
 function renderMermaid(
   plan: TaskPlan,
   request: TaskRequest,
-  facts: readonly Facts[],
+  facts: readonly TaskFacts[],
   common: readonly string[],
 ): string {
   const { tasks } = plan;
@@ -123,7 +123,10 @@ function renderMermaid(
   return `${["flowchart LR", ...comments, ...nodes, ...arrows, ...styles].join("\n")}\n`;
 }
 
-/** Everything that might mean something there is a number: brackets, quotes, Markdown, words that end a diagram. */
+/**
+ * Encodes all characters that may have a meaning in Mermaid as character codes: brackets, quotes, Markdown,
+ * keywords.
+ */
 function escapeMermaid(text: string): string {
   return text.replace(/[^\p{Letter}\p{Number} ,/.-]/gu, (character) => `#${character.codePointAt(0)};`);
 }

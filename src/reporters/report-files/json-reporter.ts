@@ -1,6 +1,7 @@
-// The file of `--report`: what ran, in which order, how long and how it ended, as JSON for other programs.
+// Writes the JSON report of a run (`--report`): scripts in order, durations and outcomes.
 //
-// Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
+// Invariants: the format is documented in docs/; `version` changes when a field changes its meaning. Times are
+// milliseconds;
 // `start` counts from `startedAt`.
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
@@ -23,7 +24,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
-  /** Of a task that has run again, the last. */
+  /** The latest outcome of each task. */
   const tasks = new Map<ScriptTask, object>();
   return {
     report(event: TaskEvent): void {
@@ -55,7 +56,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
           message: describeOutcome(outcome),
           ...detailOf(outcome),
           ...(why !== undefined && { why: oneLine(why) }),
-          ...(where && { where: printed(where) }),
+          ...(where && { where: placementOf(where) }),
           ...(machine !== undefined && { machine: oneLine(machine) }),
           start: round(at - duration),
           duration: round(duration),
@@ -75,7 +76,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
   };
 }
 
-function printed({ place, why, server, machine }: Placement): object {
+function placementOf({ place, why, server, machine }: Placement): object {
   return { place, why: oneLine(why), server, machine: machine === undefined ? undefined : oneLine(machine) };
 }
 

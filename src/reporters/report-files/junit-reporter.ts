@@ -1,7 +1,10 @@
-// `--report=junit.xml`: a run as the XML that CI servers show: a suite for each package, a case for each script.
+// Writes a JUnit XML report (`--report=junit.xml`): a suite for each package, a case for each script.
 //
-// Contract: a script that failed is a failure, one that could not be started or was ended by a signal an error, and what did
-// not run is skipped. Attributes and elements are those that all readers know. What no XML may hold comes out as in JSON.
+// Invariants:
+// - A failed script is a failure. A script that could not start or was killed by a signal is an error. Scripts that
+//   did not run are skipped.
+// - Only elements and attributes that all readers support are used. Characters that XML forbids are escaped as in
+//   JSON.
 import { oneLine } from "../../printable.ts";
 import type { Reporter } from "../../tasks/task-events.ts";
 import type { PackageJson } from "../../workspace/package-json.ts";
@@ -29,7 +32,7 @@ function renderRun({ tasks, startedAt, duration }: RecordedRun, title: string): 
     const { tests, failures, errors, skipped } = countOf(members);
     const time = members.reduce((sum, each) => sum + each.duration, 0);
     const begin = new Date(startedAt.getTime() + Math.min(...members.map(({ start }) => start)));
-    // Without a zone, as readers expect it: UTC.
+    // Without a time zone, as readers expect: UTC.
     const timestamp = begin.toISOString().slice(0, 19);
     lines.push(
       `  <testsuite name=${quote(name)} tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${seconds(time)}" timestamp="${timestamp}">`,
@@ -42,18 +45,18 @@ function renderRun({ tasks, startedAt, duration }: RecordedRun, title: string): 
 
 function renderCase({ task, outcome, duration, output }: RecordedTask, suite: string): string[] {
   const { beginning, omitted, end } = output.read();
-  const note = omitted > 0 ? `[${omitted} bytes are left out here]\n` : "";
+  const note = omitted > 0 ? `[${omitted} bytes omitted]\n` : "";
   const text = beginning + note + end;
   const kind = kindOf(outcome);
   const message = quote(describeOutcome(outcome));
-  const told =
+  const result =
     kind === "success"
       ? []
       : [`      <${kind} message=${message}${kind === "skipped" ? "" : ` type=${quote(outcome.kind)}`}/>`];
   const written = text === "" ? [] : [`      <system-out>${escapeXml(Bun.stripANSI(text))}</system-out>`];
   return [
     `    <testcase name=${quote(task.scriptName)} classname=${quote(suite)} time="${seconds(duration)}">`,
-    ...told,
+    ...result,
     ...written,
     "    </testcase>",
   ];
@@ -90,10 +93,10 @@ const ENTITIES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "
 
 function escapeXml(text: string): string {
   return text
-    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g, shown)
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g, escapeAsJson)
     .replace(/[<>&"]/g, (character) => ENTITIES[character]!);
 }
 
-function shown(character: string): string {
+function escapeAsJson(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -1,29 +1,29 @@
-// Which paths are those of a run's own reports, for who would take each of them for a change of the user's.
+// Recognizes the paths of a run's own report files, so that --watch does not treat them as changes.
 //
-// Contract: whatever form --report names a file in, and whatever links lead there or to `path`; also the name that it has
-// while it is written.
-const DRAFT = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+// Invariants: every spelling of a --report path and every symlink to it is recognized, and the temporary name
+// during the write.
+const TEMPORARY_SUFFIX = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** One that nobody can guess. */
-export function draftOf(file: string): string {
+/** Returns an unpredictable temporary name. */
+export function temporaryNameOf(file: string): string {
   return `${file}.${crypto.randomUUID()}.tmp`;
 }
 
-/** @param reports as --report names them. What is returned is asked for absolute paths. */
+/** @param reports as given to --report. The returned function takes absolute paths. */
 export function recognizeReports(reports: readonly string[], cwd: string): (path: string) => boolean {
   if (reports.length === 0) return () => false;
   const { resolve } = process.getBuiltinModule("node:path");
   const targets = reports.map((report) => resolve(cwd, report));
   return (path) => {
-    const file = path.replace(DRAFT, "");
+    const file = path.replace(TEMPORARY_SUFFIX, "");
     if (targets.includes(file)) return true;
-    // A link's target may be another one, or there at all, only since the last run.
+    // Symlinks may have changed since the last run, so they are resolved for every path.
     const name = withRealFolder(file);
     return targets.some((target) => (realPath(target) ?? withRealFolder(target)) === name);
   };
 }
 
-/** Also of a file that is not there. */
+/** Resolves the directory; the file itself may not exist. */
 function withRealFolder(file: string): string {
   const { basename, dirname, join } = process.getBuiltinModule("node:path");
   const folder = realPath(dirname(file));

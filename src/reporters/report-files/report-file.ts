@@ -1,23 +1,27 @@
-// The file of a report, whatever is in it.
+// Writes a report file by atomic rename.
 //
-// Contract: it is written once, at the end, whole: a reader never sees half of it, and what could not be written whole is
-// not there. Until it has its name it has one that nobody can guess, and is opened only if it is new: who may write into
-// the folder cannot lead rt to another file. What is no file (a pipe, /dev/stdout, /dev/null) is written to and stays what
-// it is, by a thread of the engine's: a pipe may wait for its reader for ever, and signals must not; a symbolic link stays
-// one.
+// Invariants:
+// - A reader never sees a partial report. A report that cannot be written completely does not appear.
+// - The temporary name is unpredictable and opened exclusively: another user of the directory cannot redirect the
+//   write (TOCTOU).
+// - A non-regular file (pipe, /dev/stdout, /dev/null) is written in place. Symlinks are kept and their targets
+//   replaced.
+//
+// Non-obvious: pipes are written asynchronously, because a pipe may block forever and signals must still be
+// handled.
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
-import { draftOf } from "./own-report-paths.ts";
+import { temporaryNameOf } from "./own-report-paths.ts";
 
 export interface ReportFile {
-  /** False when it could not be written, which is said. */
+  /** Returns false if the report could not be written; an error has been printed. */
   write(text: string): Promise<boolean>;
 }
 
-/** Throws Failure where no file can be written: better said before the run than after it. */
+/** @throws UserError if no file can be created there: it is better to fail before the run than after it */
 export function openReportFile(file: string, cwd: string, queue: OutputQueue): ReportFile {
-  // Loaded when they are needed: this module shares a chunk with runs without a report.
+  // Loaded on demand: this module shares a chunk with runs without a report.
   const { accessSync, constants } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);
@@ -33,7 +37,7 @@ export function openReportFile(file: string, cwd: string, queue: OutputQueue): R
   return {
     async write(text) {
       try {
-        // Behind what is still to be written there.
+        // Queued behind the output that is still to be written there.
         if (target === "/dev/stdout") void queue.write(1, text);
         else return await Promise.race([writeReport(target, text), queue.hurried.then(() => false)]);
       } catch (error) {
@@ -45,17 +49,17 @@ export function openReportFile(file: string, cwd: string, queue: OutputQueue): R
   };
 }
 
-/** What a descriptor leads to may be a file with output in it, which has to stay. */
+/** A descriptor may refer to a file that already contains output, which must be kept. */
 const DESCRIPTOR = /^\/(?:dev\/(?:std|fd\/)|proc\/)/;
 
-/** Undefined for what is written to as it is. Throws what the system says. */
+/** Returns the file to replace; undefined for files that are written in place. @throws system errors */
 function fileToReplace(target: string): string | undefined {
   const { lstatSync, realpathSync, statSync } = process.getBuiltinModule("node:fs");
   if (DESCRIPTOR.test(target)) return undefined;
   const present = statSync(target, { throwIfNoEntry: false });
   if (present?.isDirectory()) throw Object.assign(new Error("A directory"), { code: "EISDIR" });
   if (present) return present.isFile() ? realpathSync(target) : undefined;
-  // A link whose file is not there yet.
+  // A symlink whose target does not exist.
   return lstatSync(target, { throwIfNoEntry: false }) ? undefined : target;
 }
 
@@ -66,15 +70,15 @@ async function writeReport(target: string, text: string): Promise<true> {
   return true;
 }
 
-/** At once: no signal finds it half done. */
+/** Synchronous, so that no signal handler runs in between. */
 function replaceFile(file: string, text: string): void {
   const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
-  const draft = draftOf(file);
+  const temporary = temporaryNameOf(file);
   try {
-    writeFileSync(draft, text, { flag: "wx" });
-    renameSync(draft, file);
+    writeFileSync(temporary, text, { flag: "wx" });
+    renameSync(temporary, file);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

@@ -1,22 +1,23 @@
-// What happened in a run, kept to be told at its end: as a page, as a trace, as JUnit's XML.
+// Records the events of a run for reports that are written at its end (page, trace, JUnit).
 //
-// Contract: times are milliseconds since the run began. What scripts wrote is what every reporter gets, after the values of
-// secrets were taken out; of a run that wrote much the beginning and the end of each script's are kept. Of a task that has
-// run again, the last time.
+// Invariants:
+// - Times are milliseconds since the start of the run.
+// - Output is already redacted. If a run writes much, only the beginning and end of each script's output are kept.
+// - The last run of a task that ran several times counts.
 import type { TaskEvent } from "../../tasks/task-events.ts";
 import type { TaskStep, ScriptTask, TaskOutcome } from "../../tasks/task.ts";
 import type { Placement } from "../../tasks/execution/placement.ts";
-import { KeptOutput } from "./truncated-output.ts";
+import { TruncatedOutput } from "./truncated-output.ts";
 
-/** Bytes of output, over all scripts of a run: from there on those that succeed are shortened. */
-const MUCH = 24 << 20;
+/** Bytes of output over all scripts of a run. Above it, output of successful scripts is truncated further. */
+const MAX_FULL_OUTPUT = 24 << 20;
 
 export interface RecordedStep {
   readonly step: TaskStep;
   readonly start: number;
-  /** Null where it was not seen to end. */
+  /** Null if no end was reported. */
   duration: number | null;
-  /** It was not run: this much time was saved. */
+  /** Set if the step was a cache hit: the saved time in milliseconds. */
   saved?: number | undefined;
 }
 
@@ -26,12 +27,12 @@ export interface RecordedTask {
   readonly start: number;
   readonly duration: number;
   readonly steps: readonly RecordedStep[];
-  readonly output: KeptOutput;
-  /** Of a script that is cached: why it ran, or by what it was found. */
+  readonly output: TruncatedOutput;
+  /** The cache hit or miss reason, if the script has a cache rule. */
   readonly why?: string | undefined;
-  /** In a run of which something may run elsewhere. */
+  /** Set if tasks of the run may be remote. */
   readonly where?: Placement | undefined;
-  /** Of a run on several machines: whose it was. */
+  /** The machine that ran it, in a shared run. */
   readonly machine?: string | undefined;
 }
 
@@ -43,15 +44,15 @@ export interface RecordedRun {
   readonly notices: readonly string[];
 }
 
-interface Running {
+interface RunningRecord {
   readonly steps: RecordedStep[];
-  readonly output: KeptOutput;
+  readonly output: TruncatedOutput;
 }
 
 export class RunRecord {
   readonly #startedAt = new Date();
   readonly #started = performance.now();
-  readonly #running = new Map<ScriptTask, Running>();
+  readonly #running = new Map<ScriptTask, RunningRecord>();
   readonly #ended = new Map<ScriptTask, RecordedTask>();
   readonly #notices: string[] = [];
   #size = 0;
@@ -72,7 +73,7 @@ export class RunRecord {
         const { steps, output } = this.#of(task);
         this.#running.delete(task);
         output.trim();
-        if (outcome.kind === "success" && this.#size > MUCH) output.shorten();
+        if (outcome.kind === "success" && this.#size > MAX_FULL_OUTPUT) output.shorten();
         this.#size += output.size - (this.#ended.get(task)?.output.size ?? 0);
         return void this.#ended.set(task, {
           task,
@@ -105,14 +106,14 @@ export class RunRecord {
     };
   }
 
-  #of(task: ScriptTask): Running {
+  #of(task: ScriptTask): RunningRecord {
     let running = this.#running.get(task);
-    if (!running) this.#running.set(task, (running = { steps: [], output: new KeptOutput() }));
+    if (!running) this.#running.set(task, (running = { steps: [], output: new TruncatedOutput() }));
     return running;
   }
 }
 
-/** Why it began no sooner: when what it waited for had ended, and which of that was last. By position in `tasks`. */
+/** For each task, by position: the end of its last dependency, which one that was, and all dependencies. */
 export function findWaits(
   tasks: readonly RecordedTask[],
   waitsFor: readonly (readonly number[])[],

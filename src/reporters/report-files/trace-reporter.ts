@@ -1,7 +1,8 @@
-// `--report=trace.json`: a run in the trace event format, which ui.perfetto.dev and chrome://tracing open.
+// Writes a trace event file (`--report=trace.json`) for ui.perfetto.dev and chrome://tracing.
 //
-// Contract: scripts that ran at the same time are in lanes of their own (threads, there); a script's hooks are inside of it,
-// and arrows lead from what a script waited for to its start. Times are microseconds, in whole numbers.
+// Invariants:
+// - Concurrent scripts are in separate lanes (threads of the trace). Hooks are nested in their script.
+// - Arrows lead from dependencies to dependents. Times are integer microseconds.
 import { escapeJson } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
 import type { Reporter } from "../../tasks/task-events.ts";
@@ -13,7 +14,7 @@ import { describeOutcome, labelOf, titleOf } from "../../tasks/labels.ts";
 
 interface TraceEvent {
   readonly name: string;
-  /** X lasts, M names, s and f are an arrow's two ends. */
+  /** X is a duration, M a name, s and f are the ends of an arrow. */
   readonly ph: "X" | "M" | "s" | "f";
   readonly pid: number;
   readonly tid: number;
@@ -55,7 +56,7 @@ function describeRun({ tasks }: RecordedRun, { waitsFor }: TaskPlan, title: stri
   for (const [index, recorded] of tasks.entries()) {
     const { task, outcome, start, steps } = recorded;
     const lane = { pid: PROCESS, tid: lanes[index]! };
-    if (lane.tid === 0) continue; // it never ran
+    if (lane.tid === 0) continue; // the task never ran
     const [begin, end] = [micro(start), micro(endOf(recorded))];
     const saved = outcome.kind === "success" && outcome.saved !== undefined;
     const args = {
@@ -81,7 +82,8 @@ function describeRun({ tasks }: RecordedRun, { waitsFor }: TaskPlan, title: stri
     }
     for (const before of waits[index]!.before) {
       const flow = { name: "before", cat: "order", id: ++arrow };
-      // At the last moment of the one and the first of the other: an arrow belongs to what it begins and ends in.
+      // Viewers attach an arrow to the event at its timestamp: the last moment of the dependency and the first of
+      // the dependent.
       const ended = micro(endOf(tasks[before]!));
       if (lanes[before] === 0) continue;
       events.push({ ...flow, ph: "s", pid: PROCESS, tid: lanes[before]!, ts: Math.min(ended, begin) });
@@ -91,7 +93,7 @@ function describeRun({ tasks }: RecordedRun, { waitsFor }: TaskPlan, title: stri
   return events;
 }
 
-/** From 1, the first that is free when a task begins; 0 for what never ran. */
+/** Lane numbers from 1: the first free lane at a task's start; 0 for tasks that never ran. */
 function chooseLanes(tasks: RecordedRun["tasks"]): number[] {
   const lanes = tasks.map(() => 0);
   const free: number[] = [];

@@ -1,45 +1,45 @@
-// What a script has written, for a report: its beginning and its end, so that a talkative script makes neither rt nor the
-// report large. What is left out is counted, in whole lines where there are any.
+// Keeps the beginning and the end of a script's output for a report, so that memory and report size are bounded. It
+// omits whole lines if possible and counts the omitted bytes.
 
-/** Bytes, as everything here. */
+/** Sizes are in bytes. */
 const BEGINNING = 32 << 10;
 const END = 96 << 10;
-/** Of a script that succeeded in a run whose scripts wrote much. */
+/** Limits for successful scripts of a run with much output. */
 const SHORT_BEGINNING = 2 << 10;
 const SHORT_END = 6 << 10;
 const NEWLINE = 10;
 
 export interface OutputText {
   readonly beginning: string;
-  /** How many bytes are missing here. */
+  /** Number of bytes omitted between `beginning` and `end`. */
   readonly omitted: number;
-  /** "" unless some are. */
+  /** "" if no bytes are omitted. */
   readonly end: string;
 }
 
-export class KeptOutput {
+export class TruncatedOutput {
   readonly #beginning = new Bytes();
   readonly #end = new Bytes();
   #omitted = 0;
 
-  /** How much of it is kept. */
+  /** Number of bytes in memory. */
   get size(): number {
     return this.#beginning.length + this.#end.length;
   }
 
   append(bytes: Uint8Array): void {
-    const room = this.#omitted === 0 && this.#end.length === 0 ? BEGINNING - this.#beginning.length : 0;
-    this.#beginning.append(bytes.subarray(0, room));
-    this.#end.append(bytes.subarray(room));
+    const space = this.#omitted === 0 && this.#end.length === 0 ? BEGINNING - this.#beginning.length : 0;
+    this.#beginning.append(bytes.subarray(0, space));
+    this.#end.append(bytes.subarray(space));
     if (this.#end.length > 2 * END) this.trim();
   }
 
-  /** Nothing more comes for now. */
+  /** Truncates the end to its limit. */
   trim(): void {
     this.#omitted += this.#end.keepLast(END);
   }
 
-  /** The run's output as a whole is large, and this is of no great interest. */
+  /** Truncates further, because the run's output is large and this script succeeded. */
   shorten(): void {
     if (this.size <= SHORT_BEGINNING + SHORT_END) return;
     this.#end.prepend(this.#beginning.split(SHORT_BEGINNING));
@@ -53,7 +53,7 @@ export class KeptOutput {
     const end = this.#end.view();
     if (this.#omitted === 0)
       return { beginning: decoder.decode(Buffer.concat([beginning, end])), omitted: 0, end: "" };
-    // A line that is cut would be taken for one.
+    // A truncated line would look like a whole one.
     const from = beginning.lastIndexOf(NEWLINE) + 1 || beginning.length;
     const to = end.indexOf(NEWLINE) + 1;
     return {
@@ -64,7 +64,7 @@ export class KeptOutput {
   }
 }
 
-/** Bytes that grow, in one piece. */
+/** A growable byte buffer. */
 class Bytes {
   #buffer = new Uint8Array();
   #length = 0;
@@ -95,7 +95,7 @@ class Bytes {
     this.#length = this.#buffer.length;
   }
 
-  /** Keeps the first `size`, and hands out the rest. */
+  /** Keeps the first `size` bytes and returns the rest. */
   split(size: number): Uint8Array {
     const rest = this.view().slice(size);
     this.#buffer = this.view().slice(0, size);
@@ -103,12 +103,12 @@ class Bytes {
     return rest;
   }
 
-  /** @returns how many went */
+  /** Keeps the last `size` bytes. Returns the number of removed bytes. */
   keepLast(size: number): number {
-    const gone = this.#length - size;
-    if (gone <= 0) return 0;
-    this.#buffer = this.view().slice(gone);
+    const removed = this.#length - size;
+    if (removed <= 0) return 0;
+    this.#buffer = this.view().slice(removed);
     this.#length = size;
-    return gone;
+    return removed;
   }
 }

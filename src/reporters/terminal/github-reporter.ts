@@ -1,11 +1,11 @@
-// GitHub Actions: each script's output as a group that can be folded, whole, with nothing between its lines.
+// Reporter for GitHub Actions: the output of each script is one foldable group without other lines between.
 //
-// Contract: the script that started first and has not ended is shown as it runs; what others write meanwhile
-// is kept and shown when their turn comes; where there is no room to keep it, they wait. Lines carry no prefix, so the
-// annotations (`::error file=...`) that scripts print are understood.
-//
-// Not defended: a script may speak to the service as rt does, `::endgroup::` and `::stop-commands::` included; the
-// latter, without its end, makes rt's own commands plain text too. Names get no such voice: they are escaped.
+// Invariants:
+// - The script that started first and still runs is shown live. Output of the others is buffered until their groups
+//   open; if the buffer is full, those scripts wait (backpressure).
+// - Lines have no prefix, so that annotations of scripts (`::error file=...`) work.
+// - Names are escaped, so they cannot contain workflow commands. Output of scripts can, `::stop-commands::`
+//   included.
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
 import { TaskLog } from "../task-log.ts";
@@ -21,7 +21,7 @@ interface LogGroup {
 
 const NEWLINE = 10;
 
-/** @param fail told what keeps the output from being shown */
+/** @param fail called with the error that prevents output from being shown */
 export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) => void): Reporter {
   const waiting: LogGroup[] = [];
   let front: LogGroup | null = null;
@@ -34,14 +34,14 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
   }
 
   function advance(): Promise<void> {
-    advancing ??= move()
+    advancing ??= showReady()
       .catch(fail)
       .finally(() => (advancing = undefined));
     return advancing;
   }
 
-  /** Shows what was kept, closes what has ended, opens the next, until the front one is still running. */
-  async function move(): Promise<void> {
+  /** Shows buffered output, closes ended groups and opens the next one, until the front script is still running. */
+  async function showReady(): Promise<void> {
     for (;;) {
       front ??= open(waiting.shift());
       if (front === null) return;
@@ -64,9 +64,14 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
     return queue.write(1, `${lead}::warning::${commandText(message)}\n`);
   }
 
-  /** The script in front is never in the way of those that wait for it to end, unless it waits for one of them. */
+  /**
+   * Explains a stalled script. The front script never waits for a full buffer, so there is no deadlock unless it
+   * waits for another script itself.
+   */
   function onWait(task: ScriptTask, reason: string): void {
-    void warn(`No room to keep the output of ${labelOf(task)} (${reason}): it waits until its turn comes`);
+    void warn(
+      `Cannot buffer the output of ${labelOf(task)} (${reason}): the script waits until its group is shown`,
+    );
   }
 
   const entryOf = (task: ScriptTask): LogGroup | undefined =>

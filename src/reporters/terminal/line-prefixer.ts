@@ -1,24 +1,25 @@
-// Puts a prefix before every line of one stream of bytes.
+// Inserts a prefix before every line of a byte stream.
 //
-// Contract: taking the prefixes away gives the bytes back, whatever they are (invalid UTF-8, NUL, CRLF, bare
-// CR); only a last line without a line break gets one. Whole lines leave at once; an unfinished one waits
-// for its end, up to `HOLD_TIME` or `HOLD_SIZE`, and then leaves in pieces. If something else has to be
-// written while a piece stands open, its line is ended and resumes behind a new prefix: streams that never
-// break their lines take no more memory than others and hold nobody up.
+// Invariants:
+// - Removing the prefixes restores the bytes exactly; only an unterminated last line gets a line break.
+// - Whole lines are written at once. A partial line is buffered up to `HOLD_TIME` or `HOLD_SIZE` and then written
+//   in chunks.
+// - Other output that interrupts a partial line ends it; the line continues behind a new prefix. Memory is bounded.
 //
-// Surprising: bytes are handled as Latin-1 strings, in which every byte is one character, because the engine
-// replaces in strings faster than any loop over bytes can, except where lines are very short. `Buffer` is left to
-// functions that are called for lines alone: the engine makes it when a function that mentions it is first called.
+// Non-obvious: bytes are handled as Latin-1 strings, because the engine's `replaceAll` is faster than a loop over
+// bytes, except
+// for very short lines. Only small functions mention `Buffer`, because the engine creates it when such a function
+// is first called.
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 
 const HOLD_TIME = 100; // ms
 const HOLD_SIZE = 1 << 16;
 const SLICE = 1 << 15;
 const NEWLINE = 10;
-/** Below this many bytes a line, the loop over bytes wins. */
+/** Below this number of bytes a line, the loop over bytes is faster. */
 const SHORT_LINE = 16;
 
-/** Who has a line standing open on the terminal or pipe, over all streams of a run. */
+/** Tracks which stream of a run has written a partial line to the terminal or pipe. */
 export class OpenLine {
   #owner: LinePrefixer | null = null;
 
@@ -26,7 +27,7 @@ export class OpenLine {
     return this.#owner;
   }
 
-  /** Ends whatever line another stream has open. */
+  /** Ends the partial line of another stream. */
   take(next: LinePrefixer | null, isLeftOpen: boolean): void {
     if (this.#owner !== null && this.#owner !== next) this.#owner.breakLine();
     this.#owner = isLeftOpen ? next : null;
@@ -38,7 +39,7 @@ export interface PrefixerOptions {
   readonly descriptor: 1 | 2;
   readonly prefix: string;
   readonly openLine: OpenLine;
-  /** Whether a line goes out bare, by its first bytes (a command for the CI service, say). */
+  /** Whether a line is printed without prefix, by its first bytes (for example a workflow command). */
   readonly isBare?: (line: Uint8Array) => boolean;
 }
 
@@ -46,10 +47,10 @@ export class LinePrefixer {
   readonly #options: PrefixerOptions;
   readonly #prefix: Uint8Array;
   #separator: string | undefined;
-  /** The unfinished line, or what is left of it. */
+  /** The buffered part of the unfinished line. */
   #held: Uint8Array[] = [];
   #heldSize = 0;
-  /** Whether the beginning of the held line has been written already. */
+  /** Whether the beginning of the buffered line has been written already. */
   #isOpen = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #areLinesShort = false;
@@ -62,7 +63,7 @@ export class LinePrefixer {
   write(bytes: Uint8Array): void | Promise<void> {
     const lastBreak = bytes.lastIndexOf(NEWLINE);
     if (lastBreak >= 0) {
-      this.#releaseHeld();
+      this.#flushHeld();
       let pending: void | Promise<void> = undefined;
       for (let start = 0; start <= lastBreak; start += SLICE) {
         pending = this.#emit(bytes.subarray(start, Math.min(start + SLICE, lastBreak + 1))) ?? pending;
@@ -71,19 +72,19 @@ export class LinePrefixer {
       return pending;
     }
     if (this.#heldSize + bytes.length > HOLD_SIZE || this.#isOpen) {
-      this.#releaseHeld();
+      this.#flushHeld();
       return this.#emit(bytes);
     }
     this.#hold(bytes);
   }
 
-  /** No more bytes will come: the last line is ended. */
+  /** Ends the stream and its last line. */
   end(): void {
-    this.#releaseHeld();
+    this.#flushHeld();
     if (this.#isOpen) this.#options.openLine.take(null, false);
   }
 
-  /** Called by whoever has to write while our line stands open. */
+  /** Called when other output interrupts this stream's partial line. */
   breakLine(): void {
     this.#isOpen = false;
     void this.#options.queue.write(this.#options.descriptor, "\n");
@@ -92,10 +93,10 @@ export class LinePrefixer {
   #hold(bytes: Uint8Array): void {
     this.#held.push(bytes.slice());
     this.#heldSize += bytes.length;
-    this.#timer ??= setTimeout(() => this.#releaseHeld(), HOLD_TIME);
+    this.#timer ??= setTimeout(() => this.#flushHeld(), HOLD_TIME);
   }
 
-  #releaseHeld(): void {
+  #flushHeld(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const held = this.#held;
@@ -115,7 +116,7 @@ export class LinePrefixer {
   }
 
   #writePrefixed(bytes: Uint8Array): number {
-    if (bytes.indexOf(NEWLINE) < 0) return this.#writePiece(bytes);
+    if (bytes.indexOf(NEWLINE) < 0) return this.#writePartialLine(bytes);
     if (this.#areLinesShort) return this.#writeByBytes(bytes);
     const text = asBuffer(bytes).toString("latin1");
     this.#separator ??= `\n${asBuffer(this.#prefix).toString("latin1")}`;
@@ -130,8 +131,8 @@ export class LinePrefixer {
     return lead + prefixed.length;
   }
 
-  /** Part of a line: nothing to look for, and no string to be made of what may be very long. */
-  #writePiece(bytes: Uint8Array): number {
+  /** Writes a part of a line without a search and without creating a string, because it may be very long. */
+  #writePartialLine(bytes: Uint8Array): number {
     const lead = this.#isOpen ? 0 : this.#prefix.length;
     const { buffer, offset } = this.#options.queue.reserve(lead + bytes.length);
     if (lead > 0) buffer.set(this.#prefix, offset);
@@ -164,8 +165,8 @@ export class LinePrefixer {
   #writeSelectively(bytes: Uint8Array, isBare: (line: Uint8Array) => boolean): number {
     const parts: Uint8Array[] = [];
     for (let start = 0; start < bytes.length;) {
-      const found = bytes.indexOf(NEWLINE, start);
-      const end = found < 0 ? bytes.length : found + 1;
+      const lineBreak = bytes.indexOf(NEWLINE, start);
+      const end = lineBreak < 0 ? bytes.length : lineBreak + 1;
       const line = bytes.subarray(start, end);
       if (!(start === 0 && this.#isOpen) && !isBare(line)) parts.push(this.#prefix);
       parts.push(line);

@@ -1,20 +1,20 @@
-// What the live view draws, as pure functions from states and a terminal's size to lines.
+// Pure functions that render the live view: from block states and a terminal size to lines.
 import { oneLine } from "../../printable.ts";
 
 export interface BlockState {
   /** `PKG SCRIPT`. */
   readonly title: string;
   readonly command: string;
-  /** The last lines, already free of control sequences other than colours. */
+  /** The last lines, without control sequences except colours. */
   readonly lines: readonly string[];
-  /** How many lines there were in all. */
+  /** Number of all lines. */
   readonly total: number;
   readonly status: string;
   readonly tone: "running" | "succeeded" | "failed" | "skipped";
 }
 
 export interface Frame {
-  /** None is as wide as the terminal was. */
+  /** Every line is narrower than the terminal. */
   readonly lines: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface FrameOptions extends BlockOptions {
 const TONES = { running: 36, succeeded: 32, failed: 31, skipped: 33 } as const;
 const HEADER_AND_STATUS = 2;
 
-/** Blocks one below the other, shortened until they fit; the last row of the terminal stays free. */
+/** Renders blocks one below the other, shortened to fit. The last row of the terminal stays free. */
 export function renderFrame(blocks: readonly BlockState[], options: FrameOptions): Frame {
   const { rows, columns, waiting } = options;
   const available = Math.max(rows - 1, 1);
@@ -56,18 +56,18 @@ export function renderFrame(blocks: readonly BlockState[], options: FrameOptions
   return { lines: lines.slice(0, available) };
 }
 
-/** How many lines each block may show: equal shares of `rows`, and what some do not need for the others. */
+/** Distributes `rows` among blocks: equal shares, and unused rows of some go to the others. */
 function shareRows(blocks: readonly BlockState[], rows: number, elideLines: number): number[] {
   const most = elideLines === 0 ? Number.POSITIVE_INFINITY : elideLines;
   const wanted = blocks.map(({ lines }) => Math.min(lines.length, most));
   const shares = blocks.map(() => 0);
-  let left = rows;
+  let remaining = rows;
   const byNeed = [...blocks.keys()].sort((a, b) => wanted[a]! - wanted[b]!);
   for (const [position, index] of byNeed.entries()) {
-    const fair = Math.floor(left / (blocks.length - position));
+    const fair = Math.floor(remaining / (blocks.length - position));
     const isElided = wanted[index]! > fair || blocks[index]!.total > wanted[index]!;
-    shares[index] = Math.max(0, Math.min(wanted[index]!, isElided ? fair - 1 : fair)); // one row for the elision's note
-    left -= shares[index]! + (isElided ? 1 : 0);
+    shares[index] = Math.max(0, Math.min(wanted[index]!, isElided ? fair - 1 : fair)); // one row is for the note about elided lines
+    remaining -= shares[index]! + (isElided ? 1 : 0);
   }
   return shares;
 }
@@ -87,18 +87,18 @@ export function renderBlock(block: BlockState, { columns, elideLines, useColor }
   return lines;
 }
 
-/** At most `width` columns, colours closed. */
+/** Cuts text to at most `width` columns and resets colours. */
 export function clip(text: string, width: number): string {
   const close = text.includes("\x1b") ? "\x1b[0m" : "";
   if (Bun.stringWidth(text) <= width) return text + close;
   const most = Math.max(width - 1, 0);
-  let kept = Bun.sliceAnsi(text, 0, most);
-  // A wide character across the edge counts as inside.
-  if (Bun.stringWidth(kept) > most) kept = Bun.sliceAnsi(text, 0, most - 1);
-  return `${kept}…${close}`;
+  let clipped = Bun.sliceAnsi(text, 0, most);
+  // A wide character that crosses the edge is included, so cut once more.
+  if (Bun.stringWidth(clipped) > most) clipped = Bun.sliceAnsi(text, 0, most - 1);
+  return `${clipped}…${close}`;
 }
 
-/** How many rows lines take that were drawn for another width: a terminal breaks what has become too long. */
+/** Number of rows of lines that were drawn for another width, because a terminal wraps lines that are too long. */
 export function rowsTaken({ lines }: Frame, columns: number): number {
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
 }

@@ -1,12 +1,13 @@
-// The live view on a terminal: the scripts that run, each with its last lines, redrawn in place; what has
-// ended scrolls up for good.
+// Live view on a terminal: shows running scripts with their last lines, redrawn in place. Ended scripts scroll up.
 //
-// Contract: never more rows than the terminal has, never a line that wraps, whatever is resized: so nothing
-// is left behind when the view is redrawn. Of each script the last `elideLines` lines are shown (0: all, once
-// it has ended), and the whole output of a failed one at the end.
+// Invariants:
+// - The view never has more rows than the terminal and no line wraps, so a redraw leaves no remains, also after a
+//   resize.
+// - Each script shows its last `elideLines` lines (0: all, once it has ended). At the end, all output of failed
+//   scripts is printed.
 //
-// Surprising: when the terminal has become narrower, it has itself broken the lines that were drawn before,
-// so the rows to go back over are counted anew with the old lines and the new width.
+// Non-obvious: a narrower terminal wraps the lines that were drawn before. The number of rows to go back is
+// computed from the old lines and the new width.
 import { outputs } from "../../../platform/terminal/output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
@@ -24,7 +25,7 @@ export interface LiveOptions {
   /** 0 for all. */
   readonly elideLines: number;
   readonly useColor: boolean;
-  /** Without the commands. */
+  /** Whether to omit the commands. */
   readonly silent: boolean;
 }
 
@@ -36,14 +37,14 @@ interface LiveTask {
 }
 
 const REDRAW_AFTER = 50; // ms
-const KEPT_WHEN_ALL = 100;
+const LINES_IN_MEMORY = 100;
 const BEGIN_UPDATE = "\x1b[?2026h";
 const END_UPDATE = "\x1b[?2026l";
 
 export function createLiveReporter({ tasks, queue, elideLines, useColor, silent }: LiveOptions): Reporter {
   const running = new Map<ScriptTask, LiveTask>();
   const failed = new Map<ScriptTask, LiveTask>();
-  /** They have not begun. */
+  /** Tasks that have not started. */
   const waiting = new Set(tasks);
   let isComplete = true;
   let drawn: Frame = { lines: [] };
@@ -57,7 +58,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     }, REDRAW_AFTER);
   }
 
-  /** A terminal that takes nothing (Ctrl-S) gets one picture when it goes on, not all that it has missed. */
+  /** A suspended terminal (Ctrl-S) gets one frame when it continues, not all missed ones. */
   function drawUnlessHeldUp(): void {
     if (queue.isHeldUp) requestRedraw();
     else draw();
@@ -68,8 +69,8 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     const blocks = [...running.values()].map(blockOf);
     const next = renderFrame(blocks, { columns, rows, elideLines, waiting: waiting.size, useColor });
     const back = Math.min(rowsTaken(drawn, columns), rows - 1);
-    // Overwritten line by line, not erased first: no flicker, and terminals that keep what is erased from
-    // their first row on (tmux) have nothing to keep.
+    // Lines are overwritten and not erased first. That avoids flicker, and tmux does not store erased rows in its
+    // history.
     const text = scrolled + next.lines.map((line) => `${line}\n`).join("");
     const start = back > 0 ? `\x1b[${back}A\r` : "\r";
     void queue.write(1, `${BEGIN_UPDATE}${start}${text.replaceAll("\n", "\x1b[K\n")}\x1b[J${END_UPDATE}`);
@@ -97,7 +98,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
       ? blockOf(live)
       : { title: nameScript(task, task.scriptName), command: "", lines: [], total: 0, status, tone };
     if (live && elideLines === 0 && block.total > block.lines.length) {
-      // All lines are wanted, and there are more than are kept: they come from the log.
+      // All lines are requested, but only the last ones are in memory: the rest is read from the log.
       draw();
       eraseFrame(columns);
       void queue.write(1, `${clip(block.title, columns - 1)}\n`);
@@ -108,7 +109,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           .join("\n") + "\n";
     } else {
       scrolled += `${renderBlock({ ...block, status, tone }, { columns, elideLines, useColor }).join("\n")}\n`;
-      if (live && tone === "failed" && block.total > (elideLines || KEPT_WHEN_ALL)) failed.set(task, live);
+      if (live && tone === "failed" && block.total > (elideLines || LINES_IN_MEMORY)) failed.set(task, live);
       else live?.log.discard();
     }
     requestRedraw();
@@ -135,13 +136,13 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
       switch (event.type) {
         case "step-start": {
           waiting.delete(event.task);
-          const known = running.get(event.task);
-          if (known) known.command = event.step.command;
+          const live = running.get(event.task);
+          if (live) live.command = event.step.command;
           else
             running.set(event.task, {
               task: event.task,
-              lines: new LastLines(elideLines || KEPT_WHEN_ALL),
-              log: new TaskLog({ whenFull: "forget" }),
+              lines: new LastLines(elideLines || LINES_IN_MEMORY),
+              log: new TaskLog({ whenFull: "drop" }),
               command: event.step.command,
             });
           return requestRedraw();
@@ -174,7 +175,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           }
           return requestRedraw();
         case "resume":
-          drawn = { lines: [] }; // the shell has written below
+          drawn = { lines: [] }; // the shell has written below the view
           return draw();
         case "step-end":
         case "interrupt":
@@ -186,7 +187,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
       process.off("SIGWINCH", resized);
       draw();
       for (const live of failed.values()) {
-        void queue.write(1, `\n${labelOf(live.task)}: all of its output\n`);
+        void queue.write(1, `\n${labelOf(live.task)}: complete output\n`);
         printLog(live);
       }
       return isComplete;
@@ -194,7 +195,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   };
 }
 
-/** Below some size there is nothing to be drawn; such a terminal is taken for a little larger. */
+/** Very small terminals are treated as slightly larger, because nothing would fit. */
 function terminalSize(): { columns: number; rows: number } {
   const { columns, rows } = outputs.terminalSize() ?? { columns: 80, rows: 24 };
   return { columns: Math.max(columns, 8), rows: Math.max(rows, 3) };

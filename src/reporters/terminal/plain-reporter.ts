@@ -1,5 +1,5 @@
-// The output of one script, as if it stood alone at the terminal: its bytes as they are, each stream where the script wrote
-// it, and in front of each step its command, on standard error.
+// Prints one script as if it ran directly in the terminal. Its bytes are unchanged and each stream goes to its own
+// descriptor. The command of each step is printed to stderr.
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";

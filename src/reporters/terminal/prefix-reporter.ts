@@ -1,8 +1,9 @@
-// The output of many scripts, line by line, each behind the name of its script.
+// Prints the output of many scripts line by line, each line prefixed with its script.
 //
-// Contract: two styles. "script" (plain `--filter` and `--workspaces`): `PKG SCRIPT: line`, everything on
-// standard output, hooks under their own names. "label" (`--parallel`, `--sequential`): `LABEL | line`,
-// labels aligned and coloured in turn, each stream where the script wrote it, statuses on standard error.
+// Invariants:
+// - Style "script" (`--filter`, `--workspaces`): `PKG SCRIPT: line`, all on stdout, hooks under their own names.
+// - Style "label" (`--parallel`, `--sequential`): `LABEL | line`, aligned and coloured labels, each stream on its
+//   own descriptor, outcomes on stderr.
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { TaskStep, ScriptTask } from "../../tasks/task.ts";
@@ -23,7 +24,7 @@ export interface PrefixOptions {
   readonly tasks: readonly ScriptTask[];
   readonly queue: OutputQueue;
   readonly useColor: boolean;
-  /** Leave the CI service's own commands (annotations, groups) without a prefix. */
+  /** Whether workflow commands of the CI service (annotations, groups) get no prefix. */
   readonly passCommands: boolean;
 }
 
@@ -94,7 +95,7 @@ export function createPrefixReporter({
           );
         case "task-end": {
           const { kind } = event.outcome;
-          // Every other outcome was told when its step ended.
+          // All other outcomes were printed at the end of their step.
           if (
             kind === "skipped" ||
             kind === "unstartable" ||

@@ -1,5 +1,6 @@
-// The closing words of a run with several scripts: how many did what, which failed and which took longest.
-// On standard error, so that the scripts' own output can be piped on; not with --silent.
+// Prints the summary of a run with several scripts: counts by outcome, failures and the slowest scripts. It goes to
+// stderr, so
+// that the output of scripts can be piped.
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask, TaskOutcome } from "../../tasks/task.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
@@ -14,7 +15,7 @@ interface TaskSummary {
 const SLOWEST = 3;
 
 export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Reporter {
-  /** Of a task that has run again, the last. */
+  /** The latest outcome of each task. */
   const last = new Map<ScriptTask, TaskSummary>();
   let end = 0;
   return {
@@ -31,7 +32,7 @@ export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Re
   };
 }
 
-/** `total` is the run's milliseconds. */
+/** @param total duration of the run in milliseconds */
 function renderSummary(results: readonly TaskSummary[], total: number, useColor: boolean): string {
   const count = (kind: (outcome: TaskOutcome) => boolean) =>
     results.filter(({ outcome }) => kind(outcome)).length;
@@ -41,9 +42,9 @@ function renderSummary(results: readonly TaskSummary[], total: number, useColor:
     [count(({ kind }) => kind === "skipped"), "skipped"],
     [count(({ kind }) => kind === "stopped"), "stopped"],
   ] as const;
-  const told = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
+  const summary = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
   const paint = (code: number, text: string) => (useColor ? `\x1b[${code}m${text}\x1b[0m` : text);
-  const lines = [`\n${results.length} scripts in ${formatDuration(total)}: ${told.join(", ")}`];
+  const lines = [`\n${results.length} scripts in ${formatDuration(total)}: ${summary.join(", ")}`];
   for (const { task, outcome } of results.filter((result) => isFailure(result.outcome))) {
     lines.push(`${paint(31, "Failed:")}  ${labelOf(task)} (${describeOutcome(outcome)})`);
   }

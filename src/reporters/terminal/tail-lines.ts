@@ -1,10 +1,12 @@
-// The last lines of a stream of bytes, as a terminal would show them, and how many there were.
+// Keeps the last lines of a byte stream as a terminal would show them, and counts all lines.
 //
-// Contract: bounded memory whatever comes, a line without an end included. Progress bars show what follows
-// their last CR; colours stay, every other control sequence and tabs do not.
+// Invariants:
+// - Memory is bounded, also for an endless line.
+// - Text after the last CR replaces the line (progress bars). Colours are kept; other control sequences and tabs
+//   are not.
 
 const NEWLINE = 10;
-const LONGEST_LINE = 4096; // bytes kept of a line: more than any terminal is wide
+const MAX_LINE_LENGTH = 4096; // bytes kept of a line, more than any terminal is wide
 
 export class LastLines {
   readonly #limit: number;
@@ -16,7 +18,7 @@ export class LastLines {
     this.#limit = limit;
   }
 
-  /** Lines so far, an unfinished one included. */
+  /** Number of lines so far, including an unfinished one. */
   get total(): number {
     return this.#complete + (this.#open.length > 0 ? 1 : 0);
   }
@@ -54,7 +56,7 @@ const CONTROL_SEQUENCES =
   /\x1b(?:\[[0-?]*[ -/]*[@-ln-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-Z\\^-~])/g;
 const COLOR = /(\x1b\[[\d;:]*m)/;
 
-/** Pure: what is to be seen of a line. */
+/** Pure. Returns the visible text of a line. */
 export function displayLine(line: string): string {
   const ended = line.endsWith("\r") ? line.slice(0, -1) : line;
   const visible = ended.slice(ended.lastIndexOf("\r") + 1).replace(CONTROL_SEQUENCES, "");
@@ -72,5 +74,5 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
 }
 
 function keepEnd(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return bytes.length > LONGEST_LINE ? bytes.slice(-LONGEST_LINE) : bytes;
+  return bytes.length > MAX_LINE_LENGTH ? bytes.slice(-MAX_LINE_LENGTH) : bytes;
 }

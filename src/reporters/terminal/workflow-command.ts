@@ -1,9 +1,9 @@
-// The commands that GitHub Actions reads from a log: `::error file=x::text`, `##[group]name`.
+// Recognizes and escapes workflow commands of GitHub Actions: `::error file=x::text`, `##[group]name`.
 import { oneLine } from "../../printable.ts";
 
 const COMMAND = /^(?:::[a-z][\w-]*[ :]|##\[)/;
 
-/** Whether a line is a command for the service rather than text. */
+/** Whether a line is a workflow command and not text. */
 export function isWorkflowCommand(line: Uint8Array): boolean {
   const first = line[0];
   return (
@@ -12,12 +12,12 @@ export function isWorkflowCommand(line: Uint8Array): boolean {
   );
 }
 
-/** The text of a command; the service reads `%0A` there as a line break. */
+/** Escapes the text of a command, in which `%0A` means a line break. */
 export function commandText(text: string): string {
   return oneLine(text).replaceAll("%", "%25");
 }
 
-/** The value of a command's property, which a comma or a colon would end. */
+/** Escapes a property of a command, which a comma or a colon would end. */
 export function commandProperty(text: string): string {
   return commandText(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }

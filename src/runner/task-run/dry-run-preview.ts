@@ -23,10 +23,10 @@ export async function renderPreview(
   const reasons = await explainCached(plan, request, queue);
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("../../reporters/plan/dry-run.ts");
-    const { places, sketches } = await findPlaces(plan, request, reasons);
+    const { placements, previews } = await findPlaces(plan, request, reasons);
     const unshared =
       request.share && (await (await import("../../tasks/leases/shared-run.ts")).findUnshared(plan, request));
-    return renderPlan(plan, request, format, { reasons, places, sketches, unshared });
+    return renderPlan(plan, request, format, { reasons, placements, previews, unshared });
   }
   const { explainTasks } = await import("../../tasks/planning/selection-reasons.ts");
   const { renderGraph } = await import("../../reporters/plan/plan-graph.ts");
@@ -64,12 +64,13 @@ async function findPlaces(
   request: TaskRequest,
   reasons: ReadonlyMap<ScriptTask, CacheReason>,
 ) {
-  const places = new Map<ScriptTask, Placement>();
+  const placements = new Map<ScriptTask, Placement>();
   const { eligibilityOf, previewRemote } = request;
   if (eligibilityOf)
-    for (const task of plan.tasks) places.set(task, choosePlacement(eligibilityOf(task), reasons.get(task)));
-  const remote = plan.tasks.filter((task) => places.get(task)?.place === "remote");
-  const sketches: ReadonlyMap<ScriptTask, RemotePreview> =
+    for (const task of plan.tasks)
+      placements.set(task, choosePlacement(eligibilityOf(task), reasons.get(task)));
+  const remote = plan.tasks.filter((task) => placements.get(task)?.place === "remote");
+  const previews: ReadonlyMap<ScriptTask, RemotePreview> =
     remote.length > 0 && previewRemote ? await previewRemote(remote, plan) : new Map();
-  return { places, sketches };
+  return { placements, previews };
 }

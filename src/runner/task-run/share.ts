@@ -11,7 +11,7 @@ import { UserError } from "../../user-error.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import type { ShareSettings } from "../../config/settings/share.ts";
 import type { RunCoordinator } from "../../distributed/coordinator.ts";
-import { openRedisBoard } from "../../distributed/redis-coordinator.ts";
+import { openRedisCoordinator } from "../../distributed/redis-coordinator.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
 import { textField } from "../../workspace/package-json.ts";
 import { findRoot } from "../../config/root-project.ts";
@@ -37,14 +37,14 @@ export async function openCoordinator(
     (
       await readVariables({ server: `the Redis ${url}`, names: [PASSWORD], named: [] }, config, directory)
     ).get(PASSWORD);
-  return await openRedisBoard({
+  return await openRedisCoordinator({
     server: { url, user, password: password ?? "" },
     id,
     plan,
     machine: name ?? process.getBuiltinModule("node:os").hostname(),
     project: basename(findRoot(directory) ?? directory),
-    life: duration("RT_SHARE_LIFE", LIFE),
-    patience: duration("RT_SHARE_PATIENCE", PATIENCE),
+    leaseTime: duration("RT_SHARE_LIFE", LIFE),
+    retryTimeout: duration("RT_SHARE_PATIENCE", PATIENCE),
   });
 }
 

@@ -88,7 +88,7 @@ async function watchPlans(
   for (const signal of signals) process.on(signal, onSignal);
   const clear = async () => void (watch.clearsScreen && (await clearScreen()));
   trees.adoptOrphans();
-  notes.tellScope(changes.watcher);
+  notes.printScope(changes.watcher);
   try {
     for (;;) {
       number += 1;
@@ -116,14 +116,14 @@ async function watchPlans(
         const status = await runTasks({ ...request.tasks, standsAlone, watcher: session }, plan);
         if (!session.isOver || stop) return status;
         session = undefined;
-        notes.printBy();
+        notes.setPrinter();
       } else {
-        notes.tellEnd({ code: 1, signal: null });
+        notes.printExit({ code: 1, signal: null });
         if (reasons.length === 0) await new Promise<void>((resolve) => (wake = resolve));
         if (stop) return { signal: stop };
       }
       await clear();
-      notes.tellReasons(reasons);
+      notes.printReasons(reasons);
     }
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
@@ -137,7 +137,7 @@ async function orExplain<T>(make: () => Promise<T>, notes: WatchMessages): Promi
   } catch (error) {
     const { name, message, hint } = error as UserError;
     if (name !== "Failure" && name !== "PackageJsonError") throw error;
-    notes.tellMistake(message, hint);
+    notes.printError(message, hint);
     return undefined;
   }
 }

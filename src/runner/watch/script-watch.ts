@@ -78,7 +78,7 @@ export async function watchRun(
   const signals = host.heeded(SIGNALS);
   for (const signal of signals) process.on(signal, onSignal);
   trees.adoptOrphans();
-  notes.tellScope(changes.watcher);
+  notes.printScope(changes.watcher);
   while (!stop) {
     reasons = [];
     hasExited = false;
@@ -98,7 +98,7 @@ export async function watchRun(
     const exited = child.done.then((exit) => {
       hasExited = true;
       look();
-      if (reasons.length === 0 && !stop) notes.tellEnd(exit);
+      if (reasons.length === 0 && !stop) notes.printExit(exit);
     });
     await Promise.race([woken, exited]);
     if (reasons.length === 0 && !stop) await woken;
@@ -108,7 +108,7 @@ export async function watchRun(
     if (stop && process.pid === 1) return await ending;
     if (stop) break;
     if (settings.clearsScreen) await clearScreen();
-    notes.tellReasons(reasons);
+    notes.printReasons(reasons);
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop! };

@@ -152,7 +152,7 @@ export class WatchSession implements WatchHooks {
   #start(tasks: ReadonlySet<ScriptTask>, paths: readonly string[]): void {
     const { notes } = this.#options;
     if (tasks.size === 0) {
-      notes.tellReasons(paths, "; nothing that was chosen depends on it");
+      notes.printReasons(paths, "; no selected package depends on it");
       return;
     }
     const again = this.#run!.again([...tasks]);
@@ -161,7 +161,7 @@ export class WatchSession implements WatchHooks {
       if (typeof affected !== "string" && affected.some((task) => again.includes(task)))
         this.#counts.set(affected, count + 1);
     if (this.#isIdle) this.#reasons = [...this.#reasons, ...paths];
-    else notes.tellReasons(paths);
+    else notes.printReasons(paths);
   }
 
   isExact(path: string): boolean {
@@ -188,7 +188,7 @@ export class WatchSession implements WatchHooks {
 
   onBegin(run: WatchedRun): void {
     this.#run = run;
-    this.#options.notes.printBy((line) => run.say(line));
+    this.#options.notes.setPrinter((line) => run.say(line));
     this.#options.onReady();
   }
 
@@ -242,12 +242,12 @@ export class WatchSession implements WatchHooks {
   onIdle(status: RunStatus): void {
     this.#isIdle = true;
     const [code, signal] = typeof status === "number" ? [status, null] : [1, status.signal];
-    this.#options.notes.tellEnd({ code, signal });
+    this.#options.notes.printExit({ code, signal });
   }
 
   async onRound(): Promise<void> {
     await this.#options.clear();
-    this.#options.notes.tellReasons(this.#reasons);
+    this.#options.notes.printReasons(this.#reasons);
     this.#reasons = [];
     this.#isIdle = false;
   }

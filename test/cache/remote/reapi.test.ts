@@ -144,7 +144,7 @@ test.skipIf(!CAN_TRACE)("a dry run asks nobody, unless it is told to, and says w
   const miss = "build runs: it has not run before";
   const text = await look("--dry-run");
   expect(text).toMatchObject({ stderr: "", calls: [] });
-  expect(text.stdout).toContain(`  ${miss}; remote: not asked, which --cache=local:r,remote:r does\n`);
+  expect(text.stdout).toContain(`  ${miss}; remote: not asked (use --cache=local:r,remote:r)\n`);
   const cacheOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).tasks[0].cache;
   expect(cacheOf(await look("--dry-run=json"))).toEqual({
     result: "miss",
