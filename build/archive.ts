@@ -69,7 +69,7 @@ function padding(length: number, block: number): Buffer {
   return Buffer.alloc((block - (length % block)) % block);
 }
 
-/** @param root whether the names stand behind ".//", with a folder of that name, as dpkg wants it */
+/** @param root whether the names stand behind "./", with a folder of that name, as dpkg wants it */
 export function tar(files: readonly ArchiveFile[], root = ""): Uint8Array {
   const folders = [...(root ? [""] : []), ...foldersOf(files)];
   const parts = folders.map((path) => tarHeader(root + path, 0, 0o755));

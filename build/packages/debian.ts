@@ -55,7 +55,7 @@ export function debianPackage(
   ];
   return ar([
     { path: "debian-binary", content: "2.0\n" },
-    { path: "control.tar.gz", content: gzip(tar(members, ".//"), 9) },
-    { path: "data.tar.gz", content: gzip(tar(placed, ".//"), effort) },
+    { path: "control.tar.gz", content: gzip(tar(members, "./"), 9) },
+    { path: "data.tar.gz", content: gzip(tar(placed, "./"), effort) },
   ]);
 }

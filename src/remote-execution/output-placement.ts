@@ -92,7 +92,7 @@ function requireInside(directory: string, output: string): void {
   for (let parent = dirname(join(home, output)); parent !== home; parent = dirname(parent)) {
     if (!lstatSync(parent, { throwIfNoEntry: false })) continue;
     const way = relative(home, realpathSync(parent));
-    if (way === ".." || way.startsWith("../runner/"))
+    if (way === ".." || way.startsWith("../"))
       throw new UserError(`The output ${oneLine(output)} lies behind a link that leads out of the package`);
   }
 }

@@ -67,7 +67,7 @@ function describe(pattern: string, where: string): string {
 function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
   let source = isNegated ? text.slice(1) : text;
-  if (source.startsWith(".//")) source = source.slice(2);
+  if (source.startsWith("./")) source = source.slice(2);
   while (source.endsWith("/")) source = source.slice(0, -1);
   source ||= ".";
   const alternatives = expandBraces(source);

@@ -73,6 +73,6 @@ const MEANS_MORE = /[*?[\]{}!^\\]|\.\.\./;
 /** By its path, which no other package has; by its name where the path would be a pattern. */
 function selectorOf(cwd: string, { directory, name }: Package): string {
   const path = relative(cwd, directory).replaceAll("\\", "/");
-  const written = path === "" ? "." : path.startsWith("../../") || path === ".." ? path : `./${path}`;
+  const written = path === "" ? "." : path.startsWith("../") || path === ".." ? path : `./${path}`;
   return MEANS_MORE.test(written.replace(/^(?:\.\.\/)*/, "")) ? name : written;
 }

@@ -1,7 +1,7 @@
 // Finds what a name means.
 //
 // Contract (specification, "Script runner command line", rules 4 and 5): scripts, source files, binaries of
-// packages, commands of the system (only with `run`), in this order; absolute paths and `.//` are always
+// packages, commands of the system (only with `run`), in this order; absolute paths and `./` are always
 // files; without `run` a file with a source extension comes first. A program given by path whose first
 // bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript; one marked for Node.js is JavaScript,
 // and rt runs it. Found by its name, as a binary or a command, that one runs with Node.js unless --rt is given.
