@@ -15,8 +15,8 @@ const read = async (name: string) => await Bun.file(join(FOLDER, name)).text();
 const YOUNGER =
   /label "(?:macos-15|macos-15-intel|windows-2025|windows-11-arm|ubuntu-24\.04(?:-arm)?)" is unknown|permission scope "attestations"/;
 
-test("there is a workflow for tests and one for releases", () => {
-  expect(files).toEqual(["release.yml", "test.yml"]);
+test("workflows exist for tests, nightly checks and releases", () => {
+  expect(files).toEqual(["nightly.yml", "release.yml", "test.yml"]);
 });
 
 for (const name of files) {
@@ -38,7 +38,13 @@ for (const name of files) {
     };
     expect(permissions).toEqual({ contents: "read" });
     for (const [job, { "timeout-minutes": minutes }] of Object.entries(jobs))
-      expect({ job, isLimited: minutes !== undefined && minutes <= 30 }).toEqual({ job, isLimited: true });
+      expect({
+        job,
+        isLimited: minutes !== undefined && minutes <= (name === "nightly.yml" ? 180 : 30),
+      }).toEqual({
+        job,
+        isLimited: true,
+      });
     expect(text).not.toMatch(/registry|npmjs|https?:/);
     expect(text).not.toMatch(/run:.*\$\{\{/);
   });
