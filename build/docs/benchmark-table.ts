@@ -62,7 +62,7 @@ function headlinesOf(rows: readonly Measured[]): Measured[] {
 
 function tableOf(rows: readonly Measured[]): string {
   return renderTable(
-    ["Measured", "rt", "Beside it", "rt has"],
+    ["Measured", "rt", "Compared with", "Ratio"],
     rows.map(({ figure, ours, peer, ratio }) => [
       wordingOf(figure),
       ours,
