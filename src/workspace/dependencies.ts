@@ -5,7 +5,8 @@
 // (`npm:real@1`, `workspace:real@*`) counts for what it stands for, a path (`file:`, `link:`, `portal:`,
 // `workspace:./x`) for the member that lives there. Versions do not count: whether a range fits is the
 // package manager's decision. A package does not depend on itself.
-import type { MemberPackage } from "./members.ts";
+import { UserError } from "../user-error.ts";
+import type { MemberPackage, Workspace } from "./members.ts";
 import { recordField } from "./package-json.ts";
 
 const FIELDS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
@@ -33,18 +34,25 @@ export function linkMembers(members: readonly MemberPackage[]): DependencyGraph 
 }
 
 interface MemberIndex {
+  /** The first member of each name. */
   readonly byName: ReadonlyMap<string, number>;
+  /** All members of each name that several share. */
+  readonly shared: ReadonlyMap<string, readonly number[]>;
   readonly byDirectory: ReadonlyMap<string, number>;
 }
 
 function indexMembers(members: readonly MemberPackage[]): MemberIndex {
   const byName = new Map<string, number>();
+  const shared = new Map<string, number[]>();
   const byDirectory = new Map<string, number>();
   for (const [index, { name, directory }] of members.entries()) {
-    if (name !== "" && !byName.has(name)) byName.set(name, index);
     byDirectory.set(directory, index);
+    if (name === "") continue;
+    const first = byName.get(name);
+    if (first === undefined) byName.set(name, index);
+    else shared.set(name, [...(shared.get(name) ?? [first]), index]);
   }
-  return { byName, byDirectory };
+  return { byName, shared, byDirectory };
 }
 
 function findTargets(
@@ -56,25 +64,60 @@ function findTargets(
   for (const field of FIELDS) {
     if (manifest[field] === undefined) continue;
     for (const [key, spec] of Object.entries(recordField(manifest, field))) {
-      const target = typeof spec === "string" ? resolveTarget(key, spec, directory, index) : undefined;
-      if (target !== undefined && target !== self) targets.add(target);
+      if (typeof spec !== "string") continue;
+      for (const target of resolveTargets(key, spec, directory, index))
+        if (target !== self) targets.add(target);
     }
   }
   return [...targets].sort((a, b) => a - b);
 }
 
-function resolveTarget(
+/** Several members if they share the name. */
+function resolveTargets(
   key: string,
   spec: string,
   directory: string,
-  { byName, byDirectory }: MemberIndex,
-): number | undefined {
+  { byName, shared, byDirectory }: MemberIndex,
+): readonly number[] {
+  const named = (name: string): readonly number[] => {
+    const first = byName.get(name);
+    return first === undefined ? [] : (shared.get(name) ?? [first]);
+  };
   const path = PATH.exec(spec)?.[1];
-  if (path !== undefined) {
-    const { resolve } = process.getBuiltinModule("node:path"); // few need it
-    return byDirectory.get(resolve(directory, path)) ?? byName.get(key);
+  if (path === undefined) return named(ALIAS.exec(spec)?.[1] ?? key);
+  const { resolve } = process.getBuiltinModule("node:path"); // few need it
+  const target = byDirectory.get(resolve(directory, path));
+  return target === undefined ? named(key) : [target];
+}
+
+/**
+ * Refuses a selection with two packages of one name, and a dependency on a name that two packages share. Other packages may
+ * share names: test fixtures often do.
+ *
+ * @throws UserError
+ */
+export function refuseSharedNames(
+  { members, isDeclared }: Workspace,
+  graph: DependencyGraph,
+  selected: readonly number[],
+): void {
+  if (!isDeclared || new Set(members.map(({ name }) => name)).size === members.length) return;
+  refusePair(members, selected);
+  for (const node of reachable(graph, selected)) refusePair(members, graph.edges(node));
+}
+
+function refusePair(members: readonly MemberPackage[], indices: readonly number[]): void {
+  const byName = new Map<string, MemberPackage>();
+  for (const index of indices) {
+    const member = members[index]!;
+    const other = byName.get(member.name);
+    if (other && member.name !== "")
+      throw new UserError(
+        `Two packages are named "${member.name}": ${other.path} and ${member.path}`,
+        "rename one of them",
+      );
+    byName.set(member.name, member);
   }
-  return byName.get(ALIAS.exec(spec)?.[1] ?? key);
 }
 
 /** The same edges seen from the other end. */

@@ -61,7 +61,7 @@ export function openWorkspace(from: string): Workspace {
   const declaration = findDeclaration(from);
   if (declaration) {
     const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
-    if (belongsTo(workspace, resolveDirectory(from))) return rejectDuplicates(workspace);
+    if (belongsTo(workspace, resolveDirectory(from))) return workspace;
   }
   return collectMembers(resolveDirectory(from), ["**"], "");
 }
@@ -264,22 +264,4 @@ function pathBelow(root: string, directory: string): string | null {
 
 function withSlashes(path: string): string {
   return path.replaceAll(directories.separator, "/"); // changes nothing where it is one
-}
-
-function rejectDuplicates(workspace: Workspace): Workspace {
-  const names = new Set<string>();
-  for (const { name } of workspace.members) names.add(name);
-  if (names.size === workspace.members.length) return workspace; // nearly always
-  const byName = new Map<string, MemberPackage>();
-  for (const member of workspace.members) {
-    const other = member.name === "" ? undefined : byName.get(member.name);
-    if (other) {
-      throw new UserError(
-        `Two packages are named "${member.name}": ${other.path} and ${member.path}`,
-        "rename one of them",
-      );
-    }
-    byName.set(member.name, member);
-  }
-  return workspace;
 }

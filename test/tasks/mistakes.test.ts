@@ -101,6 +101,55 @@ describe("rt run --filter", () => {
   );
 });
 
+/** "one" and "two" share a name, and "user" depends on it. */
+const SHARED_NAMES = workspace({
+  one: { name: "x", ...scripts("echo one") },
+  two: { name: "x", ...scripts("echo two") },
+  alone: scripts("echo alone"),
+  user: { ...scripts("echo user"), devDependencies: { x: "*" } },
+  "user-of-user": { ...scripts("echo user-of-user"), dependencies: { user: "*" } },
+  "user-by-path": { ...scripts("echo user-by-path"), dependencies: { x: "file:../two" } },
+});
+
+test.each<[string, string, string]>([
+  ["another package", "./packages/alone", "alone t: alone"],
+  ["one of them by its path", "./packages/two", "x t: two"],
+  ["a package that depends on one by its path", "user-by-path...", "x t: two,user-by-path t: user-by-path"],
+  ["the dependents of another package", "...alone", "alone t: alone"],
+])("packages that share a name are accepted when the filter selects %s", async (_, filter, lines) => {
+  await using project = await createProject(SHARED_NAMES);
+  const { stdout, status } = await runRt({ args: ["run", "--filter", filter, "t"], cwd: project.path });
+  expect([
+    stdout
+      .split("\n")
+      .filter((line) => /: [^E]/.test(line))
+      .join(),
+    status,
+  ]).toEqual([lines, 0]);
+});
+
+test("rt run --filter lists a package by its path when another package has its name", () =>
+  expectRt({
+    files: SHARED_NAMES,
+    args: ["run", "--filter", "./packages/two"],
+    stdout: "x scripts (1 found):\n  $ rt run --filter ./packages/two t\n    echo two\n",
+  }));
+
+test.each<[string, string]>([
+  ["their name", "x"],
+  ["every package", "*"],
+  ["a package that depends on their name", "user"],
+  ["a package with a dependency that depends on their name", "user-of-user"],
+  ["dependents of one of them", "...{packages/two}"],
+])("packages that share a name are refused when the filter selects %s", (_, filter) =>
+  expectRt({
+    files: SHARED_NAMES,
+    args: ["run", "--filter", filter, "t"],
+    stderr: 'error: Two packages are named "x": packages/one and packages/two\nhint: rename one of them\n',
+    status: 1,
+  }),
+);
+
 test("a number of scripts at a time that the environment gives and is none", () =>
   expectRt({
     files: { "package.json": { scripts: { t: "true" } } },

@@ -15,6 +15,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { files } from "../../../platform/files/files.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
+import { linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts";
+import { allMembers } from "../../workspace/filter.ts";
 import { findWorkspaceRoot, openWorkspace } from "../../workspace/members.ts";
 import { explainUnreadable } from "../../workspace/package-json.ts";
 import { importTurbo } from "./turbo.ts";
@@ -53,8 +55,10 @@ function readPackages(path: string, content: Table): TurboPackage[] {
       "name the turbo.json of the root: what packages say in theirs is taken over with it",
     );
   if (root === null) return [];
-  const { members, broken } = openWorkspace(root);
+  const workspace = openWorkspace(root);
+  const { members, broken } = workspace;
   if (broken[0]) throw broken[0];
+  refuseSharedNames(workspace, linkMembers(members), allMembers(members)); // rules name packages
   return members.flatMap((member) => {
     if (member.isRoot) return [];
     const names = ["turbo.json", "turbo.jsonc"].filter((name) => existsSync(join(member.directory, name)));

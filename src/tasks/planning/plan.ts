@@ -14,7 +14,7 @@ import {
   selectMembers,
   workspacePackages,
 } from "../../workspace/filter.ts";
-import { type DependencyGraph, linkMembers } from "../../workspace/dependencies.ts";
+import { type DependencyGraph, linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts";
 import { type MemberPackage, openWorkspace, type Workspace } from "../../workspace/members.ts";
 import {
   findPackageJson,
@@ -137,6 +137,7 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
     selected = selected.filter((index) => causes.has(index));
     affected = causes;
   }
+  refuseSharedNames(workspace, graph, selected);
   return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
 }
 

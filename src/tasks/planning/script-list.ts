@@ -11,7 +11,8 @@ export async function listScripts(request: TaskRequest, useColor: boolean): Prom
   const blocks = selected.map((index) => {
     const member = workspace.members[index]!;
     const names = scriptNames(member.manifest);
-    const selector = member.name === "" ? `./${member.path}` : member.name;
+    const isUnique = workspace.members.every((other) => other === member || other.name !== member.name);
+    const selector = member.name === "" || !isUnique ? `./${member.path}` : member.name;
     const entries = names.map((name) => {
       const words = `--filter ${oneLine(request.quote(selector))} ${name.startsWith("-") ? "-- " : ""}`;
       return `  $ rt run ${words}${bold(oneLine(request.quote(name)))}\n    ${oneLine(scriptOf(member.manifest, name) ?? "")}\n`;
