@@ -1,13 +1,12 @@
-// Text from elsewhere (names of packages, scripts and credentials, errors of other programs), made fit to be printed: one
-// line, in its own place, whatever is in it.
+// Makes text of other origin (names of packages, scripts and credentials, errors of other programs) safe to print on one line.
 //
-// Contract: what would break the line, steer a terminal, speak to a CI server at the start of a line, or turn the
-// direction of writing comes out as in JSON ("\n", "\u202e"), and so does the backslash, so that two texts never look
-// alike. Everything else, emoji and all scripts of the world included, stays as it is. A half of a surrogate pair, which
-// no encoding has, is shown too.
+// Invariants:
+// - Line breaks, terminal control characters, bidirectional controls and lone surrogates are escaped as in JSON.
+// - A CI service reads no command (`::error`, `##[group]`) in the result.
+// - printable() also escapes the backslash, so two different texts never look alike.
 //
-// Surprising: a joiner (U+200D) stays, since emoji are made with it. What is printed for programs (JSON) goes through
-// escapeJson, which leaves valid JSON that means the same.
+// Non-obvious:
+// - A joiner (U+200D) stays, because emoji contain it.
 
 /** What a terminal, a log or a reader may take for more than a letter. */
 const INVISIBLE = /[\x7f-\x9f\u2028\u2029\ufeff]|\p{Bidi_Control}|\p{Surrogate}/gu;
@@ -25,6 +24,17 @@ function isPlain(text: string): boolean {
   return true;
 }
 
+/**
+ * Escapes the commands of GitHub Actions, Azure Pipelines and TeamCity. They read `::name` at the start of a line, also after
+ * blanks; and `##[name`, `##vso[` or `##teamcity[` anywhere in a line.
+ */
+function escapeServiceCommands(text: string): string {
+  if (!text.includes("::") && !text.includes("##")) return text;
+  return text
+    .replace(/^\s*::(?=[a-z])/i, (start) => `${start.slice(0, -2)}\\u003a:`)
+    .replace(/##(?=[a-z]*\[)/gi, "\\u0023#");
+}
+
 /** One line of text that shows what is in it. */
 export function printable(text: string): string {
   return oneLine(text.replaceAll("\\", "\\\\"));
@@ -32,8 +42,8 @@ export function printable(text: string): string {
 
 /** The same for what is copied from where it is shown (commands, paths in messages): a backslash stays one. */
 export function oneLine(text: string): string {
-  if (isPlain(text)) return text;
-  return text
+  if (isPlain(text)) return escapeServiceCommands(text);
+  return escapeServiceCommands(text)
     .replace(/[\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1))
     .replace(INVISIBLE, code);
 }
@@ -45,5 +55,6 @@ export function quoted(text: string): string {
 
 /** JSON text in which nothing is invisible; it parses to the same value. */
 export function escapeJson(json: string): string {
-  return isPlain(json) ? json : json.replace(INVISIBLE, code);
+  const visible = isPlain(json) ? json : json.replace(INVISIBLE, code);
+  return escapeServiceCommands(visible); // in JSON a "#" is inside a string
 }

@@ -102,6 +102,53 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
   });
 });
 
+/** Each is read by GitHub Actions as a command at the start of a line; the last two also further on. */
+const COMMANDS = [
+  "::add-mask::x",
+  " ::add-mask::x",
+  "\u00a0::ADD-MASK a=b",
+  "##[add-mask]x",
+  "a##[add-mask]x",
+];
+const IS_COMMAND = /^\s*::add-mask|##\[add-mask/im;
+
+describe.each(COMMANDS)("a CI service reads no command in the name %j", (name) => {
+  const files: Files = {
+    "package.json": { workspaces: ["*"], scripts: { [name]: "exit 3", [`pre${name}`]: "true", "a##": ":" } },
+    "one/package.json": { name, scripts: { [name]: "true", ":": "true" } },
+    "two/package.json": { name: ":", scripts: { "add-mask::x": "echo ::x" } },
+    [`${name}/package.json`]: { scripts: { [name]: "exit 4", command: `: ${JSON.stringify(name)}` } },
+  };
+  const all = ["--no-exit-on-error", "--filter", "*"];
+
+  test.each<[string, string[], Record<string, string>?]>([
+    ["the list of scripts", ["run"]],
+    ["the list of packages", ["run", "--filter", "*"]],
+    ["the line before a script", ["run", name]],
+    ["the line before a script that is a command", ["run", "--cwd", name, "command"]],
+    ["a plan", ["run", "--dry-run", "--filter", "*", name]],
+    ["a plan as JSON", ["run", "--dry-run=json", "--filter", "*", name]],
+    ["prefixes", ["run", ...all, name]],
+    ["prefixes of hooks", ["run", "--parallel", name, "a##"]],
+    ["prefixes that are put together", ["run", ...all, "add-mask::x", ":"]],
+    ["labels that are put together", ["run", "--sequential", ...all, "add-mask::x", ":"]],
+    ["labels", ["run", "--parallel", ...all, name]],
+    ["groups", ["run", ...all, name, "add-mask::x"], { GITHUB_ACTIONS: "true" }],
+    ["labels on GitHub", ["run", "--parallel", ...all, name], { GITHUB_ACTIONS: "true" }],
+    ["an unknown script", ["run", `${name}y`]],
+    ["an unknown package", ["run", "--filter", `${name}y`, "t"]],
+    ["a file that is not there", [`./${name}.ts`]],
+    ["the runs in the cache", ["cache", "why", name]],
+    ["secrets of a script", ["secrets", "env", name]],
+  ])("in %s", async (_, args, env = {}) => {
+    await using project = await createProject(files);
+    const { stdout, stderr } = await runRt({ args, env, cwd: project.path });
+    expect(stdout).not.toMatch(IS_COMMAND);
+    expect(stderr).not.toMatch(IS_COMMAND);
+    expect(stdout + stderr).not.toBe("");
+  });
+});
+
 test("GitHub's own escapes do not bring back in a name what was taken out", async () => {
   const name = "50%0A::stop-commands::x,y:z";
   await using project = await createProject({

@@ -309,7 +309,7 @@ function hideIn(command: string, secrets: readonly SecretValue[], hasArguments: 
 function fitToPrint(text: string): string {
   let isPlain = true;
   for (const character of text) isPlain &&= character >= " " && character <= "~";
-  if (isPlain) return text;
+  if (isPlain && !text.includes("##")) return text;
   return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
 }
 
