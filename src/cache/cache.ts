@@ -49,53 +49,61 @@ export async function openCached(
   const rule = ruleFor(settings, script.packageName, script.scriptName);
   if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
   const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
-  if (!tracing && !rule.saysOutputs) return tellOnce(NOT_HERE);
+  if (!tracing && !rule.saysOutputs) return noticeOnce(NOT_HERE);
   const directory = storeDirectory();
   if (directory === undefined)
-    return tellOnce("Scripts are not cached: set HOME or XDG_CACHE_HOME, to say where");
+    return noticeOnce("Scripts are not cached: set HOME or XDG_CACHE_HOME, to say where");
   try {
     const root = (realRoots[settings.root] ??= realpathSync(settings.root));
     const packageDirectory = realDirectory(script.packageDirectory, root);
     const rooted = { ...settings, root };
     const store = openStore(directory);
     original ??= host.originalEnvironment();
-    const known = openKnown(store, root);
-    const ofRun = { tracing, store, shared, seen, known, original, isNoted: areNoted };
+    const snapshot = openSnapshot(store, root);
+    const ofRun = {
+      tracing,
+      store,
+      shared,
+      statCache,
+      snapshot,
+      original,
+      isEvidenceRecorded: isEvidenceRecorded,
+    };
     const context = new ScriptContext(script, rule, rooted, packageDirectory, ofRun);
     return await new CachedScriptRun(context).find(purpose);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const advice = code === undefined ? `; ${OWNER_ADVICE}` : "";
-    return tellOnce(`Scripts are not cached: ${oneLine(message)}${advice}`);
+    return noticeOnce(`Scripts are not cached: ${oneLine(message)}${advice}`);
   }
 }
 
 // A run of many has hundreds of scripts, and they share these.
-const seen = new StatCache();
+const statCache = new StatCache();
 const realRoots: Record<string, string> = {};
 let original: Readonly<Record<string, string>> | undefined;
-const knownOf = new Map<string, EntrySnapshot>();
+const snapshots = new Map<string, EntrySnapshot>();
 const stores = new Map<string, CacheStore>();
 
-let areNoted = false;
+let isEvidenceRecorded = false;
 
 /** From now on it is noted what hits are found by. */
 export function recordHitEvidence(): void {
-  areNoted = true;
+  isEvidenceRecorded = true;
 }
 
 /** Without a link on the way there is nothing to ask the system for. */
 function realDirectory(directory: string, root: string): string {
   if (resolve(directory) !== directory) return realpathSync(directory);
   for (let at = directory; at !== root; at = dirname(at))
-    if (!isBelow(at, root) || seen.look(at).kind !== "directory") return realpathSync(directory);
+    if (!isBelow(at, root) || statCache.stat(at).kind !== "directory") return realpathSync(directory);
   return directory;
 }
 
-function openKnown(store: CacheStore, root: string): EntrySnapshot {
-  const known = knownOf.get(root) ?? new EntrySnapshot(store, root);
-  knownOf.set(root, known);
-  return known;
+function openSnapshot(store: CacheStore, root: string): EntrySnapshot {
+  const snapshot = snapshots.get(root) ?? new EntrySnapshot(store, root);
+  snapshots.set(root, snapshot);
+  return snapshot;
 }
 
 /** One for a process. Throws an Error with a sentence, or the system's. */
@@ -107,24 +115,24 @@ export function openStore(directory: string): CacheStore {
 
 /** A script is about to run, whether it is cached or not. */
 export function invalidateStatCache(): void {
-  seen.end();
+  statCache.end();
 }
 
 /** At the end of a run: what was learned of files is kept for the next one. */
 export function saveFileHashes(): void {
   for (const store of stores.values()) writeHashes(store);
   try {
-    for (const known of knownOf.values()) known.write();
+    for (const snapshot of snapshots.values()) snapshot.write();
   } catch {
     // The next run reads all of it again.
   }
 }
 
-const told = new Set<string>();
+const printed = new Set<string>();
 
 /** A run of many has the same to say of each script. */
-function tellOnce(notice: string): OpenedScript {
-  if (told.has(notice)) return undefined;
-  told.add(notice);
+function noticeOnce(notice: string): OpenedScript {
+  if (printed.has(notice)) return undefined;
+  printed.add(notice);
   return { notice };
 }

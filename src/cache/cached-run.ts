@@ -96,13 +96,13 @@ export class CachedScriptRun implements CachedRun {
     // Declared inputs come from git, so stat fingerprints do not prove that the list is unchanged.
     if (this.#file === undefined || !tracing) return undefined;
     const { path } = this.#explanations;
-    return hitEvidenceOf(rule, project, { file: this.#file, finding: path, log: this.#entry!.log });
+    return hitEvidenceOf(rule, project, { file: this.#file, explanation: path, log: this.#entry!.log });
   }
 
   get inputs(): RecordedInputFiles | undefined {
     const { rule, project, tracing, isMachinePath } = this.#context;
-    const known = { key: this.#key!, isTraced: tracing !== undefined, isFixed: isMachinePath };
-    return this.#entry && new RecordedInputFiles(this.#entry, rule, project, known);
+    const options = { key: this.#key!, isTraced: tracing !== undefined, isMachinePath: isMachinePath };
+    return this.#entry && new RecordedInputFiles(this.#entry, rule, project, options);
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
@@ -121,7 +121,7 @@ export class CachedScriptRun implements CachedRun {
     try {
       return await this.#finish(outcome, publication);
     } finally {
-      this.#traced.leave();
+      this.#traced.release();
     }
   }
 
@@ -189,6 +189,6 @@ export class CachedScriptRun implements CachedRun {
   }
 
   #storeExplanation(text: string): void {
-    this.#explanations.tell(text, this.#key!, this.hit !== undefined);
+    this.#explanations.record(text, this.#key!, this.hit !== undefined);
   }
 }

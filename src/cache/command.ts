@@ -7,7 +7,7 @@ import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/files/path-own
 import { suggestNames } from "../did-you-mean.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
-import { type CacheExplanation, parseFinding } from "./entry/explanation.ts";
+import { type CacheExplanation, parseExplanation } from "./entry/explanation.ts";
 import { isBelow } from "./entry/relocation.ts";
 import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store/cache-store.ts";
 
@@ -115,7 +115,7 @@ function removeOthers(directory: string): void {
 function explain(directory: string, [script, ...more]: readonly string[]): string {
   if (script === undefined || more.length > 0)
     throw new UserError("rt cache why needs one script", "as in: rt cache why build");
-  const findings = isThere(directory) ? allFindings(new CacheStore(directory)) : [];
+  const findings = isThere(directory) ? listExplanations(new CacheStore(directory)) : [];
   const named = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
   if (named.length === 0)
     throw new UserError(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");
@@ -136,6 +136,6 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
     .join("\n");
 }
 
-function allFindings(store: CacheStore): CacheExplanation[] {
-  return store.scripts().flatMap((name) => parseFinding(store.readFinding(name)) ?? []);
+function listExplanations(store: CacheStore): CacheExplanation[] {
+  return store.scripts().flatMap((name) => parseExplanation(store.readExplanation(name)) ?? []);
 }

@@ -7,7 +7,7 @@ import type { CacheEntry } from "./entry/entry.ts";
 import { type EntryCandidate, findCandidates, type SharedLookup } from "./entry/candidates.ts";
 import { validateEntry } from "./entry/entry-validation.ts";
 import { describeForeignPlace, describeHit } from "./entry/explanation.ts";
-import { readLog } from "./entry/output-log.ts";
+import { parseOutputLog } from "./entry/output-log.ts";
 import { relocateEntry } from "./entry/relocation.ts";
 import type { Hit } from "./cached-script.ts";
 import { restoreOutputs } from "./restore/restore.ts";
@@ -40,7 +40,7 @@ export async function lookUpEntry(
   { key, access, shared, purpose }: EntryLookup,
 ): Promise<AppliedEntry | string | undefined> {
   const { project, store, snapshot } = context;
-  const request = { store, known: snapshot, access, key, place: project, seen: project.seen };
+  const request = { store, snapshot: snapshot, access, key, scope: project, statCache: project.statCache };
   const stale = new StaleOutputs(() => context.localEntries(key), project);
   let mismatch: string | undefined;
   for await (const candidate of findCandidates(request, shared)) {
@@ -53,23 +53,23 @@ export async function lookUpEntry(
 
 async function applyCandidate(
   context: ScriptContext,
-  { kept, isOthers, file, prepare, use }: EntryCandidate,
+  { stored, isRemote, file, prepare, use }: EntryCandidate,
   stale: StaleOutputs,
   purpose: "use" | "look",
 ): Promise<AppliedEntry | string> {
   const { root } = context.settings;
-  const entry = relocateEntry(kept, root, context.isMachinePath);
-  if (!entry) return describeForeignPlace(kept);
-  const { mismatch, leftovers } = await validateEntry(entry, context.project, stale);
+  const entry = relocateEntry(stored, root, context.isMachinePath);
+  if (!entry) return describeForeignPlace(stored);
+  const { mismatch, staleOutputs } = await validateEntry(entry, context.project, stale);
   if (mismatch !== null) return mismatch;
   const hit =
     purpose === "look"
       ? NOT_APPLIED
-      : ((await prepare(entry)) ?? (await restoreHit(context, entry, leftovers)));
+      : ((await prepare(entry)) ?? (await restoreHit(context, entry, staleOutputs)));
   if (typeof hit === "string") return hit;
-  const origin = kept.root === root ? "" : ` in ${kept.root}`;
+  const origin = stored.root === root ? "" : ` in ${stored.root}`;
   if (purpose === "use") use();
-  return { hit, entry, file, why: describeHit(entry, isOthers ? ", when others ran it" : origin) };
+  return { hit, entry, file, why: describeHit(entry, isRemote ? ", when others ran it" : origin) };
 }
 
 /** Restores the outputs of an entry. Returns the reason as text if that fails. */
@@ -83,5 +83,7 @@ async function restoreHit(
   const deletions = staleOutputs.map((path) => ({ path, kind: "absent" as const }));
   const wanted = { ...entry, outputs: [...entry.outputs, ...deletions] };
   const restored = await restoreOutputs(wanted, settings.root, store, project, announce);
-  return typeof restored === "string" ? restored : { pieces: readLog(log), saved: entry.duration, restored };
+  return typeof restored === "string"
+    ? restored
+    : { pieces: parseOutputLog(log), saved: entry.duration, restored };
 }

@@ -7,9 +7,14 @@ import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import type { LeasedPublication } from "./cached-script.ts";
 import { deriveCleanStart } from "./entry/clean-start.ts";
 import type { CacheEntry } from "./entry/entry.ts";
-import { addDeclared, buildEntry, type EntryDraft, listDeclared } from "./entry/entry-builder.ts";
+import {
+  addDeclaredOutputs,
+  buildEntry,
+  type EntryDraft,
+  listDeclaredOutputs,
+} from "./entry/entry-builder.ts";
 import { NotCacheableError } from "./entry/not-cacheable-error.ts";
-import { keepWithMentions } from "./entry/root-path-detector.ts";
+import { toStoredEntry } from "./entry/root-path-detector.ts";
 import { describeNotShared } from "./entry/uncacheable-reasons.ts";
 import { type CacheKey, compareKeys } from "./key/cache-key.ts";
 import { findPrintedSecret } from "./key/environment.ts";
@@ -45,7 +50,7 @@ export async function recordEntry(
   const secret = findSecret(run);
   if (secret !== undefined) throw new NotCacheableError("secret", secret);
   if (log.isTooLarge) throw new NotCacheableError("flood", "64 MB");
-  const logHash = store.keepBytes(log.toBytes());
+  const logHash = store.addBytes(log.toBytes());
   const [label, created, duration] = [script.label, Date.now(), traced.elapsed];
   const entryOf = (each: EntryDraft): CacheEntry => ({ label, created, duration, ...each, log: logHash });
   const entry = entryOf(draft);
@@ -54,9 +59,9 @@ export async function recordEntry(
   // Other machines and checkouts mostly have no outputs of earlier runs.
   const published = clean ? entryOf(clean) : entry;
   const drafts = clean ? [published, entry] : [entry];
-  const stored = drafts.map((each) => keepWithMentions(each, settings.root, log.bytes(), store));
+  const stored = drafts.map((each) => toStoredEntry(each, settings.root, log.bytes(), store));
   // All files have been read, so a run that starts later cannot change the entry.
-  traced.requireAlone();
+  traced.requireNoConcurrentRun();
   const shared = context.shared?.isWritten ? context.shared : undefined;
   const outside = shared?.findOutside(published, project);
   const isShareable = outside === undefined;
@@ -83,6 +88,6 @@ async function buildDraft({ context, trace, key }: CompletedRun): Promise<EntryD
   const [difference] = compareKeys(key.fields, (await context.makeLocalKey()).fields);
   if (difference !== undefined) throw new NotCacheableError("edited", difference);
   const draft: EntryDraft = { conditions: [], outputs: [], own: [] };
-  await addDeclared(draft, await listDeclared(context.project), context.project);
+  await addDeclaredOutputs(draft, await listDeclaredOutputs(context.project), context.project);
   return draft;
 }

@@ -6,7 +6,7 @@ import { oneLine } from "../printable.ts";
 import type { StoredEntry } from "./entry/entry.ts";
 import { hashBytes } from "./store/file-hash-cache.ts";
 import { compareKeys, type Field, type CacheKey } from "./key/cache-key.ts";
-import { type Log, type OutputChunk, readLog } from "./entry/output-log.ts";
+import { type OutputLog, type OutputChunk, parseOutputLog } from "./entry/output-log.ts";
 import type { LeasedPublication } from "./cached-script.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import type { CacheStore } from "./store/cache-store.ts";
@@ -34,14 +34,14 @@ const NOTHING = { conditions: [], outputs: [], own: [], root: "", mentioned: [] 
 export async function publishOutputs(
   { cache, key, store }: SharedRunCache,
   { claim, publish }: LeasedPublication,
-  kept: StoredEntry,
+  stored: StoredEntry,
   mayLeave: boolean,
 ): Promise<boolean> {
   if (!mayLeave) return await publish(false);
-  const { label, created } = kept;
-  const fields = store.keepBytes(Buffer.from(JSON.stringify(shortenFields(key.fields, claim))));
+  const { label, created } = stored;
+  const fields = store.addBytes(Buffer.from(JSON.stringify(shortenFields(key.fields, claim))));
   const [isThere] = await Promise.all([
-    cache.offer(leaseKey(claim, key.hash, "made"), kept, store),
+    cache.offer(leaseKey(claim, key.hash, "made"), stored, store),
     cache.offer(fieldsKey(claim), { label, created, duration: 0, log: fields, ...NOTHING }, store),
   ]);
   return await publish(isThere);
@@ -93,12 +93,12 @@ export async function publishFailure(
   { claim, publish }: LeasedPublication,
   label: string,
   duration: number,
-  log: Log | undefined,
+  log: OutputLog | undefined,
 ): Promise<void> {
   let isThere = false;
   try {
     if (log && !log.isTooLarge) {
-      const told = { label, created: Date.now(), duration, log: store.keepBytes(log.toBytes()) };
+      const told = { label, created: Date.now(), duration, log: store.addBytes(log.toBytes()) };
       isThere = await cache.offer(leaseKey(claim, key.hash, "failed"), { ...told, ...NOTHING }, store);
     }
   } catch {
@@ -115,5 +115,5 @@ export async function readFailureLog(
   const [entry] = await cache.find(leaseKey(claim, key.hash, "failed"));
   if (!entry || entry.outputs.length > 0 || !(await cache.fetch(entry, store))) return undefined;
   const log = store.readBlob(entry.log);
-  return log ? readLog(log) : undefined;
+  return log ? parseOutputLog(log) : undefined;
 }

@@ -12,14 +12,14 @@ import type { CacheEntry } from "./entry/entry.ts";
 import type { ProjectView } from "./entry/entry-builder.ts";
 import type { EntrySnapshot } from "./entry/entry-snapshot.ts";
 import { type IsMachinePath, machinePaths, relocateEntry, withoutBinariesAbove } from "./entry/relocation.ts";
-import type { Doubted } from "./entry/uncacheable-reasons.ts";
+import type { DescribedScript } from "./entry/uncacheable-reasons.ts";
 import { type CacheKey, executableFingerprint, hashOf, makeKey } from "./key/cache-key.ts";
 import { cachedEnvironment, describeMissed, describeMissingVariables } from "./key/environment.ts";
-import { type CacheContext, openWorld } from "./memo/file-system-view.ts";
+import { type CacheContext, openProjectView } from "./memo/file-system-view.ts";
 import type { ConcurrentRunDetector } from "./restore/concurrent-run-detector.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import type { CacheStore } from "./store/cache-store.ts";
-import { listCounted } from "./tracing/recorded-inputs.ts";
+import { listKeyInputs } from "./tracing/recorded-inputs.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -52,9 +52,9 @@ export class ScriptContext {
     this.settings = settings;
     this.tracing = context.tracing;
     this.store = context.store;
-    this.snapshot = context.known;
+    this.snapshot = context.snapshot;
     this.shared = rule.isShared ? context.shared : undefined;
-    this.project = openWorld(rule, settings.root, packageDirectory, context);
+    this.project = openProjectView(rule, settings.root, packageDirectory, context);
     const allowed = [...rule.env, ...script.named];
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, context.original, allowed, settings.root),
@@ -88,9 +88,9 @@ export class ScriptContext {
       secret,
       program,
       isDeclared: this.tracing === undefined,
-      inputs: await listCounted(this.rule, this.project, this.tracing !== undefined),
+      inputs: await listKeyInputs(this.rule, this.project, this.tracing !== undefined),
     };
-    return await makeKey(request, hashes, this.project.look);
+    return await makeKey(request, hashes, this.project.stat);
   }
 
   /** Returns the local entries of a key that apply to this checkout. */
@@ -104,7 +104,7 @@ export class ScriptContext {
     this.store.announce([this.project.packageDirectory, this.script.scriptName]);
 
   /** The script, as messages describe it. */
-  get subject(): Doubted {
+  get subject(): DescribedScript {
     const { packageDirectory, root } = this.project;
     return { label: this.script.label, rule: this.rule, packageDirectory, root };
   }

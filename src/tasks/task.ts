@@ -63,7 +63,7 @@ export interface CachedHit {
 
 /** The path observations that decided a hit, for the run memo. */
 export interface HitDependencies {
-  readonly sights: ReadonlyMap<
+  readonly observations: ReadonlyMap<
     string,
     {
       readonly how: "state" | "names" | "content" | "way";

@@ -7,9 +7,9 @@ import type { StatCache } from "../memo/stat-cache.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 export interface EntryCandidate {
-  readonly kept: StoredEntry;
+  readonly stored: StoredEntry;
   /** Others have it, and this machine has not. */
-  readonly isOthers: boolean;
+  readonly isRemote: boolean;
   /** The file that it is in; absent where it is others'. */
   readonly file?: string;
   /** Fetches its contents into the store; the reason as text if they do not arrive. Paths of the entry are absolute. */
@@ -20,11 +20,11 @@ export interface EntryCandidate {
 
 export interface Lookup {
   readonly store: CacheStore;
-  readonly known: EntrySnapshot;
+  readonly snapshot: EntrySnapshot;
   readonly access: { readonly isRead: boolean; readonly isWritten: boolean };
   readonly key: string;
-  readonly place: ShareScope;
-  readonly seen: StatCache;
+  readonly scope: ShareScope;
+  readonly statCache: StatCache;
 }
 
 /** What others have, under a key of theirs. */
@@ -37,46 +37,46 @@ export async function* findCandidates(
   lookup: Lookup,
   shared: SharedLookup | undefined,
 ): AsyncGenerator<EntryCandidate> {
-  const { known, access, key } = lookup;
-  for (const [index, { path, entry }] of (access.isRead ? known.entries(key) : []).entries())
+  const { snapshot, access, key } = lookup;
+  for (const [index, { path, entry }] of (access.isRead ? snapshot.entries(key) : []).entries())
     yield {
-      kept: entry,
-      isOthers: false,
+      stored: entry,
+      isRemote: false,
       file: path,
       prepare: async () => undefined,
-      use: () => known.use(key, path, index === 0),
+      use: () => snapshot.use(key, path, index === 0),
     };
   if (shared?.cache.isRead) yield* findShared(lookup, shared);
 }
 
-async function* findShared({ store, access, key, place, seen }: Lookup, shared: SharedLookup) {
+async function* findShared({ store, access, key, scope, statCache }: Lookup, shared: SharedLookup) {
   const { cache } = shared;
   const found = await cache.find(shared.key);
-  seen.forget(); // who asks others has waited
-  for (const kept of found)
+  statCache.invalidate(); // who asks others has waited
+  for (const stored of found)
     yield {
-      kept,
-      isOthers: true,
+      stored,
+      isRemote: true,
       prepare: async (entry: CacheEntry) => {
-        const outside = cache.findOutside(entry, place);
+        const outside = cache.findOutside(entry, scope);
         if (outside !== undefined)
           return `its result contains ${outside}, which a shared result must not contain`;
         const isThere = await cache.fetch(entry, store);
-        seen.forget();
+        statCache.invalidate();
         return isThere ? undefined : "the shared cache does not return what it made";
       },
       use: () => {
-        if (access.isWritten) keep(kept, key, store);
-        cache.note(shared.key, true, kept.duration);
+        if (access.isWritten) keep(stored, key, store);
+        cache.note(shared.key, true, stored.duration);
       },
     };
   // Nobody would ask for more if one of these had been taken.
   cache.note(shared.key, false, 0);
 }
 
-function keep(kept: StoredEntry, key: string, store: CacheStore): void {
+function keep(stored: StoredEntry, key: string, store: CacheStore): void {
   try {
-    store.addEntry(key, kept);
+    store.addEntry(key, stored);
   } catch {
     // It comes from the others again.
   }

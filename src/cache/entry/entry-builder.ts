@@ -26,9 +26,9 @@ export interface ProjectView extends FileSystemView {
   readonly declared: readonly string[];
   readonly packageDirectory: string;
   /** Those of some paths that somebody writes by hand, as far as git knows; null where there is none to know. */
-  sourcesAmong(paths: readonly string[]): Promise<ReadonlySet<string> | null>;
+  selectSources(paths: readonly string[]): Promise<ReadonlySet<string> | null>;
   /** Puts a file's content away and gives its hash; null where it changes meanwhile. */
-  keep(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
+  addFile(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
 }
 
 export interface EntryDraft {
@@ -40,39 +40,39 @@ export interface EntryDraft {
 /** Throws Unkept. */
 export async function buildEntry({ paths, doubt }: Trace, declared: ProjectView): Promise<EntryDraft> {
   if (doubt) throw new NotCacheableError(doubt.kind, doubt.detail);
-  const listed = await listDeclared(declared);
+  const listed = await listDeclaredOutputs(declared);
   const sources = await findSources(paths, listed, declared);
   const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
-  const world = sources.size === 0 ? declared : { ...declared, isDeclared };
-  const recorded: EntryDraft = { conditions: [], outputs: [], own: [] };
+  const project = sources.size === 0 ? declared : { ...declared, isDeclared };
+  const draft: EntryDraft = { conditions: [], outputs: [], own: [] };
   const written = new Set<string>();
-  const rewritten: string[] = [];
+  const modified: string[] = [];
   for (const traced of paths) {
     const { path } = traced;
-    if (world.isIgnored(path)) continue;
+    if (project.isIgnored(path)) continue;
     if (traced.isUnsteady) throw new NotCacheableError("changed", path);
     if (hasWritten(traced)) {
       written.add(path);
-      if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
-      else await recordWritten(traced, recorded, world);
-    } else if (!world.isDeclared(path)) {
+      if (isModifiedInput(traced) && !project.isDeclared(path)) modified.push(path);
+      else await recordWritten(traced, draft, project);
+    } else if (!project.isDeclared(path)) {
       requireSame(traced);
-      const hash = hashOf(traced, world);
+      const hash = hashOf(traced, project);
       // Of most it is known: waiting for each of thousands takes as long as the rest of it.
-      recordInput(traced, hash instanceof Promise ? await hash : hash, recorded, world);
+      recordInput(traced, hash instanceof Promise ? await hash : hash, draft, project);
     }
   }
-  if (rewritten.length > 0) throw new ModifiedInputError(rewritten, recorded);
-  await addDeclared(recorded, listed, world, sources);
-  const outputs = new Set(recorded.outputs.map(({ path }) => path));
-  for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
+  if (modified.length > 0) throw new ModifiedInputError(modified, draft);
+  await addDeclaredOutputs(draft, listed, project, sources);
+  const outputs = new Set(draft.outputs.map(({ path }) => path));
+  for (const path of written) if (!outputs.has(path)) draft.own.push(path);
   const own = new Set([...written, ...outputs]);
-  const used = collectUsed(paths, world.root);
+  const used = collectUsed(paths, project.root);
   for (const traced of paths) {
-    if (!world.isIgnored(traced.path))
-      recordNames(traced, own, recorded, world, stemsFor(traced, world.root, used));
+    if (!project.isIgnored(traced.path))
+      recordListing(traced, own, draft, project, stemsFor(traced, project.root, used));
   }
-  return recorded;
+  return draft;
 }
 
 /** Where a call that was to change it has failed, it is what it was. */
@@ -81,7 +81,10 @@ export function hasWritten({ isWritten, isChangeObserved, last }: TracedPath): b
 }
 
 /** Of all that is declared to be made, what there is now that the script has ended. */
-export async function listDeclared({ declared, packageDirectory }: ProjectView): Promise<readonly string[]> {
+export async function listDeclaredOutputs({
+  declared,
+  packageDirectory,
+}: ProjectView): Promise<readonly string[]> {
   return await listFiles(declared, packageDirectory);
 }
 
@@ -89,10 +92,10 @@ export async function listDeclared({ declared, packageDirectory }: ProjectView):
 async function findSources(
   paths: readonly TracedPath[],
   listed: readonly string[],
-  world: ProjectView,
+  project: ProjectView,
 ): Promise<ReadonlySet<string>> {
-  if (world.declared.length === 0) return new Set();
-  const isMeant = (path: string) => world.isDeclared(path) && !world.isIgnored(path);
+  if (project.declared.length === 0) return new Set();
+  const isMeant = (path: string) => project.isDeclared(path) && !project.isIgnored(path);
   const found = new Set<string>();
   const others = new Set<string>();
   for (const traced of paths) {
@@ -102,12 +105,12 @@ async function findSources(
     (isThere && (isRead || !hasWritten(traced)) ? found : others).add(path);
   }
   for (const path of listed)
-    if (!others.has(path) && isMeant(path) && world.look(path).kind === "file") found.add(path);
-  return (await world.sourcesAmong([...found])) ?? new Set();
+    if (!others.has(path) && isMeant(path) && project.stat(path).kind === "file") found.add(path);
+  return (await project.selectSources([...found])) ?? new Set();
 }
 
 /** Of a path that has been written: what was there before was read, and is gone. */
-function isRewritten({ first, isRead }: TracedPath): boolean {
+function isModifiedInput({ first, isRead }: TracedPath): boolean {
   return isRead && first.kind !== "absent";
 }
 
@@ -129,10 +132,10 @@ function recordInput(
   { path, first, isRead }: TracedPath,
   hash: string | null,
   { conditions }: EntryDraft,
-  { look }: FileSystemView,
+  { stat }: FileSystemView,
 ): void {
   if (first.kind === "file") {
-    if (hash === null) throw new NotCacheableError(isSame(look(path), first) ? "unread" : "changed", path);
+    if (hash === null) throw new NotCacheableError(isSame(stat(path), first) ? "unread" : "changed", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
   else if (first.kind === "directory") conditions.push(["directory", path, first.mode]);
@@ -140,21 +143,21 @@ function recordInput(
   else conditions.push([first.kind, path]);
 }
 
-async function recordWritten(traced: TracedPath, recorded: EntryDraft, world: ProjectView) {
+async function recordWritten(traced: TracedPath, draft: EntryDraft, project: ProjectView) {
   const { path, first, isProbed } = traced;
   const now = traced.last ?? first;
-  const isDeclared = world.isDeclared(path);
+  const isDeclared = project.isDeclared(path);
   if (first.kind === "absent" && now.kind === "absent") {
-    if (!isDeclared) recorded.conditions.push(["absent", path]);
+    if (!isDeclared) draft.conditions.push(["absent", path]);
     return;
   }
-  if (!isBelow(path, world.root)) throw new NotCacheableError("outside", path);
+  if (!isBelow(path, project.root)) throw new NotCacheableError("outside", path);
   if (first.kind === "other" || now.kind === "other") throw new NotCacheableError("output", path);
-  if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));
-  recorded.outputs.push(await outputOf(path, now, world));
+  if (!isDeclared) draft.conditions.push(dependencyBefore(path, first, isProbed));
+  draft.outputs.push(await outputOf(path, now, project));
 }
 
-function conditionBefore(
+function dependencyBefore(
   path: string,
   first: Exclude<PathState, { kind: "other" }>,
   isProbed: boolean,
@@ -172,7 +175,7 @@ function conditionBefore(
   }
 }
 
-async function outputOf(path: string, now: PathState, world: ProjectView): Promise<RecordedOutput> {
+async function outputOf(path: string, now: PathState, project: ProjectView): Promise<RecordedOutput> {
   switch (now.kind) {
     case "absent":
       return { path, kind: "absent" };
@@ -183,7 +186,7 @@ async function outputOf(path: string, now: PathState, world: ProjectView): Promi
     case "other":
       throw new NotCacheableError("output", path);
     case "file": {
-      const hash = await world.keep(path, now);
+      const hash = await project.addFile(path, now);
       if (hash === null) throw new NotCacheableError("changed", path);
       return { path, kind: "file", hash, mode: now.mode };
     }
@@ -191,25 +194,25 @@ async function outputOf(path: string, now: PathState, world: ProjectView): Promi
 }
 
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
-export async function addDeclared(
+export async function addDeclaredOutputs(
   { outputs, conditions }: EntryDraft,
   listed: readonly string[],
-  world: ProjectView,
+  project: ProjectView,
   sources: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const made = new Set(outputs.map(({ path }) => path));
   const seen = new Set(conditions.map(([, path]) => path));
   for (const path of listed) {
     if (made.has(path)) continue;
-    if (!isBelow(path, world.root)) throw new NotCacheableError("elsewhere", path);
-    const state = world.look(path);
+    if (!isBelow(path, project.root)) throw new NotCacheableError("elsewhere", path);
+    const state = project.stat(path);
     if (sources.has(path)) {
-      if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));
-    } else if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
+      if (!seen.has(path)) conditions.push(await dependencyNow(path, state, project));
+    } else if (state.kind !== "absent") outputs.push(await outputOf(path, state, project));
   }
 }
 
-async function conditionNow(
+async function dependencyNow(
   path: string,
   state: PathState,
   { hashes }: ProjectView,
@@ -219,24 +222,27 @@ async function conditionNow(
   return ["file", path, hash, state.mode];
 }
 
-function recordNames(
+function recordListing(
   { path, names, first, last, unsteadyNames }: TracedPath,
   own: ReadonlySet<string>,
   { conditions }: EntryDraft,
-  world: ProjectView,
+  project: ProjectView,
   stems: readonly string[] | undefined,
 ): void {
   const isMade = first.kind === "absent" && last?.kind === "directory";
   if (!names && !isMade) return;
-  const seen = namesOf(path, { ...world, list: () => names ?? [] }, own, stems)!;
+  const seen = namesOf(path, { ...project, list: () => names ?? [] }, own, stems)!;
   // In one that the script has made stood nothing but what the script has put there.
-  const wanted = isMade ? [] : (namesOf(path, world, own, stems) ?? []);
+  const wanted = isMade ? [] : (namesOf(path, project, own, stems) ?? []);
   // The type of a name that has come and gone is unknown: it counts as a file and as a folder.
   const matters = (each: string) =>
     !stems || ["f", "d"].some((kind) => isSought(kind + basename(each), stems));
   const isUnsteady =
-    unsteadyNames?.some((each) => !own.has(each) && !world.isIgnored(each) && matters(each)) ?? false;
+    unsteadyNames?.some((each) => !own.has(each) && !project.isIgnored(each) && matters(each)) ?? false;
   if (isUnsteady || seen.join("/") !== wanted.join("/"))
-    throw new NotCacheableError(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
+    throw new NotCacheableError(
+      isBelow(path, project.root) || path === project.root ? "changed" : "names",
+      path,
+    );
   conditions.push(stems ? ["names", path, seen, stems] : ["names", path, seen]);
 }

@@ -1,16 +1,16 @@
 // Whether what was read has the shape of an entry, to the last field: what is shared was written by whoever may write to the
 // shared cache, and what is kept here names files that are copied, and removed where they are damaged.
 import type { StoredEntry } from "./entry.ts";
-import { isKeptPath } from "./relocation.ts";
+import { isPortablePath } from "./relocation.ts";
 
 type ShapeCheck = (value: unknown) => boolean;
 
-const LATEST = 8.64e15; // of a date, in milliseconds
+const MAX_DATE = 8.64e15; // of a date, in milliseconds
 
 const isText: ShapeCheck = (value) => typeof value === "string";
 const isHash: ShapeCheck = (value) => typeof value === "string" && /^[\da-f]{64}$/.test(value);
 const isCount: ShapeCheck = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isTime: ShapeCheck = (value) => typeof value === "number" && value >= 0 && value <= LATEST;
+const isTime: ShapeCheck = (value) => typeof value === "number" && value >= 0 && value <= MAX_DATE;
 const isTexts: ShapeCheck = (value) => Array.isArray(value) && value.every(isText);
 
 const CONDITIONS: Readonly<Record<string, readonly ShapeCheck[]>> = {
@@ -57,7 +57,7 @@ export function readEntry(value: unknown): StoredEntry | null {
 function isCondition(condition: unknown): boolean {
   if (!Array.isArray(condition)) return false;
   const [kind, path, ...rest] = condition as unknown[];
-  if (!isKeptPath(path, false)) return false;
+  if (!isPortablePath(path, false)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(CONDITIONS, kind) ? CONDITIONS[kind] : undefined;
   // A listing may have stems besides.
   if (kind === "names" && rest.length === 2) return rest.every(isTexts);
@@ -68,7 +68,7 @@ function isOutput(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const output = value as Readonly<Record<string, unknown>>;
   const { kind, path } = output;
-  if (!isKeptPath(path, true)) return false;
+  if (!isPortablePath(path, true)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(OUTPUTS, kind) ? OUTPUTS[kind]! : undefined;
   return checks !== undefined && Object.entries(checks).every(([name, check]) => check(output[name]));
 }

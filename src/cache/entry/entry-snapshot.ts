@@ -16,31 +16,35 @@ import type { CacheStore } from "../store/cache-store.ts";
 
 interface SnapshotRow {
   /** Of the directory. */
-  readonly stamp: string;
-  readonly files: readonly { readonly name: string; readonly stamp: string; readonly entry: StoredEntry }[];
+  readonly fingerprint: string;
+  readonly files: readonly {
+    readonly name: string;
+    readonly fingerprint: string;
+    readonly entry: StoredEntry;
+  }[];
 }
 
 /** As it is written: conditions by their places in a list. */
 interface SnapshotFile {
-  readonly shape: typeof SHAPE;
+  readonly shape: typeof FORMAT_VERSION;
   readonly conditions: readonly RecordedDependency[];
   readonly rows: readonly (readonly [
     key: string,
-    stamp: string,
+    fingerprint: string,
     files: readonly (readonly [
       name: string,
-      stamp: string,
+      fingerprint: string,
       entry: StoredEntry,
       conditions: readonly number[],
     ])[],
   ])[];
-  readonly findings: readonly (readonly [id: string, stamp: string, print: string])[];
+  readonly findings: readonly (readonly [id: string, fingerprint: string, explanationHash: string])[];
 }
 
 /** Keys; those that were read first go. */
-const MOST = 5000;
+const MAX_KEYS = 5000;
 /** Bytes of it that are read as quickly as what is kept of one script. */
-const WORTH = 50_000;
+const BYTES_PER_LOOKUP = 50_000;
 /** Milliseconds. Who was used in this time need not be marked as used again. */
 export const HOUR = 3_600_000;
 
@@ -48,12 +52,12 @@ export class EntrySnapshot {
   readonly #store: CacheStore;
   readonly #name: string;
   readonly #rows = new Map<string, SnapshotRow>();
-  readonly #findings = new Map<string, { readonly stamp: string; readonly print: string }>();
+  readonly #findings = new Map<string, { readonly fingerprint: string; readonly explanationHash: string }>();
   #isRead = false;
   /** Bytes, of the file. */
   #size: number | undefined;
   /** How many scripts asked before it was read. */
-  #asked = 0;
+  #lookups = 0;
   #hasChanged = false;
 
   constructor(store: CacheStore, root: string) {
@@ -62,36 +66,37 @@ export class EntrySnapshot {
   }
 
   /** Whether it is of use: for one script of a thousand it would be more to read than what is kept of that one. */
-  #isWorthIt(): boolean {
+  #shouldRead(): boolean {
     if (this.#isRead) return true;
     this.#size ??= this.#store.sizeOfText("known", this.#name);
-    this.#asked += 1;
-    if (this.#asked * WORTH < this.#size) return false;
+    this.#lookups += 1;
+    if (this.#lookups * BYTES_PER_LOOKUP < this.#size) return false;
     this.#isRead = true;
-    this.#take(parse(this.#store.readText("known", this.#name)));
+    this.#load(parse(this.#store.readText("known", this.#name)));
     return true;
   }
 
-  #take({ conditions, rows, findings }: SnapshotFile): void {
-    for (const [key, stamp, files] of rows) {
-      const read = files.map(([name, at, entry, places]) => ({
+  #load({ conditions, rows, findings }: SnapshotFile): void {
+    for (const [key, fingerprint, files] of rows) {
+      const read = files.map(([name, at, entry, indices]) => ({
         name,
-        stamp: at,
-        entry: { ...entry, conditions: places.map((place) => conditions[place]!) },
+        fingerprint: at,
+        entry: { ...entry, conditions: indices.map((index) => conditions[index]!) },
       }));
-      this.#rows.set(key, { stamp, files: read });
+      this.#rows.set(key, { fingerprint, files: read });
     }
-    for (const [id, stamp, print] of findings) this.#findings.set(id, { stamp, print });
+    for (const [id, fingerprint, explanationHash] of findings)
+      this.#findings.set(id, { fingerprint, explanationHash });
   }
 
   /** As `Store.entries`. */
   entries(key: string): { readonly path: string; readonly entry: StoredEntry }[] {
-    if (!this.#isWorthIt()) return [...this.#store.entries(key)];
+    if (!this.#shouldRead()) return [...this.#store.entries(key)];
     const directory = this.#store.keyDirectory(key);
     const row = this.#rows.get(key);
-    if (row && stampOf(directory)?.stamp === row.stamp) {
-      const found = row.files.map((each) => ({ ...each, now: stampOf(join(directory, each.name)) }));
-      if (found.every(({ stamp, now }) => now?.stamp === stamp))
+    if (row && fingerprintOf(directory)?.fingerprint === row.fingerprint) {
+      const found = row.files.map((each) => ({ ...each, now: fingerprintOf(join(directory, each.name)) }));
+      if (found.every(({ fingerprint, now }) => now?.fingerprint === fingerprint))
         return found
           .sort((a, b) => b.now!.used - a.now!.used)
           .map(({ name, entry }) => ({ path: join(directory, name), entry }));
@@ -101,23 +106,28 @@ export class EntrySnapshot {
 
   #read(key: string, directory: string): { path: string; entry: StoredEntry }[] {
     this.#drop(key);
-    const before = stampOf(directory);
-    const stamps = new Map<string, Stamp | undefined>();
+    const before = fingerprintOf(directory);
+    const stamps = new Map<string, FileFingerprint | undefined>();
     const found = [];
-    for (const each of this.#store.entries(key, (path) => stamps.set(path, stampOf(path)))) found.push(each);
+    for (const each of this.#store.entries(key, (path) => stamps.set(path, fingerprintOf(path))))
+      found.push(each);
     const files = found.map(({ path, entry }) => ({
       name: basename(path),
-      stamp: stamps.get(path),
+      fingerprint: stamps.get(path),
       entry,
       path,
     }));
     const isSettled =
-      isLasting(before, stampOf(directory)) &&
-      files.every(({ path, stamp }) => isLasting(stamp, stampOf(path)));
+      isSameAndSettled(before, fingerprintOf(directory)) &&
+      files.every(({ path, fingerprint }) => isSameAndSettled(fingerprint, fingerprintOf(path)));
     if (isSettled && found.length > 0) {
       this.#rows.set(key, {
-        stamp: before!.stamp,
-        files: files.map(({ name, stamp, entry }) => ({ name, stamp: stamp!.stamp, entry })),
+        fingerprint: before!.fingerprint,
+        files: files.map(({ name, fingerprint, entry }) => ({
+          name,
+          fingerprint: fingerprint!.fingerprint,
+          entry,
+        })),
       });
       this.#hasChanged = true;
     }
@@ -126,7 +136,7 @@ export class EntrySnapshot {
 
   /** It is used last of all. @param isFirst of those of its key */
   use(key: string, path: string, isFirst: boolean): void {
-    const used = stampOf(path)?.used ?? 0;
+    const used = fingerprintOf(path)?.used ?? 0;
     if (isFirst && used > Date.now() - HOUR && used <= Date.now()) return;
     touch(path);
     this.#drop(key);
@@ -137,16 +147,19 @@ export class EntrySnapshot {
   }
 
   /** Whether a script's finding is known to be this one. */
-  isFound(id: string, print: string): boolean {
+  hasExplanation(id: string, explanationHash: string): boolean {
     const known = this.#findings.get(id);
-    return known?.print === print && stampOf(this.#store.findingPath(id))?.stamp === known.stamp;
+    return (
+      known?.explanationHash === explanationHash &&
+      fingerprintOf(this.#store.explanationPath(id))?.fingerprint === known.fingerprint
+    );
   }
 
   /** The finding was read, and is this one. */
-  noteFound(id: string, print: string): void {
-    const now = stampOf(this.#store.findingPath(id));
-    if (!this.#isRead || !now || now.isFresh) return;
-    this.#findings.set(id, { stamp: now.stamp, print });
+  addExplanation(id: string, explanationHash: string): void {
+    const now = fingerprintOf(this.#store.explanationPath(id));
+    if (!this.#isRead || !now || now.isRacy) return;
+    this.#findings.set(id, { fingerprint: now.fingerprint, explanationHash });
     this.#hasChanged = true;
   }
 
@@ -154,58 +167,58 @@ export class EntrySnapshot {
   write(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
-    const places = new Map<RecordedDependency, number>();
-    const same = new Map<string, number>();
+    const indices = new Map<RecordedDependency, number>();
+    const indexByText = new Map<string, number>();
     const conditions: RecordedDependency[] = [];
-    const placeOf = (condition: RecordedDependency): number => {
-      let place = places.get(condition);
-      if (place !== undefined) return place;
+    const indexOfDependency = (condition: RecordedDependency): number => {
+      let index = indices.get(condition);
+      if (index !== undefined) return index;
       const text = JSON.stringify(condition);
-      place = same.get(text);
-      if (place === undefined) {
-        place = conditions.push(condition) - 1;
-        same.set(text, place);
+      index = indexByText.get(text);
+      if (index === undefined) {
+        index = conditions.push(condition) - 1;
+        indexByText.set(text, index);
       }
-      places.set(condition, place);
-      return place;
+      indices.set(condition, index);
+      return index;
     };
-    const rows = [...this.#rows].slice(-MOST).map(
-      ([key, { stamp, files }]) =>
+    const rows = [...this.#rows].slice(-MAX_KEYS).map(
+      ([key, { fingerprint, files }]) =>
         [
           key,
-          stamp,
-          files.map(({ name, stamp: at, entry }) => {
+          fingerprint,
+          files.map(({ name, fingerprint: at, entry }) => {
             const kept = { ...entry, conditions: [] };
-            return [name, at, kept, entry.conditions.map(placeOf)] as const;
+            return [name, at, kept, entry.conditions.map(indexOfDependency)] as const;
           }),
         ] as const,
     );
     const findings = [...this.#findings]
-      .slice(-MOST)
-      .map(([id, { stamp, print }]) => [id, stamp, print] as const);
-    const written: SnapshotFile = { shape: SHAPE, conditions, rows, findings };
+      .slice(-MAX_KEYS)
+      .map(([id, { fingerprint, explanationHash }]) => [id, fingerprint, explanationHash] as const);
+    const written: SnapshotFile = { shape: FORMAT_VERSION, conditions, rows, findings };
     this.#store.write("known", this.#name, JSON.stringify(written));
   }
 }
 
 /** Another one for another shape of what is written. */
-const SHAPE = 2;
-const NONE: SnapshotFile = { shape: SHAPE, conditions: [], rows: [], findings: [] };
+const FORMAT_VERSION = 2;
+const EMPTY: SnapshotFile = { shape: FORMAT_VERSION, conditions: [], rows: [], findings: [] };
 
 function parse(text: string | null): SnapshotFile {
-  const written = text === null ? NONE : (JSON.parse(text) as SnapshotFile);
-  return written.shape === SHAPE ? written : NONE;
+  const written = text === null ? EMPTY : (JSON.parse(text) as SnapshotFile);
+  return written.shape === FORMAT_VERSION ? written : EMPTY;
 }
 
-interface Stamp {
-  readonly stamp: string;
+interface FileFingerprint {
+  readonly fingerprint: string;
   /** Milliseconds since 1970. */
   readonly used: number;
-  readonly isFresh: boolean;
+  readonly isRacy: boolean;
 }
 
 /** Undefined where there is nothing, or nobody can tell. */
-function stampOf(path: string): Stamp | undefined {
+function fingerprintOf(path: string): FileFingerprint | undefined {
   let found;
   try {
     found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -213,12 +226,12 @@ function stampOf(path: string): Stamp | undefined {
   if (!found) return undefined;
   const { dev, ino, size, mtimeNs, ctimeNs } = found;
   return {
-    stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+    fingerprint: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
     used: Number(mtimeNs / 1_000_000n),
-    isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
+    isRacy: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
   };
 }
 
-function isLasting(before: Stamp | undefined, after: Stamp | undefined): boolean {
-  return before !== undefined && before.stamp === after?.stamp && !before.isFresh;
+function isSameAndSettled(before: FileFingerprint | undefined, after: FileFingerprint | undefined): boolean {
+  return before !== undefined && before.fingerprint === after?.fingerprint && !before.isRacy;
 }

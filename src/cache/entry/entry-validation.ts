@@ -13,14 +13,14 @@ import type { PathObservations } from "../memo/path-observations.ts";
 import type { StatCache } from "../memo/stat-cache.ts";
 
 export interface FileSystemView {
-  readonly look: StatPath;
+  readonly stat: StatPath;
   readonly list: ListDirectory;
   readonly hashes: FileHashCache;
   readonly isIgnored: Matcher;
   /** What other scripts of the run have come to as well. */
-  readonly seen: StatCache;
+  readonly statCache: StatCache;
   /** What was looked at for this one, where somebody wants to know. */
-  readonly sights?: PathObservations | undefined;
+  readonly observations?: PathObservations | undefined;
 }
 
 /** What other runs of the same script have left. */
@@ -37,52 +37,52 @@ export interface EntryValidation {
   /** Null when all are met. */
   readonly mismatch: string | null;
   /** What others have left, and is to go. */
-  readonly leftovers: readonly string[];
+  readonly staleOutputs: readonly string[];
 }
 
 export async function validateEntry(
   entry: CacheEntry,
-  world: FileSystemView,
-  left = NOTHING_LEFT,
+  view: FileSystemView,
+  staleLookup = NOTHING_LEFT,
 ): Promise<EntryValidation> {
   const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
   const own = new Set(outputs.keys());
   const added: string[] = [];
-  let inTheWay: string | null = null;
+  let obstruction: string | null = null;
   for (const condition of entry.conditions) {
     const [kind, path] = condition;
     if (kind === "names") {
-      const names = compareNames(condition[2], namesOf(path, world, own, condition[3]), path);
+      const names = compareNames(condition[2], namesOf(path, view, own, condition[3]), path);
       if (names.difference === null) continue;
       // One that was made is made again where something else stands in its place, which may be a link to another.
-      if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
+      if (condition[2].length === 0 && view.stat(path).kind !== "directory") continue;
       const isMade = outputs.get(path)?.kind === "directory";
-      if (!isMade || names.added.length === 0) return { mismatch: names.difference, leftovers: [] };
-      inTheWay ??= names.difference;
+      if (!isMade || names.added.length === 0) return { mismatch: names.difference, staleOutputs: [] };
+      obstruction ??= names.difference;
       added.push(...names.added);
       continue;
     }
-    let difference = world.seen.cachedVerdict(condition);
-    if (difference === undefined) difference = await judge(condition, world);
-    else world.look(path); // it has been, for another script, and counts for this one
+    let difference = view.statCache.cachedVerdict(condition);
+    if (difference === undefined) difference = await validateState(condition, view);
+    else view.stat(path); // it has been, for another script, and counts for this one
     if (difference === null) continue;
     const output = outputs.get(path);
-    if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
-    const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
-    if (!isReplaced || !(await left.has(path))) return { mismatch: difference, leftovers: [] };
+    if (output && (await isOutput(output, view.stat(path), view.hashes))) continue;
+    const isReplaced = kind === "absent" && output && view.stat(path).kind !== "directory";
+    if (!isReplaced || !(await staleLookup.has(path))) return { mismatch: difference, staleOutputs: [] };
   }
   // Asked at once, and last: git is to say of each.
-  const leftovers = added.length > 0 ? await left.at(added) : [];
-  return leftovers ? { mismatch: null, leftovers } : { mismatch: inTheWay, leftovers: [] };
+  const staleOutputs = added.length > 0 ? await staleLookup.at(added) : [];
+  return staleOutputs ? { mismatch: null, staleOutputs } : { mismatch: obstruction, staleOutputs: [] };
 }
 
-async function judge(
+async function validateState(
   condition: Exclude<RecordedDependency, { 0: "names" }>,
-  { look, hashes, seen }: FileSystemView,
+  { stat, hashes, statCache }: FileSystemView,
 ): Promise<string | null> {
-  const { generation } = seen;
-  const verdict = await compareState(condition, look(condition[1]), hashes);
-  seen.keepVerdict(condition, verdict, generation);
+  const { generation } = statCache;
+  const verdict = await compareState(condition, stat(condition[1]), hashes);
+  statCache.storeVerdict(condition, verdict, generation);
   return verdict;
 }
 

@@ -45,7 +45,7 @@ export interface StoredEntry extends CacheEntry {
 }
 
 /** The digests of what an entry names in the store, sorted, each once. */
-export function contentsOf({ log, outputs }: CacheEntry): string[] {
+export function blobHashesOf({ log, outputs }: CacheEntry): string[] {
   const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
   return [...new Set([log, ...files])].sort();
 }

@@ -20,7 +20,7 @@ export interface CacheExplanation {
 
 export const FAILED = "its last run failed";
 
-export function parseFinding(text: string | null): CacheExplanation | undefined {
+export function parseExplanation(text: string | null): CacheExplanation | undefined {
   try {
     return text === null ? undefined : (JSON.parse(text) as CacheExplanation);
   } catch {
@@ -34,32 +34,32 @@ export class ScriptExplanations {
   readonly #label: string;
   readonly #root: string;
   readonly #store: CacheStore;
-  readonly #known: EntrySnapshot;
-  #last: { readonly finding: CacheExplanation | undefined } | undefined;
+  readonly #snapshot: EntrySnapshot;
+  #last: { readonly explanation: CacheExplanation | undefined } | undefined;
 
   constructor(
     root: string,
     packageDirectory: string,
     { label, scriptName }: Pick<CachedScript, "label" | "scriptName">,
     store: CacheStore,
-    known: EntrySnapshot,
+    snapshot: EntrySnapshot,
   ) {
     this.#id = hashBytes(`${root}\0${packageDirectory}\0${scriptName}`);
     this.#label = label;
     this.#root = root;
     this.#store = store;
-    this.#known = known;
+    this.#snapshot = snapshot;
   }
 
   /** Where it is kept. */
   get path(): string {
-    return this.#store.findingPath(this.#id);
+    return this.#store.explanationPath(this.#id);
   }
 
   /** The one before this run said anything. */
   get last(): CacheExplanation | undefined {
-    this.#last ??= { finding: parseFinding(this.#store.readFinding(this.#id)) };
-    return this.#last.finding;
+    this.#last ??= { explanation: parseExplanation(this.#store.readExplanation(this.#id)) };
+    return this.#last.explanation;
   }
 
   /** Why nothing that is kept was made by a script that was started like this. */
@@ -71,17 +71,17 @@ export class ScriptExplanations {
     return compareKeys(this.last.fields, fields)[0] ?? unkept;
   }
 
-  tell(text: string, { hash, fields }: CacheKey, isHit: boolean): void {
-    const print = hashBytes(JSON.stringify([this.#label, text, hash]));
-    if (isHit && this.#known.isFound(this.#id, print)) return;
+  record(text: string, { hash, fields }: CacheKey, isHit: boolean): void {
+    const fingerprint = hashBytes(JSON.stringify([this.#label, text, hash]));
+    if (isHit && this.#snapshot.hasExplanation(this.#id, fingerprint)) return;
     const { last } = this;
     const [label, root] = [this.#label, this.#root];
-    const finding: CacheExplanation = { label, root, at: Date.now(), text, key: hash, fields };
+    const explanation: CacheExplanation = { label, root, at: Date.now(), text, key: hash, fields };
     const isSame = last?.text === text && last.key === hash && last.label === label && last.root === root;
     // A run of hits writes nothing.
-    if (isHit && isSame) return this.#known.noteFound(this.#id, print);
+    if (isHit && isSame) return this.#snapshot.addExplanation(this.#id, fingerprint);
     try {
-      this.#store.writeFinding(this.#id, JSON.stringify(finding));
+      this.#store.writeExplanation(this.#id, JSON.stringify(explanation));
     } catch {
       // Nothing but an explanation is lost.
     }

@@ -5,7 +5,7 @@
 // Surprising: folders in which it has made something are advised as well. Who goes on from what was made last time may have written
 // the half that has changed, and all of it is to be put back.
 import { relative } from "node:path";
-import { describeChange, type Doubted } from "./uncacheable-reasons.ts";
+import { describeChange, type DescribedScript } from "./uncacheable-reasons.ts";
 import { literally } from "../key/rule-globs.ts";
 import { isBelow, withSlashes } from "./relocation.ts";
 import type { ProjectView } from "./entry-builder.ts";
@@ -13,20 +13,20 @@ import { describeRule } from "../key/rule-line.ts";
 import type { ModifiedInputError } from "./not-cacheable-error.ts";
 
 /** More paths than these are named by their folders. */
-const MOST_NAMED = 3;
+const MAX_NAMED_FILES = 3;
 
 /** Returns the end of the sentence that names the first of the paths. */
 export async function adviseFor(
-  { paths, recorded }: ModifiedInputError,
-  doubted: Doubted,
-  { sourcesAmong, root }: Pick<ProjectView, "sourcesAmong" | "root">,
+  { paths, draft }: ModifiedInputError,
+  script: DescribedScript,
+  { selectSources, root }: Pick<ProjectView, "selectSources" | "root">,
 ): Promise<string> {
-  const made = recorded.outputs.map(({ path }) => path);
-  const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
+  const made = draft.outputs.map(({ path }) => path);
+  const read = draft.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
   // Git answers for the project alone. Without git there is nothing to tell sources by.
-  const sources = await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
-  if (sources) return modifiedInputHint(paths, made, sources, doubted);
-  return `if its old content does not matter, ${describeChange(doubted, "ignore", paths)}`;
+  const sources = await selectSources([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
+  if (sources) return modifiedInputHint(paths, made, sources, script);
+  return `if its old content does not matter, ${describeChange(script, "ignore", paths)}`;
 }
 
 /**
@@ -37,20 +37,20 @@ export async function adviseFor(
  * @param sources those that somebody writes by hand, of all that it has touched
  */
 function modifiedInputHint(
-  rewritten: readonly string[],
+  modified: readonly string[],
   made: readonly string[],
   sources: ReadonlySet<string>,
-  doubted: Doubted,
+  script: DescribedScript,
 ): string {
-  const { packageDirectory, rule } = doubted;
-  if (rewritten.some((path) => sources.has(path)))
-    return `git does not ignore that, and a run that changes no source is kept; if its old content does not matter, ${describeChange(doubted, "ignore", rewritten)}`;
+  const { packageDirectory, rule } = script;
+  if (modified.some((path) => sources.has(path)))
+    return `git does not ignore that, and a run that changes no source is kept; if its old content does not matter, ${describeChange(script, "ignore", modified)}`;
   const from = (path: string) => literally(withSlashes(relative(packageDirectory, path)));
   const written = [...sources].map(from);
   const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
-  const files = rewritten.map(from);
+  const files = modified.map(from);
   const folders = foldersOf(made.map(from)).filter((glob) => glob.endsWith("/**") && isOwn(glob));
-  const globs = new Set([...(files.length > MOST_NAMED ? foldersOf(files) : files), ...folders]);
+  const globs = new Set([...(files.length > MAX_NAMED_FILES ? foldersOf(files) : files), ...folders]);
   return `if its old content does not matter, ${describeRule(rule, { outputs: [...globs] })}`;
 }
 

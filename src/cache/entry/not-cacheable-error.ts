@@ -19,12 +19,12 @@ export class ModifiedInputError extends NotCacheableError {
   /** Absolute; at least one. */
   readonly paths: readonly string[];
   /** What else it did. */
-  readonly recorded: Pick<CacheEntry, "conditions" | "outputs">;
+  readonly draft: Pick<CacheEntry, "conditions" | "outputs">;
 
-  constructor(paths: readonly string[], recorded: ModifiedInputError["recorded"]) {
+  constructor(paths: readonly string[], draft: ModifiedInputError["draft"]) {
     const [first] = paths;
     super("rewritten", paths.length > 1 ? `${first}, and ${paths.length - 1} more` : first!);
     this.paths = paths;
-    this.recorded = recorded;
+    this.draft = draft;
   }
 }

@@ -8,19 +8,19 @@ export interface OutputChunk {
 
 const HEADER = 6;
 /** Bytes. What writes more is not worth keeping. */
-const LARGEST = 64 << 20;
+const MAX_LOG_SIZE = 64 << 20;
 
-export class Log {
-  readonly #pieces: OutputChunk[] = [];
+export class OutputLog {
+  readonly #chunks: OutputChunk[] = [];
   #size = 0;
 
   add(step: number, isError: boolean, bytes: Uint8Array): void {
     this.#size += bytes.length + HEADER;
-    if (this.#size <= LARGEST) this.#pieces.push({ step, isError, bytes: bytes.slice() });
+    if (this.#size <= MAX_LOG_SIZE) this.#chunks.push({ step, isError, bytes: bytes.slice() });
   }
 
   get isTooLarge(): boolean {
-    return this.#size > LARGEST;
+    return this.#size > MAX_LOG_SIZE;
   }
 
   /** Of both streams, for what is looked for in it. */
@@ -29,14 +29,14 @@ export class Log {
   }
 
   bytes(): Buffer {
-    return Buffer.concat(this.#pieces.map(({ bytes }) => bytes));
+    return Buffer.concat(this.#chunks.map(({ bytes }) => bytes));
   }
 
   toBytes(): Uint8Array {
     const all = new Uint8Array(this.#size);
     const view = new DataView(all.buffer);
     let at = 0;
-    for (const { step, isError, bytes } of this.#pieces) {
+    for (const { step, isError, bytes } of this.#chunks) {
       view.setUint8(at, step);
       view.setUint8(at + 1, isError ? 1 : 0);
       view.setUint32(at + 2, bytes.length, true);
@@ -47,14 +47,14 @@ export class Log {
   }
 }
 
-export function readLog(all: Uint8Array): OutputChunk[] {
+export function parseOutputLog(all: Uint8Array): OutputChunk[] {
   const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
-  const pieces: OutputChunk[] = [];
+  const chunks: OutputChunk[] = [];
   for (let at = 0; at + HEADER <= all.length;) {
     const length = view.getUint32(at + 2, true);
     const bytes = all.subarray(at + HEADER, at + HEADER + length);
-    pieces.push({ step: view.getUint8(at), isError: view.getUint8(at + 1) === 1, bytes });
+    chunks.push({ step: view.getUint8(at), isError: view.getUint8(at + 1) === 1, bytes });
     at += HEADER + length;
   }
-  return pieces;
+  return chunks;
 }

@@ -13,13 +13,13 @@ import { sep } from "node:path";
 import type { RecordedDependency, CacheEntry, StoredEntry, RecordedOutput } from "./entry.ts";
 
 /** Of the root itself. */
-const HERE = ".";
+const ROOT = ".";
 /** Directories of the system that nobody goes to by `..`. */
 const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/;
 
 /** From the root, with "/" between, for what is in it; the path itself for everything else. */
 export function toPortablePath(path: string, root: string): string {
-  if (path === root) return HERE;
+  if (path === root) return ROOT;
   return isBelow(path, root) ? withSlashes(path.slice(root.length + 1)) : path;
 }
 
@@ -28,21 +28,21 @@ export function withSlashes(path: string): string {
   return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
-function placePath(kept: string, root: string): string {
-  if (kept === HERE) return root;
-  if (isKeptAbsolute(kept)) return kept;
-  return root + sep + (sep === "/" ? kept : kept.replaceAll("/", sep));
+function resolvePortablePath(stored: string, root: string): string {
+  if (stored === ROOT) return root;
+  if (isAbsolutePath(stored)) return stored;
+  return root + sep + (sep === "/" ? stored : stored.replaceAll("/", sep));
 }
 
-function isKeptAbsolute(kept: string): boolean {
-  return kept.startsWith("/") || /^[A-Za-z]:\\/.test(kept);
+function isAbsolutePath(stored: string): boolean {
+  return stored.startsWith("/") || /^[A-Za-z]:\\/.test(stored);
 }
 
 /** Whether a path may be in an entry, of whoever wrote it: what is put back has to be below the root. */
-export function isKeptPath(kept: unknown, isInside: boolean): boolean {
-  if (typeof kept !== "string" || kept === "" || kept.includes("\0")) return false;
-  if (isKeptAbsolute(kept)) return !isInside;
-  return !kept.split(/[/\\]/).includes("..") && (!isInside || kept !== HERE);
+export function isPortablePath(stored: unknown, isInside: boolean): boolean {
+  if (typeof stored !== "string" || stored === "" || stored.includes("\0")) return false;
+  if (isAbsolutePath(stored)) return !isInside;
+  return !stored.split(/[/\\]/).includes("..") && (!isInside || stored !== ROOT);
 }
 
 export function isBelow(path: string, root: string): boolean {
@@ -104,33 +104,42 @@ export function withoutRepositoryKind(conditions: readonly RecordedDependency[])
 export type IsMachinePath = (path: string, isThere: boolean) => boolean;
 
 /** The entry as it is meant for this root; null where it is none for it. */
-export function relocateEntry(kept: StoredEntry, root: string, isFixed: IsMachinePath): CacheEntry | null {
-  const { root: first, mentioned, ...rest } = kept;
-  const place = (path: string) => placePath(path, root);
-  const conditions = kept.conditions.map((each) => placeCondition(each, root));
+export function relocateEntry(
+  stored: StoredEntry,
+  root: string,
+  isMachinePath: IsMachinePath,
+): CacheEntry | null {
+  const { root: first, mentioned, ...rest } = stored;
+  const place = (path: string) => resolvePortablePath(path, root);
+  const conditions = stored.conditions.map((each) => relocateDependency(each, root));
   if (root !== first) {
-    if (!isSamePlace(mentioned, first, root)) return null;
-    const outside = kept.conditions.filter(([, path]) => isKeptAbsolute(path));
+    if (!isValidForRoot(mentioned, first, root)) return null;
+    const outside = stored.conditions.filter(([, path]) => isAbsolutePath(path));
     const above = new Set(ancestorsOf(first));
     const moved = conditions.filter(([kind, path]) => kind !== "directory" || !above.has(path));
-    return { ...rest, conditions: [...moved, ...seenFrom(root, outside, first, isFixed)], ...placed() };
+    return {
+      ...rest,
+      conditions: [...moved, ...dependenciesFromRoot(root, outside, first, isMachinePath)],
+      ...relocateOutputs(),
+    };
   }
-  return { ...rest, conditions, ...placed() };
+  return { ...rest, conditions, ...relocateOutputs() };
 
-  function placed() {
-    const outputs = kept.outputs.map((each): RecordedOutput => ({ ...each, path: place(each.path) }));
-    return { outputs, own: kept.own.map(place) };
+  function relocateOutputs() {
+    const outputs = stored.outputs.map((each): RecordedOutput => ({ ...each, path: place(each.path) }));
+    return { outputs, own: stored.own.map(place) };
   }
 }
 
-const placements = new Map<string, WeakMap<RecordedDependency, RecordedDependency>>();
+const relocatedDependencies = new Map<string, WeakMap<RecordedDependency, RecordedDependency>>();
 
 /** The same object for the same object: entries share them. */
-function placeCondition(kept: RecordedDependency, root: string): RecordedDependency {
-  let placed = placements.get(root);
-  if (!placed) placements.set(root, (placed = new WeakMap()));
-  let condition = placed.get(kept);
-  if (!condition) placed.set(kept, (condition = atPath(kept, placePath(kept[1], root))));
+function relocateDependency(stored: RecordedDependency, root: string): RecordedDependency {
+  let relocateOutputs = relocatedDependencies.get(root);
+  if (!relocateOutputs) relocatedDependencies.set(root, (relocateOutputs = new WeakMap()));
+  let condition = relocateOutputs.get(stored);
+  if (!condition)
+    relocateOutputs.set(stored, (condition = atPath(stored, resolvePortablePath(stored[1], root))));
   return condition;
 }
 
@@ -144,7 +153,7 @@ export function wordsOf(root: string): string[] {
 }
 
 /** The name of the directory alone may stand anywhere; where more of the path was seen, all of that is in its place. */
-function isSamePlace(mentioned: readonly string[], first: string, root: string): boolean {
+function isValidForRoot(mentioned: readonly string[], first: string, root: string): boolean {
   const [before, now] = [wordsOf(first), wordsOf(root)];
   if (mentioned.includes(first)) return false;
   if (mentioned.every((each) => each === before.at(-1)))
@@ -153,11 +162,11 @@ function isSamePlace(mentioned: readonly string[], first: string, root: string):
 }
 
 /** What has to be met besides, since the same steps upwards lead elsewhere. */
-function seenFrom(
+function dependenciesFromRoot(
   root: string,
   outside: readonly RecordedDependency[],
   first: string,
-  isFixed: IsMachinePath,
+  isMachinePath: IsMachinePath,
 ): RecordedDependency[] {
   const before = ancestorsOf(first);
   const now = ancestorsOf(root);
@@ -173,7 +182,7 @@ function seenFrom(
       const directory = now[Math.min(index, now.length - 1)]!;
       return (directory === "/" ? "" : directory) + rest;
     };
-    if (isFixed(path, kind !== "absent")) continue;
+    if (isMachinePath(path, kind !== "absent")) continue;
     if (kind === "absent") {
       // Who looks for it in one directory after the other stops where it is.
       for (let index = level; index <= Math.max(level, now.length - 1) && !there.has(at(index)); index += 1)
@@ -197,9 +206,9 @@ export function machinePaths(home: string, path: string): IsMachinePath {
     const named = [home, ...programs].filter((each) => each.startsWith("/"));
     return { programs, all: new Set(named.flatMap((each) => [each, ...ancestorsOf(each)])) };
   };
-  let known: ReturnType<typeof ways> | undefined;
+  let snapshot: ReturnType<typeof ways> | undefined;
   return (each, isThere) => {
-    const { programs, all } = (known ??= ways());
+    const { programs, all } = (snapshot ??= ways());
     return (
       SYSTEM.test(each) ||
       all.has(each) ||

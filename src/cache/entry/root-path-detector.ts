@@ -19,7 +19,7 @@ import type { CacheStore } from "../store/cache-store.ts";
 const CHUNK = 4 << 20;
 
 /** As `keepEntry`, with the words of the project's path that its outputs contain. @param log the output log */
-export function keepWithMentions(
+export function toStoredEntry(
   entry: CacheEntry,
   root: string,
   log: Uint8Array,
@@ -28,8 +28,8 @@ export function keepWithMentions(
   const mentioned = findRootPathWords(entry, root, log, store, [REPOSITORY_NAME]);
   const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
   const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
-  const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
-  return toPortableEntry({ ...entry, conditions }, root, ofPlace);
+  const rootWords = mentioned.filter((word) => word !== REPOSITORY_NAME);
+  return toPortableEntry({ ...entry, conditions }, root, rootWords);
 }
 
 /** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
@@ -40,14 +40,14 @@ function findRootPathWords(
   store: CacheStore,
   more: readonly string[] = [],
 ): string[] {
-  const mentions = new RootPathDetector(root, more);
-  mentions.lookAt(log);
+  const detector = new RootPathDetector(root, more);
+  detector.scan(log);
   for (const output of outputs) {
-    mentions.lookAt(Buffer.from(toPortablePath(output.path, root)));
-    if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
-    if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
+    detector.scan(Buffer.from(toPortablePath(output.path, root)));
+    if (output.kind === "link") detector.scan(Buffer.from(output.target));
+    if (output.kind === "file") detector.scanFile(store.blobPath(output.hash));
   }
-  return [...mentions.found];
+  return [...detector.found];
 }
 
 export class RootPathDetector {
@@ -63,10 +63,10 @@ export class RootPathDetector {
     this.#words = new Map([...wordsOf(root), ...more].map((word) => [word, Buffer.from(word)]));
     const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
     this.#forms = [...forms, ...variantsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
-    this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + LONGEST_ESCAPE;
+    this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + MAX_ESCAPE_LENGTH;
   }
 
-  lookAt(bytes: Uint8Array): void {
+  scan(bytes: Uint8Array): void {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (const [word, wanted] of this.#words) {
       if (!hasWord(buffer, wanted)) continue;
@@ -78,7 +78,7 @@ export class RootPathDetector {
     this.#forms = [];
   }
 
-  lookIn(path: string): void {
+  scanFile(path: string): void {
     const descriptor = openSync(path, "r");
     try {
       const buffer = Buffer.allocUnsafe(CHUNK + this.#overlap);
@@ -86,7 +86,7 @@ export class RootPathDetector {
         const count = readSync(descriptor, buffer, kept, CHUNK, null);
         if (count === 0) return;
         const filled = kept + count;
-        this.lookAt(buffer.subarray(0, filled));
+        this.scan(buffer.subarray(0, filled));
         // A word on the border counts from there on as if it began there, which at worst finds one too many.
         const rest = Math.min(this.#overlap, filled);
         buffer.copyWithin(0, filled - rest, filled);
@@ -99,7 +99,7 @@ export class RootPathDetector {
 }
 
 /** Bytes in front of a word that are looked at for the end of an escape; of those that colour text the longest are this long. */
-const LONGEST_ESCAPE = 48;
+const MAX_ESCAPE_LENGTH = 48;
 
 function hasWord(text: Buffer, word: Buffer): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
@@ -123,6 +123,6 @@ const ESCAPES = [
 ];
 
 function isBehindEscape(text: Buffer, at: number): boolean {
-  const before = text.toString("latin1", Math.max(0, at - LONGEST_ESCAPE), at);
+  const before = text.toString("latin1", Math.max(0, at - MAX_ESCAPE_LENGTH), at);
   return ESCAPES.some((escape) => escape.test(before));
 }

@@ -81,7 +81,7 @@ const CAUSES: Readonly<Record<UncacheableReason, readonly [cause: string, help: 
 export const NOT_CACHED = " was not cached: ";
 
 /** The script that a line is about. */
-export interface Doubted {
+export interface DescribedScript {
   readonly label: string;
   readonly rule: CacheRule;
   readonly packageDirectory: string;
@@ -91,7 +91,7 @@ export interface Doubted {
 
 /** Returns a line without its end. @param advice what would help, where more is known of that */
 export function describeNotCached(
-  doubted: Doubted,
+  script: DescribedScript,
   cause: UncacheableReason,
   detail: string,
   advice?: string,
@@ -102,24 +102,24 @@ export function describeNotCached(
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${doubted.label}${NOT_CACHED}${said}; ${advice ?? adviseOn(doubted, cause, change, detail)}`;
+  return `${script.label}${NOT_CACHED}${said}; ${advice ?? adviseOn(script, cause, change, detail)}`;
 }
 
 function adviseOn(
-  doubted: Doubted,
+  script: DescribedScript,
   cause: UncacheableReason,
   change: Change | undefined,
   path: string,
 ): string {
   const help = CAUSES[cause][1].replace("$", oneLine(path));
   if (change === undefined) return help;
-  if (change === "untraced") return `${help} ${describeRule(doubted.rule, { trace: false })}`;
-  return `${help}, ${describeChange(doubted, change[0], [path], change[1])}`;
+  if (change === "untraced") return `${help} ${describeRule(script.rule, { trace: false })}`;
+  return `${help}, ${describeChange(script, change[0], [path], change[1])}`;
 }
 
 /** Ends a sentence: how the rule lists these paths. */
 export function describeChange(
-  { rule, packageDirectory, root }: Doubted,
+  { rule, packageDirectory, root }: DescribedScript,
   list: "ignore" | "outputs",
   paths: readonly string[],
   behind = "",
@@ -132,9 +132,9 @@ export function describeChange(
 }
 
 /** A line without its end, of a script that was kept here alone. */
-export function describeNotShared(doubted: Doubted, path: string): string {
+export function describeNotShared(script: DescribedScript, path: string): string {
   return (
-    `${doubted.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
-    describeChange(doubted, "outputs", [path])
+    `${script.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
+    describeChange(script, "outputs", [path])
   );
 }

@@ -81,7 +81,7 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
 /** Asked once: the system tells it only by setting another one for a moment. */
 let umask: number | undefined;
 
-export async function makeKey(request: KeyRequest, hashes: FileHashCache, look: StatPath): Promise<CacheKey> {
+export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: StatPath): Promise<CacheKey> {
   const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
   const fields: Field[] = [];
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashText(JSON.stringify(value)) });
@@ -112,13 +112,13 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, look: 
   }
   if (request.isDeclared) add("how its inputs are known", "declared");
   for (const path of inputs)
-    fields.push({ name: toPortablePath(path, root), hash: await hashInput(path, hashes, look) });
+    fields.push({ name: toPortablePath(path, root), hash: await hashInput(path, hashes, stat) });
   return { hash: hashBytes(JSON.stringify(fields)), fields, inputs };
 }
 
 /** What a key has of a file that counts. */
-export async function hashInput(path: string, hashes: FileHashCache, look: StatPath): Promise<string> {
-  const state = look(path);
+export async function hashInput(path: string, hashes: FileHashCache, stat: StatPath): Promise<string> {
+  const state = stat(path);
   const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
   return hashBytes(JSON.stringify(value));
 }
@@ -138,16 +138,16 @@ let stamp: string | undefined;
  * The same of a program on every machine; "" where it cannot be read. It is read again when it looks like another one
  * afterwards: somebody may just have made a hard link to it, which is no other content.
  */
-export async function hashOf(path: string, hashes: FileHashCache, look: StatPath): Promise<string> {
-  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
-    const state = look(path);
+export async function hashOf(path: string, hashes: FileHashCache, stat: StatPath): Promise<string> {
+  for (let reading = 0; reading < MAX_READS; reading += 1) {
+    const state = stat(path);
     const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
     if (hash !== null) return hash;
   }
   return "";
 }
 
-const MOST_READINGS = 3;
+const MAX_READS = 3;
 
 /** What is different, in words; at most a few. */
 export function compareKeys(before: readonly Field[], now: readonly Field[]): string[] {

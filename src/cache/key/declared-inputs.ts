@@ -26,38 +26,38 @@ export function declaredDirectories(root: string, packageDirectory: string): str
 }
 
 /** Absolute, sorted; without the script's own outputs, unless git has them: those may be sources. Throws Unkept, Failure. */
-export async function declaredInputs(rule: CacheRule, world: DeclaredInputView): Promise<string[]> {
-  const { root, packageDirectory } = world;
+export async function declaredInputs(rule: CacheRule, project: DeclaredInputView): Promise<string[]> {
+  const { root, packageDirectory } = project;
   const found = new Set(sharedFiles(root));
   const directories = declaredDirectories(root, packageDirectory);
   for (const directory of directories)
     for (const path of await listPackageFiles(directory)) {
-      const { kind } = world.look(path);
+      const { kind } = project.stat(path);
       // A repository in the repository.
       if (!found.has(path) && kind === "directory") directories.push(path);
-      if (kind === "link") addLinked(endOf(path), directories, world);
+      if (kind === "link") addLinked(endOf(path), directories, project);
       found.add(path);
     }
   for (const path of await listFiles(rule.inputs, packageDirectory)) found.add(path);
-  const isAny = [...found].some((path) => world.isDeclared(path));
+  const isAny = [...found].some((path) => project.isDeclared(path));
   const tracked = new Set(isAny ? (await Promise.all(directories.map(listTracked))).flat() : []);
-  const counts = (path: string) => !world.isDeclared(path) || tracked.has(path);
-  const inputs = [...found].filter((path) => counts(path) && !world.isIgnored(path)).sort();
+  const counts = (path: string) => !project.isDeclared(path) || tracked.has(path);
+  const inputs = [...found].filter((path) => counts(path) && !project.isIgnored(path)).sort();
   const files = inputs.filter((path) => {
-    const { kind } = world.look(path);
+    const { kind } = project.stat(path);
     if (kind === "other") throw new NotCacheableError("pipe", path);
     return kind === "file" || kind === "link";
   });
-  return await followLinks(files, world);
+  return await followLinks(files, project);
 }
 
 /** A directory of the project that nobody else has listed, as one that packages share. */
 function addLinked(
   end: string,
   directories: string[],
-  { root, packageDirectory, look }: DeclaredInputView,
+  { root, packageDirectory, stat }: DeclaredInputView,
 ): void {
   const isListed = directories.some((each) => end === each || isBelow(end, each));
   if (isListed || !isBelow(end, root) || isBelow(packageDirectory, end)) return;
-  if (look(end).kind === "directory") directories.push(end);
+  if (stat(end).kind === "directory") directories.push(end);
 }

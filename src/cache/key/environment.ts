@@ -135,7 +135,7 @@ export function describeMissed(
   ];
 }
 
-const SHORTEST_SECRET = 6;
+const MIN_SECRET_LENGTH = 6;
 
 /** The first of these that is called like a secret and whose value is in a text. */
 export function findPrintedSecret(
@@ -145,7 +145,7 @@ export function findPrintedSecret(
 ): string | undefined {
   return names.find((name) => {
     const value = variables[name] ?? "";
-    return isSecret(name) && value.length >= SHORTEST_SECRET && text.includes(value);
+    return isSecret(name) && value.length >= MIN_SECRET_LENGTH && text.includes(value);
   });
 }
 

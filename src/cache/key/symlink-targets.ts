@@ -9,25 +9,25 @@ import type { FileSystemView } from "../entry/entry-validation.ts";
 import { listFiles } from "./rule-globs.ts";
 import { isBelow } from "../entry/relocation.ts";
 
-interface LinkWorld extends Pick<FileSystemView, "look" | "isIgnored"> {
+interface SymlinkView extends Pick<FileSystemView, "stat" | "isIgnored"> {
   readonly root: string;
   isDeclared(path: string): boolean;
 }
 
 /** With all that is added; absolute, sorted. */
-export async function followLinks(paths: readonly string[], world: LinkWorld): Promise<string[]> {
-  const { look, isIgnored, isDeclared } = world;
-  const links = paths.filter((path) => look(path).kind === "link");
+export async function followLinks(paths: readonly string[], project: SymlinkView): Promise<string[]> {
+  const { stat, isIgnored, isDeclared } = project;
+  const links = paths.filter((path) => stat(path).kind === "link");
   if (links.length === 0) return [...paths];
   const found = new Set(paths);
   // It grows.
   for (const link of links) {
     const end = endOf(link);
-    for (const path of [end, ...(isOutside(end, world) ? await listFiles(["**"], end) : [])]) {
+    for (const path of [end, ...(isOutside(end, project) ? await listFiles(["**"], end) : [])]) {
       // What the script makes of it is told by its outputs.
       if (found.has(path) || isIgnored(path) || isDeclared(path)) continue;
       found.add(path);
-      if (look(path).kind === "link") links.push(path);
+      if (stat(path).kind === "link") links.push(path);
     }
   }
   return [...found].sort();
@@ -50,7 +50,7 @@ function readTarget(link: string): string {
   }
 }
 
-function isOutside(path: string, { look, root }: LinkWorld): boolean {
+function isOutside(path: string, { stat, root }: SymlinkView): boolean {
   if (path === root || isBelow(path, root) || path === "/" || isBelow(root, path)) return false;
-  return look(path).kind === "directory";
+  return stat(path).kind === "directory";
 }

@@ -23,27 +23,29 @@ export interface CacheContext {
   readonly tracing: TracingOperations | undefined;
   readonly store: CacheStore;
   readonly shared: SharedCache | undefined;
-  readonly seen: StatCache;
-  readonly known: EntrySnapshot;
+  readonly statCache: StatCache;
+  readonly snapshot: EntrySnapshot;
   /** What rt was started with. */
   readonly original: Readonly<Record<string, string>>;
   /** Whether somebody wants to know what a hit was found by. */
-  readonly isNoted: boolean;
+  readonly isEvidenceRecorded: boolean;
 }
 
-export function openWorld(
+export function openProjectView(
   rule: CacheRule,
   root: string,
   packageDirectory: string,
-  { store, seen, isNoted }: CacheContext,
+  { store, statCache, isEvidenceRecorded }: CacheContext,
 ): ProjectView {
   const ignored = matcher(rule.ignore, packageDirectory, root);
   const always = alwaysIgnored(root);
-  const sights: PathObservations | undefined = isNoted ? new Map() : undefined;
+  const observations: PathObservations | undefined = isEvidenceRecorded ? new Map() : undefined;
   return {
-    ...(sights ? noting(seen, sights) : { look: seen.look, list: seen.list }),
-    sights,
-    seen,
+    ...(observations
+      ? recordObservations(statCache, observations)
+      : { stat: statCache.stat, list: statCache.list }),
+    observations,
+    statCache,
     hashes: openHashes(root, statPath, store),
     // The store is no input of anything, wherever it is.
     isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
@@ -51,8 +53,8 @@ export function openWorld(
     isDeclared: matcher(rule.outputs, packageDirectory),
     declared: rule.outputs,
     packageDirectory,
-    sourcesAmong: async (paths) => await keepUnignored(root, paths),
-    keep: async (path, state) => {
+    selectSources: async (paths) => await keepUnignored(root, paths),
+    addFile: async (path, state) => {
       const hash = await store.addFile(path);
       const now = statPath(path);
       return now.kind === "file" && now.stamp === state.stamp ? hash : null;
@@ -60,19 +62,20 @@ export function openWorld(
   };
 }
 
-function noting(
-  seen: StatCache,
-  sights: PathObservations,
-): { readonly look: StatPath; readonly list: ListDirectory } {
+function recordObservations(
+  statCache: StatCache,
+  observations: PathObservations,
+): { readonly stat: StatPath; readonly list: ListDirectory } {
   return {
-    look(path) {
-      const state = seen.look(path);
-      if (sights.get(path)?.how !== "names") sights.set(path, internObservation("state", state.kind));
+    stat(path) {
+      const state = statCache.stat(path);
+      if (observations.get(path)?.how !== "names")
+        observations.set(path, internObservation("state", state.kind));
       return state;
     },
     list(path) {
-      const names = seen.list(path);
-      sights.set(path, internObservation("names", names ? "directory" : "absent"));
+      const names = statCache.list(path);
+      observations.set(path, internObservation("names", names ? "directory" : "absent"));
       return names;
     },
   };

@@ -33,20 +33,20 @@ export type PathObservations = Map<string, PathObservation>;
 
 type ObservedKind = PathState["kind"] | undefined;
 
-const sights = new Map<PathObservation["how"], Map<ObservedKind, PathObservation>>();
+const observations = new Map<PathObservation["how"], Map<ObservedKind, PathObservation>>();
 
 /** The same object for the same: there are many more looks than ways to look. */
 export function internObservation(how: PathObservation["how"], kind?: ObservedKind): PathObservation {
-  let known = sights.get(how);
-  if (!known) sights.set(how, (known = new Map<ObservedKind, PathObservation>()));
-  let sight = known.get(kind);
-  if (!sight) known.set(kind, (sight = { how, kind }));
-  return sight;
+  let cached = observations.get(how);
+  if (!cached) observations.set(how, (cached = new Map<ObservedKind, PathObservation>()));
+  let observation = cached.get(kind);
+  if (!observation) cached.set(kind, (observation = { how, kind }));
+  return observation;
 }
 
 /** By what a script was found to be a hit. */
 export interface HitEvidence {
-  readonly sights: ReadonlyMap<string, PathObservation>;
+  readonly observations: ReadonlyMap<string, PathObservation>;
   /** The blob of what it wrote. */
   readonly log: string;
   /** When its entry was last marked as used, in milliseconds since 1970. */
@@ -56,36 +56,36 @@ export interface HitEvidence {
 interface ObservationRoot {
   readonly root: string;
   readonly packageDirectory: string;
-  readonly sights?: PathObservations | undefined;
+  readonly observations?: PathObservations | undefined;
 }
 
 interface HitFiles {
   /** Of the entry, and of what was last found out about the script. */
   readonly file: string;
-  readonly finding: string;
+  readonly explanation: string;
   readonly log: string;
 }
 
 /** Undefined where paths do not tell it, or nobody wants to know. */
 export function hitEvidenceOf(
   { inputs }: CacheRule,
-  { root, packageDirectory, sights: looked }: ObservationRoot,
-  { file, finding, log }: HitFiles,
+  { root, packageDirectory, observations: recorded }: ObservationRoot,
+  { file, explanation, log }: HitFiles,
 ): HitEvidence | undefined {
-  if (!looked) return undefined;
-  const sights = new Map(looked);
+  if (!recorded) return undefined;
+  const observations = new Map(recorded);
   for (const glob of inputs) {
     if (glob.startsWith("!")) continue;
-    const kind = sights.get(resolve(packageDirectory, glob))?.kind;
+    const kind = observations.get(resolve(packageDirectory, glob))?.kind;
     if (GLOB.test(glob) || (kind !== "file" && kind !== "absent")) return undefined;
   }
   if (packageDirectory !== root && !isBelow(packageDirectory, root)) return undefined;
   for (let at = packageDirectory; at !== root; at = dirname(at))
-    if (!sights.has(at)) sights.set(at, internObservation("state", "directory"));
-  for (const path of [file, finding]) sights.set(path, internObservation("state"));
-  sights.set(dirname(file), internObservation("names"));
+    if (!observations.has(at)) observations.set(at, internObservation("state", "directory"));
+  for (const path of [file, explanation]) observations.set(path, internObservation("state"));
+  observations.set(dirname(file), internObservation("names"));
   const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-  return used === undefined ? undefined : { sights, log, used };
+  return used === undefined ? undefined : { observations, log, used };
 }
 
 const GLOB = /[*?[\]{}]/;
@@ -100,7 +100,7 @@ const encoder = new TextEncoder();
 export interface FingerprintRow {
   readonly path: string;
   readonly how: number;
-  readonly stamp: Uint32Array;
+  readonly fingerprint: Uint32Array;
 }
 
 /** Makes rows of what was looked at. */
@@ -108,7 +108,7 @@ export class StatFingerprinter {
   readonly #before: number;
   readonly #path = new Uint8Array(new ArrayBuffer(MAX_PATH));
   readonly #reader: StatFingerprintReader | undefined;
-  readonly #known = new Map<PathObservation, Map<string, readonly FingerprintRow[] | null>>();
+  readonly #cached = new Map<PathObservation, Map<string, readonly FingerprintRow[] | null>>();
 
   /** @param begin of the run, in milliseconds since 1970 */
   constructor(begin: number) {
@@ -117,49 +117,52 @@ export class StatFingerprinter {
   }
 
   /** Null where one of these is not as it was seen, or nobody can be sure that it is. */
-  stamp(sights: Iterable<readonly [path: string, sight: PathObservation]>): FingerprintRow[] | null {
+  fingerprint(
+    observations: Iterable<readonly [path: string, observation: PathObservation]>,
+  ): FingerprintRow[] | null {
     const rows: FingerprintRow[] = [];
-    for (const [path, sight] of sights) {
-      const known = this.#lookUp(path, sight);
-      if (known === null) return null;
-      for (const row of known) rows.push(row);
+    for (const [path, observation] of observations) {
+      const cached = this.#lookUp(path, observation);
+      if (cached === null) return null;
+      for (const row of cached) rows.push(row);
     }
     return rows;
   }
 
   /** Most are looked at by many scripts. */
-  #lookUp(path: string, sight: PathObservation): readonly FingerprintRow[] | null {
-    let paths = this.#known.get(sight);
-    if (!paths) this.#known.set(sight, (paths = new Map<string, readonly FingerprintRow[] | null>()));
+  #lookUp(path: string, observation: PathObservation): readonly FingerprintRow[] | null {
+    let paths = this.#cached.get(observation);
+    if (!paths) this.#cached.set(observation, (paths = new Map<string, readonly FingerprintRow[] | null>()));
     let rows = paths.get(path);
-    if (rows === undefined) paths.set(path, (rows = this.#rowsOf(path, sight)));
+    if (rows === undefined) paths.set(path, (rows = this.#rowsOf(path, observation)));
     return rows;
   }
 
   #rowsOf(path: string, { how, kind }: PathObservation): FingerprintRow[] | null {
-    const stamp = this.#take(path, false);
-    if (!stamp) return null;
-    if (isAbsent(stamp)) {
-      const isMissing = stamp[0] === ABSENT + ENOENT || stamp[0] === ABSENT + ENOTDIR;
-      return kind === "absent" && isMissing ? [{ path, how: WHOLE, stamp }] : null;
+    const fingerprint = this.#take(path, false);
+    if (!fingerprint) return null;
+    if (isAbsent(fingerprint)) {
+      const isMissing = fingerprint[0] === ABSENT + ENOENT || fingerprint[0] === ABSENT + ENOTDIR;
+      return kind === "absent" && isMissing ? [{ path, how: WHOLE, fingerprint }] : null;
     }
-    const type = stamp[0]! & KIND;
+    const type = fingerprint[0]! & KIND;
     if (kind === "absent" || (kind !== undefined && KINDS[kind] !== undefined && KINDS[kind] !== type))
       return null;
-    if (type === LINK && how !== "state") return this.#addLink(path, how, stamp);
-    if (type === DIRECTORY && how !== "names") return [{ path, how: 0, stamp }];
-    if (type !== DIRECTORY && type !== FILE && type !== LINK) return [{ path, how: 0, stamp }];
-    return this.#isSettled(stamp) ? [{ path, how: WHOLE, stamp }] : null;
+    if (type === LINK && how !== "state") return this.#addLink(path, how, fingerprint);
+    if (type === DIRECTORY && how !== "names") return [{ path, how: 0, fingerprint }];
+    if (type !== DIRECTORY && type !== FILE && type !== LINK) return [{ path, how: 0, fingerprint }];
+    return this.#isSettled(fingerprint) ? [{ path, how: WHOLE, fingerprint }] : null;
   }
 
   /** What was read through a link is what it leads to now; where a directory really is, all of the way there tells. */
-  #addLink(path: string, how: PathObservation["how"], stamp: Uint32Array): FingerprintRow[] | null {
-    if (!this.#isSettled(stamp)) return null;
-    const own = { path, how: WHOLE, stamp };
+  #addLink(path: string, how: PathObservation["how"], fingerprint: Uint32Array): FingerprintRow[] | null {
+    if (!this.#isSettled(fingerprint)) return null;
+    const own = { path, how: WHOLE, fingerprint };
     const end = this.#take(path, true);
     if (!end || isAbsent(end)) return null;
     const isDirectory = (end[0]! & KIND) === DIRECTORY;
-    if (!isDirectory) return this.#isSettled(end) ? [own, { path, how: FOLLOWS | WHOLE, stamp: end }] : null;
+    if (!isDirectory)
+      return this.#isSettled(end) ? [own, { path, how: FOLLOWS | WHOLE, fingerprint: end }] : null;
     if (how === "names") return null;
     const target = resolve(dirname(path), readlinkSync(path));
     if (realpathSync(path) !== target) return null;
@@ -167,13 +170,13 @@ export class StatFingerprinter {
     for (let at = target; ; at = dirname(at)) {
       const state = this.#take(at, false);
       if (!state || (state[0]! & KIND) !== DIRECTORY) return null;
-      rows.push({ path: at, how: 0, stamp: state });
+      rows.push({ path: at, how: 0, fingerprint: state });
       if (at === dirname(at)) return rows;
     }
   }
 
-  #isSettled(stamp: Uint32Array): boolean {
-    return stamps!.changeOf(stamp) < this.#before;
+  #isSettled(fingerprint: Uint32Array): boolean {
+    return stamps!.changeOf(fingerprint) < this.#before;
   }
 
   #take(path: string, follows: boolean): Uint32Array | undefined {
@@ -191,8 +194,8 @@ const ENOTDIR = 20;
 const FILE = 0o100000;
 const KINDS: Partial<Record<PathState["kind"], number>> = { file: FILE, directory: DIRECTORY, link: LINK };
 
-function isAbsent(stamp: Uint32Array): boolean {
-  return stamp[0]! >= ABSENT;
+function isAbsent(fingerprint: Uint32Array): boolean {
+  return fingerprint[0]! >= ABSENT;
 }
 
 export function lookupObservations({ paths }: LookupRecorder): [string, PathObservation][] {

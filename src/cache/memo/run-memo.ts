@@ -18,16 +18,16 @@ import { FOLLOWS, type FingerprintRow, WHOLE } from "./path-observations.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 /** Another one for another shape of what is written. */
-const SHAPE = 2;
+const FORMAT_VERSION = 2;
 /** Of one store; those that were written first go. */
-const MOST = 8;
+const MAX_MEMOS = 8;
 /** Bytes. */
-const LARGEST = 64 << 20;
+const MAX_MEMO_SIZE = 64 << 20;
 /** A row: how, where its path begins, the stamp. */
-const ROW = 2 + FINGERPRINT_WORDS;
+const ROW_WORDS = 2 + FINGERPRINT_WORDS;
 
 /** As it is written, in JSON behind rows and paths. */
-interface Text<All, Part> {
+interface MemoText<All, Part> {
   readonly all: All;
   /** How many of the rows count for all of it: the first. */
   readonly common: number;
@@ -37,7 +37,7 @@ interface Text<All, Part> {
 
 /** One that was read. */
 export class RunMemo<All, Part> {
-  readonly #text: Text<All, Part>;
+  readonly #text: MemoText<All, Part>;
   readonly #rows: Uint32Array;
   readonly #reader: StatFingerprintReader;
   /** Kept for as long as the reader has its address. */
@@ -45,9 +45,14 @@ export class RunMemo<All, Part> {
   /** Of each row: 0 for nobody has looked, 1 for the same, 2 for another. */
   #verdicts: Uint8Array | undefined;
 
-  constructor(text: Text<All, Part>, rows: Uint32Array, paths: Uint8Array, reader: StatFingerprintReader) {
+  constructor(
+    text: MemoText<All, Part>,
+    rows: Uint32Array,
+    paths: Uint8Array,
+    reader: StatFingerprintReader,
+  ) {
     [this.#text, this.#rows, this.#paths, this.#reader] = [text, rows, paths, reader];
-    this.#verdicts = new Uint8Array(rows.length / ROW);
+    this.#verdicts = new Uint8Array(rows.length / ROW_WORDS);
   }
 
   get all(): All {
@@ -56,14 +61,14 @@ export class RunMemo<All, Part> {
 
   /** Whether what all of it rests on is as it was. */
   isCurrent(): boolean {
-    for (let row = 0; row < this.#text.common; row += 1) if (!this.#isSame(row)) return false;
+    for (let row = 0; row < this.#text.common; row += 1) if (!this.#isUnchanged(row)) return false;
     return true;
   }
 
   /** What was known of a part, if that is as it was. */
   partAt(index: number): Part | undefined {
-    const known = this.#text.parts[index];
-    return known?.rows.every((row) => this.#isSame(row)) ? known.part : undefined;
+    const cached = this.#text.parts[index];
+    return cached?.rows.every((row) => this.#isUnchanged(row)) ? cached.part : undefined;
   }
 
   /** Something is about to change: from now on every path is looked at each time. */
@@ -71,12 +76,12 @@ export class RunMemo<All, Part> {
     this.#verdicts = undefined;
   }
 
-  #isSame(row: number): boolean {
-    const known = this.#verdicts?.[row];
-    if (known) return known === 1;
-    const isSame = this.#compare(row * ROW);
-    if (this.#verdicts) this.#verdicts[row] = isSame ? 1 : 2;
-    return isSame;
+  #isUnchanged(row: number): boolean {
+    const cached = this.#verdicts?.[row];
+    if (cached) return cached === 1;
+    const isUnchanged = this.#compare(row * ROW_WORDS);
+    if (this.#verdicts) this.#verdicts[row] = isUnchanged ? 1 : 2;
+    return isUnchanged;
   }
 
   #compare(start: number): boolean {
@@ -90,20 +95,20 @@ export class RunMemo<All, Part> {
   }
 
   /** For one that is written after it: what it knows of all of it. */
-  commonRows(): FingerprintRow[] {
+  copyCommonRows(): FingerprintRow[] {
     return [...Array(this.#text.common).keys()].map((row) => this.#copyRow(row));
   }
 
   /** Likewise of one part; null where nothing is known of that. */
-  copyOf(index: number): { readonly part: Part; readonly rows: readonly FingerprintRow[] } | null {
-    const known = this.#text.parts[index];
-    return known ? { part: known.part, rows: known.rows.map((row) => this.#copyRow(row)) } : null;
+  copyPart(index: number): { readonly part: Part; readonly rows: readonly FingerprintRow[] } | null {
+    const cached = this.#text.parts[index];
+    return cached ? { part: cached.part, rows: cached.rows.map((row) => this.#copyRow(row)) } : null;
   }
 
   #copyRow(row: number): FingerprintRow {
-    const [how, at, ...stamp] = this.#rows.subarray(row * ROW, (row + 1) * ROW);
+    const [how, at, ...fingerprint] = this.#rows.subarray(row * ROW_WORDS, (row + 1) * ROW_WORDS);
     const path = decoder.decode(this.#paths.subarray(at, this.#paths.indexOf(0, at)));
-    return { path, how: how!, stamp: Uint32Array.from(stamp) };
+    return { path, how: how!, fingerprint: Uint32Array.from(fingerprint) };
   }
 }
 
@@ -128,7 +133,7 @@ export function markForMemo(store: CacheStore, id: string): void {
   // Not with the rest of the store, which may be read where it cannot be written.
   makePrivate(directoryOf(store));
   store.write("recalled", id, "");
-  forgetOldest(directoryOf(store));
+  evictOldest(directoryOf(store));
 }
 
 /** It was not to be remembered. */
@@ -139,19 +144,23 @@ export function clearMemoMark(store: CacheStore, id: string): void {
 /** Undefined where nothing is known of a run. @param id what tells the run from all others */
 export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<All, Part> | undefined {
   const body = store.readBytes("recalled", id);
-  if (!body || body.length < HEAD) return undefined;
-  const [shape, rowBytes, pathBytes] = wordsOf(body.subarray(0, HEAD)) as unknown as [number, number, number];
-  if (shape !== SHAPE) return undefined;
+  if (!body || body.length < HEADER_SIZE) return undefined;
+  const [shape, rowBytes, pathBytes] = wordsOf(body.subarray(0, HEADER_SIZE)) as unknown as [
+    number,
+    number,
+    number,
+  ];
+  if (shape !== FORMAT_VERSION) return undefined;
   const paths = new Uint8Array(new ArrayBuffer(pathBytes));
-  paths.set(body.subarray(HEAD + rowBytes, HEAD + rowBytes + pathBytes));
+  paths.set(body.subarray(HEADER_SIZE + rowBytes, HEADER_SIZE + rowBytes + pathBytes));
   const reader = stamps?.openStamps(paths);
   if (!reader) return undefined;
-  const text = JSON.parse(body.toString("utf8", HEAD + rowBytes + pathBytes)) as Text<All, Part>;
-  return new RunMemo(text, wordsOf(body.subarray(HEAD, HEAD + rowBytes)), paths, reader);
+  const text = JSON.parse(body.toString("utf8", HEADER_SIZE + rowBytes + pathBytes)) as MemoText<All, Part>;
+  return new RunMemo(text, wordsOf(body.subarray(HEADER_SIZE, HEADER_SIZE + rowBytes)), paths, reader);
 }
 
 /** Bytes: the shape, how long the rows are, and the paths. */
-const HEAD = 12;
+const HEADER_SIZE = 12;
 
 function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(new Uint8Array(bytes).buffer);
@@ -169,62 +178,63 @@ export function writeRunMemo<All, Part>(
   id: string,
   { all, common, parts }: MemoDraft<All, Part>,
 ): void {
-  const sheet = new Sheet();
-  for (const row of common) sheet.place(row);
-  const count = sheet.count;
+  const table = new RowTable();
+  for (const row of common) table.addRow(row);
+  const count = table.count;
   const written = parts.map(
-    (each) => each && { part: each.part, rows: each.rows.map((row) => sheet.place(row)) },
+    (each) => each && { part: each.part, rows: each.rows.map((row) => table.addRow(row)) },
   );
-  const text: Text<All, Part> = { all, common: count, parts: written };
-  const body = sheet.toBytes(JSON.stringify(text));
-  if (body.length > LARGEST) return;
+  const text: MemoText<All, Part> = { all, common: count, parts: written };
+  const body = table.toBytes(JSON.stringify(text));
+  if (body.length > MAX_MEMO_SIZE) return;
   store.write("recalled", id, body);
-  forgetOldest(directoryOf(store));
+  evictOldest(directoryOf(store));
 }
 
-function forgetOldest(directory: string): void {
+function evictOldest(directory: string): void {
   const names = readdirSync(directory);
-  if (names.length <= MOST) return;
+  if (names.length <= MAX_MEMOS) return;
   const paths = names.map((name) => join(directory, name));
   const timed = paths.map((path) => ({
     path,
     time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   }));
-  for (const { path } of timed.sort((a, b) => b.time - a.time).slice(MOST)) rmSync(path, { force: true });
+  for (const { path } of timed.sort((a, b) => b.time - a.time).slice(MAX_MEMOS))
+    rmSync(path, { force: true });
 }
 
 /** Rows and their paths, each once. */
-class Sheet {
-  readonly #places = new Map<FingerprintRow, number>();
-  readonly #same = new Map<string, number>();
+class RowTable {
+  readonly #indexByRow = new Map<FingerprintRow, number>();
+  readonly #indexByText = new Map<string, number>();
   readonly #rows: FingerprintRow[] = [];
 
   get count(): number {
     return this.#rows.length;
   }
 
-  place(row: FingerprintRow): number {
-    let place = this.#places.get(row);
-    if (place !== undefined) return place;
-    const { buffer, byteOffset, byteLength } = row.stamp;
+  addRow(row: FingerprintRow): number {
+    let index = this.#indexByRow.get(row);
+    if (index !== undefined) return index;
+    const { buffer, byteOffset, byteLength } = row.fingerprint;
     const text = `${row.how} ${Buffer.from(buffer, byteOffset, byteLength).toString("latin1")} ${row.path}`;
-    place = this.#same.get(text) ?? this.#rows.push(row) - 1;
-    this.#same.set(text, place);
-    this.#places.set(row, place);
-    return place;
+    index = this.#indexByText.get(text) ?? this.#rows.push(row) - 1;
+    this.#indexByText.set(text, index);
+    this.#indexByRow.set(row, index);
+    return index;
   }
 
   toBytes(text: string): Uint8Array {
     const paths = this.#rows.map(({ path }) => Buffer.from(`${path}\0`));
-    const rows = new Uint32Array(this.#rows.length * ROW);
+    const rows = new Uint32Array(this.#rows.length * ROW_WORDS);
     let at = 0;
-    for (const [index, { how, stamp }] of this.#rows.entries()) {
-      rows.set([how, at], index * ROW);
-      rows.set(stamp, index * ROW + 2);
+    for (const [index, { how, fingerprint }] of this.#rows.entries()) {
+      rows.set([how, at], index * ROW_WORDS);
+      rows.set(fingerprint, index * ROW_WORDS + 2);
       at += paths[index]!.length;
     }
     return Buffer.concat([
-      Buffer.from(Uint32Array.of(SHAPE, rows.byteLength, at).buffer),
+      Buffer.from(Uint32Array.of(FORMAT_VERSION, rows.byteLength, at).buffer),
       Buffer.from(rows.buffer),
       ...paths,
       Buffer.from(text),

@@ -11,21 +11,21 @@ export class StatCache {
   readonly #states = new Map<string, PathState>();
   readonly #names = new Map<string, readonly string[] | null>();
   readonly #verdicts = new Map<RecordedDependency, string | null>();
-  #isOver = false;
+  #isFinished = false;
 
-  readonly look: StatPath = (path) => {
-    const known = this.#states.get(path);
-    if (known) return known;
+  readonly stat: StatPath = (path) => {
+    const cached = this.#states.get(path);
+    if (cached) return cached;
     const state = statPath(path);
-    if (!this.#isOver) this.#states.set(path, state);
+    if (!this.#isFinished) this.#states.set(path, state);
     return state;
   };
 
   readonly list: ListDirectory = (path) => {
-    const known = this.#names.get(path);
-    if (known !== undefined) return known;
+    const cached = this.#names.get(path);
+    if (cached !== undefined) return cached;
     const names = listDirectoryNames(path);
-    if (!this.#isOver) this.#names.set(path, names);
+    if (!this.#isFinished) this.#names.set(path, names);
     return names;
   };
 
@@ -35,23 +35,23 @@ export class StatCache {
   }
 
   /** @param generation what `generation` was before it was looked at */
-  keepVerdict(condition: RecordedDependency, verdict: string | null, generation: number): void {
-    if (!this.#isOver && generation === this.generation) this.#verdicts.set(condition, verdict);
+  storeVerdict(condition: RecordedDependency, verdict: string | null, generation: number): void {
+    if (!this.#isFinished && generation === this.generation) this.#verdicts.set(condition, verdict);
   }
 
   /** Another number after something may have changed. */
   generation = 0;
 
   /** Something may have changed. */
-  forget(): void {
+  invalidate(): void {
     this.generation += 1;
     for (const each of [this.#states, this.#names, this.#verdicts]) each.clear();
   }
 
   /** From now on something may change at any time. */
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.forget();
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    this.invalidate();
   }
 }

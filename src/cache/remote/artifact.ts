@@ -11,7 +11,7 @@
 // them. What is too long, not as it has to be, or more than was asked for is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
-import { contentsOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
+import { blobHashesOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { entryIdentity } from "../entry/stored-entry.ts";
 import { readEntry } from "../entry/entry-schema.ts";
@@ -20,11 +20,11 @@ import { readEntry } from "../entry/entry-schema.ts";
 const FORMAT = 1;
 const MOST_ENTRIES = 8;
 /** Bytes, packed and unpacked. */
-export const LARGEST_INDEX = 16 << 20;
-const LARGEST_INDEX_TEXT = 128 << 20;
-export const LARGEST_CONTENTS = 512 << 20;
+export const MAX_INDEX_SIZE = 16 << 20;
+const MAX_INDEX_TEXT_SIZE = 128 << 20;
+export const MAX_CONTENTS_SIZE = 512 << 20;
 /** Bytes of the contents of one entry. */
-export const LARGEST_TAR = 1 << 30;
+export const MAX_TAR_SIZE = 1 << 30;
 
 const BLOCK = 512;
 const NAME = /^blobs\/([\da-f]{64})$/;
@@ -36,11 +36,11 @@ export function indexId(key: string): string {
 }
 
 export function contentsId(entry: CacheEntry): string {
-  return hashBytes(`rt contents ${FORMAT}\0${contentsOf(entry).join("\0")}`);
+  return hashBytes(`rt contents ${FORMAT}\0${blobHashesOf(entry).join("\0")}`);
 }
 
 /** An index as it is exchanged, and what is in it. */
-export interface KeptIndex {
+export interface PackedIndex {
   readonly bytes: Uint8Array;
   /** The newest first. */
   readonly entries: readonly StoredEntry[];
@@ -50,18 +50,18 @@ export interface KeptIndex {
 export async function packIndex(
   entry: StoredEntry,
   others: readonly StoredEntry[],
-): Promise<KeptIndex | null> {
+): Promise<PackedIndex | null> {
   const own = entryIdentity(entry);
   const rest = others.filter((each) => entryIdentity(each) !== own);
   const entries = [entry, ...rest].slice(0, MOST_ENTRIES);
   const packed = await pack(Buffer.from(JSON.stringify({ format: FORMAT, entries })), FAST);
-  return packed.length <= LARGEST_INDEX ? { bytes: packed, entries } : null;
+  return packed.length <= MAX_INDEX_SIZE ? { bytes: packed, entries } : null;
 }
 
 /** What is wrong among them is left out. */
 export function readIndex(bytes: Uint8Array): StoredEntry[] | null {
   try {
-    const text = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_INDEX_TEXT }).toString();
+    const text = zstdDecompressSync(bytes, { maxOutputLength: MAX_INDEX_TEXT_SIZE }).toString();
     const { format, entries } = JSON.parse(text) as { format: unknown; entries: unknown };
     if (format !== FORMAT || !Array.isArray(entries)) return null;
     return entries.slice(0, MOST_ENTRIES).flatMap((each) => readEntry(each) ?? []);
@@ -79,11 +79,11 @@ export async function packContents(
   let size = 0;
   for (const digest of digests) {
     const bytes = read(digest);
-    if (!bytes || (size += bytes.length) > LARGEST_TAR - (digests.length + 1) * 2 * BLOCK) return null;
+    if (!bytes || (size += bytes.length) > MAX_TAR_SIZE - (digests.length + 1) * 2 * BLOCK) return null;
     parts.push(headerOf(`blobs/${digest}`, bytes.length), bytes, new Uint8Array(paddingOf(bytes.length)));
   }
   const packed = await pack(Buffer.concat([...parts, new Uint8Array(2 * BLOCK)]), FAST);
-  return packed.length <= LARGEST_CONTENTS ? packed : null;
+  return packed.length <= MAX_CONTENTS_SIZE ? packed : null;
 }
 
 /** Contents by their digests: those that were asked for, and no others. */
@@ -94,7 +94,7 @@ export function readContents(
   const wanted = new Set(digests);
   const found = new Map<string, Uint8Array>();
   try {
-    const tar = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_TAR });
+    const tar = zstdDecompressSync(bytes, { maxOutputLength: MAX_TAR_SIZE });
     for (let at = 0; at + BLOCK <= tar.length;) {
       const header = tar.subarray(at, at + BLOCK);
       if (header.every((byte) => byte === 0)) return found.size === wanted.size ? found : null;

@@ -9,7 +9,7 @@
 // index goes through a Seal (signature.ts), contents are compared with their digests, and remote-cache.ts has the rest.
 import type { CacheEntry } from "../entry/entry.ts";
 import type { CacheStore } from "../store/cache-store.ts";
-import type { KeptIndex } from "./artifact.ts";
+import type { PackedIndex } from "./artifact.ts";
 
 export interface CacheBackend {
   readonly isRead: boolean;
@@ -24,7 +24,7 @@ export interface CacheBackend {
   /** From the store; false where not all of them are there afterwards. */
   putContents(entry: CacheEntry, store: CacheStore): Promise<boolean>;
   /** Contents that it names are there already; false where it is not there afterwards. */
-  putIndex(key: string, index: KeptIndex): Promise<boolean>;
+  putIndex(key: string, index: PackedIndex): Promise<boolean>;
   /** Tells of the use of it, for as long as that takes none of anybody's time, and lets go of the server. */
   finish(uses: readonly Use[]): Promise<void>;
   /** Ends what is on its way, and asks for nothing more. */

@@ -23,19 +23,19 @@ import { Code, nameOf } from "../../reapi/grpc/grpc-status.ts";
 import { codeOf, type RemoteError } from "../../reapi/grpc/retry.ts";
 import type { ReapiSettings } from "../../config/settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
-import { contentsOf, type CacheEntry } from "../entry/entry.ts";
+import { blobHashesOf, type CacheEntry } from "../entry/entry.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 import {
   DAMAGED,
-  describePatience,
-  describeUnfit,
+  describeTimeout,
+  describeUnusable,
   MAX_FAILED_REQUESTS,
   type ResponseAction,
   reactToStatus,
-  TAKES_NOTHING,
+  READ_ONLY,
   TOO_LARGE,
 } from "./response-actions.ts";
-import { indexId, type KeptIndex, LARGEST_INDEX, LARGEST_TAR } from "./artifact.ts";
+import { indexId, type PackedIndex, MAX_INDEX_SIZE, MAX_TAR_SIZE } from "./artifact.ts";
 import type { CacheBackend, Warn } from "./backend.ts";
 import type { ArtifactSigner } from "./signature.ts";
 
@@ -45,15 +45,15 @@ interface ReapiConnection {
 }
 
 /** Files of one result: more than that are too long for a message. */
-const MOST_FILES = 20_000;
-const LONGEST_TAG = 64;
+const MAX_FILES = 20_000;
+const MAX_TAG_LENGTH = 64;
 const LINE_FEED = 0x0a;
 const LATE = Symbol("late");
 
 export class ReapiBackend implements CacheBackend {
   readonly #settings: ReapiSettings;
-  readonly #seal: ArtifactSigner;
-  readonly #tell: Warn;
+  readonly #signer: ArtifactSigner;
+  readonly #warn: Warn;
   readonly #end = new AbortController();
   readonly #client: RemoteClient;
   /** By their hashes, of contents that somebody has named. */
@@ -61,18 +61,18 @@ export class ReapiBackend implements CacheBackend {
   #connection: Promise<ReapiConnection> | undefined;
   #reads: boolean;
   #writes: boolean;
-  #troubles = 0;
+  #failures = 0;
 
   /** @param headers with their values. Throws RemoteError for certificates that are none. */
   constructor(
     settings: ReapiSettings,
     headers: Readonly<Record<string, string>>,
-    seal: ArtifactSigner,
-    tell: Warn,
+    signer: ArtifactSigner,
+    warn: Warn,
   ) {
     this.#settings = settings;
-    this.#seal = seal;
-    this.#tell = tell;
+    this.#signer = signer;
+    this.#warn = warn;
     this.#reads = settings.isRead;
     this.#writes = settings.isWritten;
     this.#client = new RemoteClient({ ...settings, headers, toolVersion: VERSION }, this.#end.signal);
@@ -88,7 +88,7 @@ export class ReapiBackend implements CacheBackend {
 
   async getIndex(key: string): Promise<Uint8Array | undefined> {
     const id = indexId(key);
-    const sealed = await this.#try("read", async () => {
+    const signedIndex = await this.#try("read", async () => {
       // At the same time: it is one request less to wait for.
       const [{ store }, result] = await Promise.all([
         this.#connect(),
@@ -96,15 +96,15 @@ export class ReapiBackend implements CacheBackend {
       ]);
       return result && (await this.#readIndex(result, store));
     });
-    const end = sealed?.subarray(0, LONGEST_TAG + 1).indexOf(LINE_FEED) ?? -1;
-    if (!sealed || end === -1) return undefined;
-    const tag = Buffer.from(sealed.subarray(0, end)).toString("latin1");
-    return this.#seal.open(id, sealed.subarray(end + 1), tag);
+    const end = signedIndex?.subarray(0, MAX_TAG_LENGTH + 1).indexOf(LINE_FEED) ?? -1;
+    if (!signedIndex || end === -1) return undefined;
+    const tag = Buffer.from(signedIndex.subarray(0, end)).toString("latin1");
+    return this.#signer.open(id, signedIndex.subarray(end + 1), tag);
   }
 
   async #readIndex(result: ActionResult, store: CasClient): Promise<Uint8Array | undefined> {
     const digest = fromMessage(result.stdoutDigest);
-    if (!digest || digest.size > LARGEST_INDEX + LONGEST_TAG) return undefined;
+    if (!digest || digest.size > MAX_INDEX_SIZE + MAX_TAG_LENGTH) return undefined;
     for (const file of result.outputFiles) {
       const content = fromMessage(file.digest);
       if (content) this.#sizes.set(content.hash, content.size);
@@ -132,35 +132,35 @@ export class ReapiBackend implements CacheBackend {
       return size === undefined ? [] : [{ hash, size }];
     });
     const size = digests.reduce((sum, each) => sum + each.size, 0);
-    return digests.length === hashes.length && size <= LARGEST_TAR ? digests : undefined;
+    return digests.length === hashes.length && size <= MAX_TAR_SIZE ? digests : undefined;
   }
 
   async putContents(entry: CacheEntry, store: CacheStore): Promise<boolean> {
-    const contents = contentsOf(entry);
+    const contents = blobHashesOf(entry);
     const isThere = await this.#try("write", async () => {
       const connection = await this.#connect();
       if (!connection.takesResults) {
-        this.#react({ ends: "writing", say: TAKES_NOTHING });
+        this.#react({ disables: "writing", message: READ_ONLY });
         return false;
       }
       for (const hash of contents) this.#sizes.set(hash, statSync(store.blobPath(hash)).size);
       const digests = this.#measure(contents);
-      if (!digests || digests.length > MOST_FILES) {
-        this.#react({ say: TOO_LARGE });
+      if (!digests || digests.length > MAX_FILES) {
+        this.#react({ message: TOO_LARGE });
         return false;
       }
-      await connection.store.upload(digests.map((digest) => keptBlob(digest, store)));
+      await connection.store.upload(digests.map((digest) => storedBlob(digest, store)));
       return true;
     });
     return isThere ?? false;
   }
 
-  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<boolean> {
+  async putIndex(key: string, { bytes, entries }: PackedIndex): Promise<boolean> {
     const id = indexId(key);
-    const sealed = Buffer.concat([Buffer.from(`${this.#seal.sign(id, bytes) ?? ""}\n`), bytes]);
-    const stdout = { digest: digestOf(sealed), bytes: sealed };
+    const signedIndex = Buffer.concat([Buffer.from(`${this.#signer.sign(id, bytes) ?? ""}\n`), bytes]);
+    const stdout = { digest: digestOf(signedIndex), bytes: signedIndex };
     const { digest, messages } = actionFor(id);
-    const files = [...new Set(entries.flatMap(contentsOf))].slice(0, MOST_FILES);
+    const files = [...new Set(entries.flatMap(blobHashesOf))].slice(0, MAX_FILES);
     const result: ActionResult = {
       ...ActionResult.decode(new Uint8Array()),
       stdoutDigest: toMessage(stdout.digest),
@@ -199,31 +199,34 @@ export class ReapiBackend implements CacheBackend {
   }
 
   /** Undefined where nothing came of it. */
-  async #try<Answer>(kind: "read" | "write", ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  async #try<Answer>(kind: "read" | "write", request: () => Promise<Answer>): Promise<Answer | undefined> {
     const isWrite = kind === "write";
     // What is read in order to be written again is read as well.
     if (isWrite ? !this.#writes : !this.#reads && !this.#writes) return undefined;
     const { timeout, uploadTimeout } = this.#settings;
-    const patience = isWrite ? uploadTimeout : timeout;
+    const timeoutMs = isWrite ? uploadTimeout : timeout;
     const { promise: late, resolve } = Promise.withResolvers<typeof LATE>();
-    const timer = setTimeout(resolve, patience, LATE);
+    const timer = setTimeout(resolve, timeoutMs, LATE);
     try {
-      const answer = await Promise.race([ask(), late]);
+      const answer = await Promise.race([request(), late]);
       if (answer !== LATE) return answer;
-      this.#react({ ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000, isWrite) });
+      this.#react({
+        disables: isWrite ? "writing" : "both",
+        message: describeTimeout(timeoutMs / 1000, isWrite),
+      });
     } catch (error) {
-      if (!this.#end.signal.aborted) this.#react(reactionTo(error, isWrite, patience));
+      if (!this.#end.signal.aborted) this.#react(reactionTo(error, isWrite, timeoutMs));
     } finally {
       clearTimeout(timer);
     }
     return undefined;
   }
 
-  #react({ ends, isTrouble, say }: ResponseAction): void {
-    if (say !== undefined) this.#tell(say);
-    if (isTrouble && ++this.#troubles >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
-    if (ends === "both") this.#reads = false;
-    if (ends !== undefined) this.#writes = false;
+  #react({ disables, isFailure, message }: ResponseAction): void {
+    if (message !== undefined) this.#warn(message);
+    if (isFailure && ++this.#failures >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
+    if (disables === "both") this.#reads = false;
+    if (disables !== undefined) this.#writes = false;
   }
 }
 
@@ -242,7 +245,7 @@ function actionFor(id: string): EncodedAction {
 }
 
 /** As the store has it when it is sent, and whole. */
-function keptBlob(digest: Digest, store: CacheStore): Blob {
+function storedBlob(digest: Digest, store: CacheStore): Blob {
   let whole: Uint8Array | null = null;
   return {
     digest,
@@ -256,12 +259,12 @@ function keptBlob(digest: Digest, store: CacheStore): Blob {
   };
 }
 
-function reactionTo(thrown: unknown, isWrite: boolean, patience: number): ResponseAction {
+function reactionTo(thrown: unknown, isWrite: boolean, timeoutMs: number): ResponseAction {
   const error = thrown as Error;
   const code = codeOf(error);
-  if ((error as RemoteError).isDamaged) return { say: DAMAGED };
+  if ((error as RemoteError).isDamaged) return { message: DAMAGED };
   if (code === Code.DEADLINE_EXCEEDED)
-    return { ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000, isWrite) };
+    return { disables: isWrite ? "writing" : "both", message: describeTimeout(timeoutMs / 1000, isWrite) };
   if (code !== undefined) return reactToStatus(nameOf(code), isWrite);
-  return { ends: isWrite ? "writing" : "both", say: describeUnfit(oneLine(error.message)) };
+  return { disables: isWrite ? "writing" : "both", message: describeUnusable(oneLine(error.message)) };
 }

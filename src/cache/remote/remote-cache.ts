@@ -6,10 +6,10 @@
 // loaded for that, before something is asked or offered.
 import type { RemoteCacheSettings } from "../../config/settings/remote-cache.ts";
 import { oneLine } from "../../printable.ts";
-import { contentsOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
+import { blobHashesOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
 import type { ShareScope, SharedCache } from "../shared-cache.ts";
 import type { CacheStore } from "../store/cache-store.ts";
-import { describeUnfit } from "./response-actions.ts";
+import { describeUnusable } from "./response-actions.ts";
 import { packIndex, readIndex } from "./artifact.ts";
 import { findUnshareableOutput } from "./shareable-outputs.ts";
 import type { CacheBackend, Warn, Use } from "./backend.ts";
@@ -26,38 +26,38 @@ export interface Identity {
 }
 
 /** May throw, with a sentence. */
-export type OpenServer = (seal: ArtifactSigner, tell: Warn) => Promise<CacheBackend>;
+export type OpenBackend = (signer: ArtifactSigner, warn: Warn) => Promise<CacheBackend>;
 
 const PURPOSE = "rt variables 1";
 
 export class RemoteCache implements SharedCache {
   readonly secret: Uint8Array;
   readonly #settings: RemoteCacheOptions;
-  readonly #open: OpenServer;
-  readonly #seal: ArtifactSigner;
+  readonly #open: OpenBackend;
+  readonly #signer: ArtifactSigner;
   readonly #uploads = new UploadQueue();
   readonly #uses: Use[] = [];
-  readonly #told = new Set<string>();
+  readonly #printed = new Set<string>();
   #lines: string[] = [];
   #listener: Warn | undefined;
   #opening: Promise<CacheBackend | undefined> | undefined;
-  #server: CacheBackend | undefined;
-  #isOver = false;
+  #backend: CacheBackend | undefined;
+  #isFinished = false;
 
-  constructor(settings: RemoteCacheOptions, { signatureKey, teamId }: Identity, open: OpenServer) {
+  constructor(settings: RemoteCacheOptions, { signatureKey, teamId }: Identity, open: OpenBackend) {
     this.#settings = settings;
     this.#open = open;
     const key = signatureKey === undefined ? undefined : new TextEncoder().encode(signatureKey);
-    this.#seal = new ArtifactSigner(key, teamId, (line) => this.#tell(line));
+    this.#signer = new ArtifactSigner(key, teamId, (line) => this.#warn(line));
     this.secret = new Bun.CryptoHasher("sha256", key ?? PURPOSE).update(PURPOSE).digest();
   }
 
   get isRead(): boolean {
-    return !this.#isOver && (this.#server ?? this.#settings).isRead;
+    return !this.#isFinished && (this.#backend ?? this.#settings).isRead;
   }
 
   get isWritten(): boolean {
-    return !this.#isOver && (this.#server ?? this.#settings).isWritten;
+    return !this.#isFinished && (this.#backend ?? this.#settings).isWritten;
   }
 
   /** Who is told what went wrong, also before. */
@@ -72,27 +72,27 @@ export class RemoteCache implements SharedCache {
   }
 
   async #readIndex(key: string): Promise<readonly StoredEntry[]> {
-    const server = await this.#reach();
-    const bytes = await server?.getIndex(key);
+    const backend = await this.#reach();
+    const bytes = await backend?.getIndex(key);
     return (bytes && readIndex(bytes)) ?? [];
   }
 
-  findOutside(entry: CacheEntry, place: ShareScope): string | undefined {
-    return findUnshareableOutput(entry, place);
+  findOutside(entry: CacheEntry, scope: ShareScope): string | undefined {
+    return findUnshareableOutput(entry, scope);
   }
 
   async fetch(entry: CacheEntry, store: CacheStore): Promise<boolean> {
-    const digests = contentsOf(entry);
+    const digests = blobHashesOf(entry);
     const isHere = await Promise.all(digests.map((digest) => store.checkBlob(digest)));
     const missing = digests.filter((_, at) => !isHere[at]);
     if (missing.length === 0) return true;
     if (!this.isRead) return false;
-    const server = await this.#reach();
-    const contents = await server?.getContents(entry, missing);
+    const backend = await this.#reach();
+    const contents = await backend?.getContents(entry, missing);
     try {
       return missing.every((digest) => {
         const content = contents?.get(digest);
-        return content !== undefined && store.keepBytes(content) === digest;
+        return content !== undefined && store.addBytes(content) === digest;
       });
     } catch {
       return false; // a full disk
@@ -109,7 +109,7 @@ export class RemoteCache implements SharedCache {
       try {
         return await this.#upload(key, entry, store);
       } catch (error) {
-        this.#tell(`What a script made could not be shared: ${oneLine((error as Error).message)}`);
+        this.#warn(`What a script made could not be shared: ${oneLine((error as Error).message)}`);
         return false;
       }
     });
@@ -117,49 +117,49 @@ export class RemoteCache implements SharedCache {
 
   /** Contents first, so that no index names what is not there. */
   async #upload(key: string, entry: StoredEntry, store: CacheStore): Promise<boolean> {
-    const server = await this.#reach();
-    if (!server?.isWritten || !(await server.putContents(entry, store))) return false;
+    const backend = await this.#reach();
+    if (!backend?.isWritten || !(await backend.putContents(entry, store))) return false;
     // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
     const index = await packIndex(entry, await this.#readIndex(key));
-    return index !== null && (await server.putIndex(key, index));
+    return index !== null && (await backend.putIndex(key, index));
   }
 
   async #reach(): Promise<CacheBackend | undefined> {
-    this.#opening ??= this.#open(this.#seal, (line) => this.#tell(line)).then(
-      (server) => (this.#server = server),
+    this.#opening ??= this.#open(this.#signer, (line) => this.#warn(line)).then(
+      (backend) => (this.#backend = backend),
       (error: Error) => {
-        this.#isOver = true;
-        this.#tell(describeUnfit(oneLine(error.message)));
+        this.#isFinished = true;
+        this.#warn(describeUnusable(oneLine(error.message)));
         return undefined;
       },
     );
-    const server = await this.#opening;
-    if (this.#isOver) server?.abandon();
-    return this.#isOver ? undefined : server;
+    const backend = await this.#opening;
+    if (this.#isFinished) backend?.abandon();
+    return this.#isFinished ? undefined : backend;
   }
 
   /** When the run is over: waits for uploads, for so long as was agreed. */
   async finish(): Promise<void> {
     const { uploadTimeout } = this.#settings;
-    const left = await this.#uploads.finish(uploadTimeout);
-    if (left > 0)
-      this.#tell(
-        `What ${left} ${left === 1 ? "script" : "scripts"} made was not uploaded within ${uploadTimeout / 1000} s`,
+    const pending = await this.#uploads.finish(uploadTimeout);
+    if (pending > 0)
+      this.#warn(
+        `What ${pending} ${pending === 1 ? "script" : "scripts"} made was not uploaded within ${uploadTimeout / 1000} s`,
       );
-    else await this.#server?.finish(this.#uses.splice(0));
+    else await this.#backend?.finish(this.#uses.splice(0));
     this.abandon();
   }
 
   /** The run was ended: nobody waits for anything. */
   abandon(): void {
-    this.#isOver = true;
+    this.#isFinished = true;
     this.#uploads.abandon();
-    this.#server?.abandon();
+    this.#backend?.abandon();
   }
 
-  #tell(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
+  #warn(line: string): void {
+    if (this.#printed.has(line)) return;
+    this.#printed.add(line);
     if (this.#listener) this.#listener(line);
     else this.#lines.push(line);
   }

@@ -5,20 +5,20 @@
 
 export interface ResponseAction {
   /** Whether to ask once more, and after how many milliseconds. */
-  readonly again?: number;
+  readonly retryDelay?: number;
   /** What is not tried any more in this run. */
-  readonly ends?: "reading" | "writing" | "both";
+  readonly disables?: "reading" | "writing" | "both";
   /** Whether nothing more is tried when this has come a few times. */
-  readonly isTrouble?: true;
+  readonly isFailure?: true;
   /** For people, once in a run; where it is asked once more, of the second time. */
-  readonly say?: string;
+  readonly message?: string;
 }
 
 /** So often may nothing come of a request. */
 export const MAX_FAILED_REQUESTS = 3;
 /** Milliseconds. */
 const PAUSE = 2000;
-const LONGEST_PAUSE = 10_000;
+const MAX_RETRY_DELAY = 10_000;
 
 /** What the server calls a team that may not use it. */
 const DISABLED: Readonly<Record<string, string>> = {
@@ -37,22 +37,22 @@ export function reactToRead(
   status: number,
   code: string | undefined,
   retryAfter: string | null,
-  patience: number,
+  timeoutMs: number,
 ): ResponseAction {
   switch (status) {
     case 401:
-      return { ends: "both", say: `The shared cache does not accept the token (401); ${WITHOUT}` };
+      return { disables: "both", message: `The shared cache does not accept the token (401); ${WITHOUT}` };
     case 403:
       return code === "forbidden"
-        ? { ends: "both", say: `The shared cache is forbidden with this token (403); ${WITHOUT}` }
+        ? { disables: "both", message: `The shared cache is forbidden with this token (403); ${WITHOUT}` }
         : {};
     case 429:
-      return { again: Math.min(pauseOf(retryAfter), patience), say: describeRefusal(status) };
+      return { retryDelay: Math.min(retryDelayOf(retryAfter), timeoutMs), message: describeRefusal(status) };
     case 500:
     case 502:
     case 503:
     case 504:
-      return { again: Math.min(PAUSE, patience), say: describeRefusal(status) };
+      return { retryDelay: Math.min(PAUSE, timeoutMs), message: describeRefusal(status) };
     default:
       return {};
   }
@@ -62,15 +62,15 @@ export function reactToWrite(status: number, code: string | undefined): Response
   const disabled = DISABLED[code ?? ""];
   if (status === 403)
     return {
-      ends: "writing",
-      say: disabled
+      disables: "writing",
+      message: disabled
         ? `The shared cache ${disabled}; ${UNSHARED}`
         : `The shared cache takes nothing with this token (403); ${UNSHARED}`,
     };
   if (status === 401)
-    return { ends: "writing", say: `The shared cache does not accept the token (401); ${UNSHARED}` };
-  if (status === 413) return { say: `${TOO_LARGE} (413)` };
-  return { say: `The shared cache did not take what a script made (${status})` };
+    return { disables: "writing", message: `The shared cache does not accept the token (401); ${UNSHARED}` };
+  if (status === 413) return { message: `${TOO_LARGE} (413)` };
+  return { message: `The shared cache did not take what a script made (${status})` };
 }
 
 /** What a server of the Remote Execution API answers, by the names that gRPC has for it. */
@@ -80,35 +80,44 @@ export function reactToStatus(name: string, isWrite: boolean): ResponseAction {
       return {};
     case "UNAUTHENTICATED":
       return isWrite
-        ? { ends: "writing", say: `The shared cache does not accept the credentials (${name}); ${UNSHARED}` }
-        : { ends: "both", say: `The shared cache does not accept the credentials (${name}); ${WITHOUT}` };
+        ? {
+            disables: "writing",
+            message: `The shared cache does not accept the credentials (${name}); ${UNSHARED}`,
+          }
+        : {
+            disables: "both",
+            message: `The shared cache does not accept the credentials (${name}); ${WITHOUT}`,
+          };
     case "PERMISSION_DENIED":
       return isWrite
         ? {
-            ends: "writing",
-            say: `The shared cache takes nothing with these credentials (${name}); ${UNSHARED}`,
+            disables: "writing",
+            message: `The shared cache takes nothing with these credentials (${name}); ${UNSHARED}`,
           }
-        : { ends: "both", say: `The shared cache is forbidden with these credentials (${name}); ${WITHOUT}` };
+        : {
+            disables: "both",
+            message: `The shared cache is forbidden with these credentials (${name}); ${WITHOUT}`,
+          };
     case "UNAVAILABLE":
-      return { ends: "both", say: describeTrouble(name) };
+      return { disables: "both", message: describeUnreachable(name) };
     default:
       return isWrite
-        ? { isTrouble: true, say: `The shared cache did not take what a script made (${name})` }
-        : { isTrouble: true, say: describeRefusal(name) };
+        ? { isFailure: true, message: `The shared cache did not take what a script made (${name})` }
+        : { isFailure: true, message: describeRefusal(name) };
   }
 }
 
 /** It says by itself that it takes nothing from here. */
-export const TAKES_NOTHING = `The shared cache takes nothing from here; ${UNSHARED}`;
+export const READ_ONLY = `The shared cache takes nothing from here; ${UNSHARED}`;
 export const DAMAGED = "What the shared cache sends is not what it says, so it is not used";
 
 /** What it can do is not enough, or it cannot even be asked. @param reason printable */
-export function describeUnfit(reason: string): string {
+export function describeUnusable(reason: string): string {
   return `The shared cache cannot be used: ${reason}; ${WITHOUT}`;
 }
 
 /** Nothing came of a request at all. @param code of the system's or the engine's */
-export function describeTrouble(code: string): string {
+export function describeUnreachable(code: string): string {
   return `The shared cache cannot be reached (${code}); ${WITHOUT}`;
 }
 
@@ -118,11 +127,11 @@ function describeRefusal(name: string | number): string {
 }
 
 /** @param isWrite whether it was to take something: reads go on then */
-export function describePatience(seconds: number, isWrite: boolean): string {
+export function describeTimeout(seconds: number, isWrite: boolean): string {
   return `The shared cache did not answer within ${seconds} s; ${isWrite ? UNSHARED : WITHOUT}`;
 }
 
-function pauseOf(retryAfter: string | null): number {
+function retryDelayOf(retryAfter: string | null): number {
   const seconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
-  return seconds === undefined ? PAUSE : Math.min(seconds * 1000, LONGEST_PAUSE);
+  return seconds === undefined ? PAUSE : Math.min(seconds * 1000, MAX_RETRY_DELAY);
 }

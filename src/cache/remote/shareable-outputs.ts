@@ -12,21 +12,21 @@ import type { ShareScope } from "../shared-cache.ts";
 const PERMISSIONS = 0o777;
 
 /** The first output that may not; undefined where all may. Paths of the entry are absolute here. */
-export function findUnshareableOutput(entry: CacheEntry, place: ShareScope): string | undefined {
-  return entry.outputs.find((output) => !isInside(output, place))?.path;
+export function findUnshareableOutput(entry: CacheEntry, scope: ShareScope): string | undefined {
+  return entry.outputs.find((output) => !isInside(output, scope))?.path;
 }
 
-function isInside(output: RecordedOutput, place: ShareScope): boolean {
+function isInside(output: RecordedOutput, scope: ShareScope): boolean {
   const { path } = output;
-  const { root, packageDirectory } = place;
+  const { root, packageDirectory } = scope;
   if (normalize(path) !== path || path.endsWith("/") || path.includes("\0")) return false;
   if (!isBelow(path, root) || path.split("/").some(isRepositoryName)) return false;
-  if (!isBelow(path, packageDirectory) && !place.isDeclared(path)) return false;
+  if (!isBelow(path, packageDirectory) && !scope.isDeclared(path)) return false;
   if (output.kind === "file" || output.kind === "directory") return (output.mode & ~PERMISSIONS) === 0;
-  return output.kind !== "link" || leadsInside(output.target, path, root);
+  return output.kind !== "link" || staysInside(output.target, path, root);
 }
 
-function leadsInside(target: string, path: string, root: string): boolean {
+function staysInside(target: string, path: string, root: string): boolean {
   if (target === "" || isAbsolute(target)) return false;
   const end = resolve(dirname(path), target);
   return end === root || isBelow(end, root);

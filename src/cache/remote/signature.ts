@@ -35,13 +35,13 @@ export function isSigned(
 export class ArtifactSigner {
   readonly #key: Uint8Array | undefined;
   readonly #teamId: string;
-  readonly #tell: (line: string) => void;
+  readonly #warn: (line: string) => void;
 
   /** @param key undefined where nothing is signed, and everything believed */
-  constructor(key: Uint8Array | undefined, teamId: string, tell: (line: string) => void) {
+  constructor(key: Uint8Array | undefined, teamId: string, warn: (line: string) => void) {
     this.#key = key;
     this.#teamId = teamId;
-    this.#tell = tell;
+    this.#warn = warn;
   }
 
   sign(id: string, bytes: Uint8Array): string | undefined {
@@ -51,7 +51,7 @@ export class ArtifactSigner {
   /** Undefined for what is not signed with it, which is told. @param tag "" where it has none */
   open(id: string, bytes: Uint8Array, tag: string): Uint8Array | undefined {
     if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;
-    this.#tell(UNSIGNED);
+    this.#warn(UNSIGNED);
     return undefined;
   }
 }

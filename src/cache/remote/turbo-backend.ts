@@ -1,14 +1,14 @@
 // A shared cache that speaks turbo's protocol: the index of a key is an artifact, and the contents of an entry are another,
 // both signed as turbo signs. turbo-client.ts makes the requests.
 import type { TurboSettings } from "../../config/settings/remote-cache.ts";
-import { contentsOf, type CacheEntry } from "../entry/entry.ts";
+import { blobHashesOf, type CacheEntry } from "../entry/entry.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 import {
   contentsId,
   indexId,
-  type KeptIndex,
-  LARGEST_CONTENTS,
-  LARGEST_INDEX,
+  type PackedIndex,
+  MAX_CONTENTS_SIZE,
+  MAX_INDEX_SIZE,
   packContents,
   readContents,
 } from "./artifact.ts";
@@ -18,11 +18,11 @@ import { TurboClient } from "./turbo-client.ts";
 
 export class TurboBackend implements CacheBackend {
   readonly #client: TurboClient;
-  readonly #seal: ArtifactSigner;
+  readonly #signer: ArtifactSigner;
 
-  constructor(settings: TurboSettings, token: string, seal: ArtifactSigner, tell: Warn) {
-    this.#client = new TurboClient(settings, token, tell);
-    this.#seal = seal;
+  constructor(settings: TurboSettings, token: string, signer: ArtifactSigner, warn: Warn) {
+    this.#client = new TurboClient(settings, token, warn);
+    this.#signer = signer;
   }
 
   get isRead(): boolean {
@@ -34,23 +34,23 @@ export class TurboBackend implements CacheBackend {
   }
 
   async getIndex(key: string): Promise<Uint8Array | undefined> {
-    return await this.#get(indexId(key), LARGEST_INDEX);
+    return await this.#get(indexId(key), MAX_INDEX_SIZE);
   }
 
   /** All of them: an archive is one. */
   async getContents(entry: CacheEntry): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
-    const bytes = await this.#get(contentsId(entry), LARGEST_CONTENTS);
-    return (bytes && readContents(bytes, contentsOf(entry))) ?? undefined;
+    const bytes = await this.#get(contentsId(entry), MAX_CONTENTS_SIZE);
+    return (bytes && readContents(bytes, blobHashesOf(entry))) ?? undefined;
   }
 
   async putContents(entry: CacheEntry, store: CacheStore): Promise<boolean> {
     const id = contentsId(entry);
     if (await this.#client.has(id)) return true;
-    const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));
+    const contents = await packContents(blobHashesOf(entry), (digest) => store.readBlob(digest));
     return contents !== null && (await this.#put(id, contents, entry.duration));
   }
 
-  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<boolean> {
+  async putIndex(key: string, { bytes, entries }: PackedIndex): Promise<boolean> {
     return await this.#put(indexId(key), bytes, entries[0]!.duration);
   }
 
@@ -68,12 +68,12 @@ export class TurboBackend implements CacheBackend {
     this.#client.abandon();
   }
 
-  async #get(id: string, largest: number): Promise<Uint8Array | undefined> {
-    const artifact = await this.#client.get(id, largest);
-    return artifact && this.#seal.open(id, artifact.bytes, artifact.tag);
+  async #get(id: string, maxSize: number): Promise<Uint8Array | undefined> {
+    const artifact = await this.#client.get(id, maxSize);
+    return artifact && this.#signer.open(id, artifact.bytes, artifact.tag);
   }
 
   async #put(id: string, bytes: Uint8Array, duration: number): Promise<boolean> {
-    return await this.#client.put(id, bytes, duration, this.#seal.sign(id, bytes));
+    return await this.#client.put(id, bytes, duration, this.#signer.sign(id, bytes));
   }
 }

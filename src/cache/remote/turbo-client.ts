@@ -9,8 +9,8 @@ import type { TurboSettings } from "../../config/settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
 import {
   MAX_FAILED_REQUESTS,
-  describePatience,
-  describeTrouble,
+  describeTimeout,
+  describeUnreachable,
   type ResponseAction,
   reactToRead,
   reactToWrite,
@@ -36,27 +36,27 @@ type TurboClientOptions = Pick<
   "url" | "slug" | "teamId" | "isRead" | "isWritten" | "timeout" | "uploadTimeout"
 >;
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 /** Bytes of an answer that only explains. */
-const LARGEST_ERROR = 64 * 1024;
+const MAX_ERROR_SIZE = 64 * 1024;
 /** Milliseconds for what nobody waits for. */
 const EVENTS_TIMEOUT = 500;
 
 export class TurboClient {
   readonly #settings: TurboClientOptions;
   readonly #token: string;
-  readonly #tell: Warn;
+  readonly #warn: Warn;
   readonly #end = new AbortController();
   readonly #session = crypto.randomUUID();
   #reads: boolean;
   #writes: boolean;
-  #troubles = 0;
+  #failures = 0;
 
-  constructor(settings: TurboClientOptions, token: string, tell: Warn) {
+  constructor(settings: TurboClientOptions, token: string, warn: Warn) {
     this.#settings = settings;
     this.#token = token;
-    this.#tell = tell;
+    this.#warn = warn;
     this.#reads = settings.isRead;
     this.#writes = settings.isWritten;
   }
@@ -76,18 +76,18 @@ export class TurboClient {
   }
 
   /** @param largest bytes; also for what is read in order to be written again */
-  async get(id: string, largest: number): Promise<Artifact | undefined> {
+  async get(id: string, maxSize: number): Promise<Artifact | undefined> {
     for (let isFirst = true; this.#reads || this.#writes; isFirst = false) {
       const { timeout } = this.#settings;
-      const answer = await this.#exchange("GET", this.#addressOf(id), {}, largest, timeout);
+      const answer = await this.#exchange("GET", this.#addressOf(id), {}, maxSize, timeout);
       if (!answer) return undefined;
       if (answer.status === 200)
         return answer.bytes && { bytes: answer.bytes, tag: answer.headers.get("x-artifact-tag") ?? "" };
       const reaction = reactToRead(answer.status, codeOf(answer), answer.headers.get("retry-after"), timeout);
-      if (reaction.again === undefined || !isFirst) this.#react(reaction);
-      if (reaction.again === undefined) return undefined;
+      if (reaction.retryDelay === undefined || !isFirst) this.#react(reaction);
+      if (reaction.retryDelay === undefined) return undefined;
       if (!isFirst) return this.#giveUp(undefined);
-      await this.#pause(reaction.again);
+      await this.#pause(reaction.retryDelay);
     }
     return undefined;
   }
@@ -111,7 +111,7 @@ export class TurboClient {
       "PUT",
       this.#addressOf(id),
       request,
-      LARGEST_ERROR,
+      MAX_ERROR_SIZE,
       this.#settings.uploadTimeout,
     );
     if (!answer) return false;
@@ -142,7 +142,7 @@ export class TurboClient {
     method: string,
     address: URL,
     request: { headers?: Record<string, string>; body?: Uint8Array | string },
-    largest: number,
+    maxSize: number,
     timeout: number,
     isSilent = false,
   ): Promise<TurboResponse | undefined> {
@@ -166,38 +166,38 @@ export class TurboClient {
           signal,
         });
         const next = redirectOf(response, at);
-        if (!next || method === "PUT") return await readAnswer(response, method, largest);
+        if (!next || method === "PUT") return await readAnswer(response, method, maxSize);
         await response.body?.cancel();
-        if (redirects === MOST_REDIRECTS) return undefined;
+        if (redirects === MAX_REDIRECTS) return undefined;
         at = next;
       }
     } catch (error) {
       if (isSilent || this.#end.signal.aborted) return undefined;
       const isUpload = method === "PUT";
-      if (clock.aborted) this.#giveUp(describePatience(timeout / 1000, isUpload), isUpload);
+      if (clock.aborted) this.#giveUp(describeTimeout(timeout / 1000, isUpload), isUpload);
       else this.#fail(codeOfError(error));
       return undefined;
     }
   }
 
   #fail(code: string): void {
-    this.#troubles++;
-    this.#tell(describeTrouble(oneLine(code)));
-    if (this.#troubles >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
+    this.#failures++;
+    this.#warn(describeUnreachable(oneLine(code)));
+    if (this.#failures >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
   }
 
   /** It took all of its time: others would as well. */
   #giveUp(line: string | undefined, isUpload = false): undefined {
-    if (line !== undefined) this.#tell(line);
+    if (line !== undefined) this.#warn(line);
     if (isUpload) this.#writes = false;
-    else if (line !== undefined || ++this.#troubles >= MAX_FAILED_REQUESTS)
+    else if (line !== undefined || ++this.#failures >= MAX_FAILED_REQUESTS)
       this.#reads = this.#writes = false;
   }
 
-  #react({ ends, say }: ResponseAction): void {
-    if (say !== undefined) this.#tell(say);
-    if (ends === "reading" || ends === "both") this.#reads = false;
-    if (ends === "writing" || ends === "both") this.#writes = false;
+  #react({ disables, message }: ResponseAction): void {
+    if (message !== undefined) this.#warn(message);
+    if (disables === "reading" || disables === "both") this.#reads = false;
+    if (disables === "writing" || disables === "both") this.#writes = false;
   }
 
   async #pause(duration: number): Promise<void> {
@@ -226,9 +226,9 @@ function redirectOf({ status, headers }: Response, from: URL): URL | undefined {
   return from.protocol === "https:" && next.protocol !== "https:" ? undefined : next;
 }
 
-async function readAnswer(response: Response, method: string, largest: number): Promise<TurboResponse> {
+async function readAnswer(response: Response, method: string, maxSize: number): Promise<TurboResponse> {
   const { status, headers } = response;
-  const limit = status === 200 ? largest : LARGEST_ERROR;
+  const limit = status === 200 ? maxSize : MAX_ERROR_SIZE;
   const promised = headers.get("content-length");
   if (method === "HEAD" || (promised !== null && Number(promised) > limit)) {
     await response.body?.cancel();

@@ -11,12 +11,12 @@ interface Job {
 export class UploadQueue {
   readonly #waiting: Job[] = [];
   #running = 0;
-  #isOver = false;
+  #isFinished = false;
   #whenIdle: () => void = () => {};
 
   /** Whether it was done. @param run never rejects */
   async add(run: () => Promise<boolean>): Promise<boolean> {
-    if (this.#isOver) return false;
+    if (this.#isFinished) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#waiting.push({ run, end: resolve });
     this.#go();
@@ -34,30 +34,30 @@ export class UploadQueue {
         this.#go();
       });
     }
-    if (this.#left === 0) this.#whenIdle();
+    if (this.#pending === 0) this.#whenIdle();
   }
 
-  get #left(): number {
+  get #pending(): number {
     return this.#running + this.#waiting.length;
   }
 
   /** How many were not done in time. @param patience milliseconds */
-  async finish(patience: number): Promise<number> {
-    if (this.#left > 0) {
+  async finish(timeoutMs: number): Promise<number> {
+    if (this.#pending > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#whenIdle = resolve;
-      const timer = setTimeout(resolve, patience);
+      const timer = setTimeout(resolve, timeoutMs);
       await promise;
       clearTimeout(timer);
     }
-    const left = this.#left;
+    const pending = this.#pending;
     this.abandon();
-    return left;
+    return pending;
   }
 
   /** Nothing more begins, and nobody waits. */
   abandon(): void {
-    this.#isOver = true;
+    this.#isFinished = true;
     for (const { end } of this.#waiting.splice(0)) end(false);
     this.#whenIdle();
   }

@@ -17,7 +17,7 @@ const MARK = ".met";
 export class ConcurrentRunDetector {
   readonly #path: string;
   #lock: FileLock | undefined;
-  #hasMet = false;
+  #isConcurrent = false;
   /** Why nobody could be told. */
   #failure: string | undefined;
 
@@ -27,14 +27,14 @@ export class ConcurrentRunDetector {
    * @param draft a path of that file system at which nothing is
    */
   constructor(directory: string, script: readonly string[], draft: string) {
-    const place = hashBytes(JSON.stringify(script));
-    const own = `${place}-${crypto.randomUUID()}`;
+    const scriptHash = hashBytes(JSON.stringify(script));
+    const own = `${scriptHash}-${crypto.randomUUID()}`;
     this.#path = join(directory, own);
     try {
       this.#lock = fileLocks.holdFile(this.#path, draft);
-      for (const other of sweep(directory, place)) {
+      for (const other of sweep(directory, scriptHash)) {
         if (other === own) continue;
-        this.#hasMet = true;
+        this.#isConcurrent = true;
         writeFileSync(join(directory, other + MARK), "", { mode: 0o600 });
       }
     } catch (error) {
@@ -46,10 +46,10 @@ export class ConcurrentRunDetector {
   requireNoConcurrentRun(): void {
     if (this.#failure !== undefined) throw new NotCacheableError("store", this.#failure);
     const isMarked = existsSync(this.#path + MARK) || !existsSync(this.#path);
-    if (this.#hasMet || isMarked) throw new NotCacheableError("overlapped", "");
+    if (this.#isConcurrent || isMarked) throw new NotCacheableError("overlapped", "");
   }
 
-  leave(): void {
+  release(): void {
     const lock = this.#lock;
     this.#lock = undefined;
     if (!lock) return;
@@ -63,9 +63,9 @@ export class ConcurrentRunDetector {
 }
 
 /** Those who are there; what others have left goes. @param place all by default */
-export function sweep(directory: string, place = ""): string[] {
+export function sweep(directory: string, scriptHash = ""): string[] {
   const isThere = (name: string) => fileLocks.isHeld(join(directory, name));
-  const names = readdirSync(directory).filter((name) => name.startsWith(place));
+  const names = readdirSync(directory).filter((name) => name.startsWith(scriptHash));
   return names.filter((name) => {
     // A mark goes by whose it is, looked at now: that may have come after the rest was listed.
     const isHeld = isThere(name.replace(MARK, ""));

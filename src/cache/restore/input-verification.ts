@@ -5,7 +5,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Trace } from "../../../platform/tracing/contract/tracing.ts";
 import { declaredInputs } from "../key/declared-inputs.ts";
-import { describeNotCached, type Doubted } from "../entry/uncacheable-reasons.ts";
+import { describeNotCached, type DescribedScript } from "../entry/uncacheable-reasons.ts";
 import { hasWritten, type ProjectView } from "../entry/entry-builder.ts";
 import { describeRule, globOf } from "../key/rule-line.ts";
 import { NotCacheableError } from "../entry/not-cacheable-error.ts";
@@ -20,18 +20,18 @@ interface Undeclared {
 
 /** Lines for people; without any it has done nothing but what is declared. @param isFixed as `fixedPlaces` says. Throws Failure. */
 export async function verify(
-  doubted: Doubted,
+  script: DescribedScript,
   trace: Trace,
   rule: CacheRule,
-  world: ProjectView,
-  isFixed: IsMachinePath,
+  project: ProjectView,
+  isMachinePath: IsMachinePath,
 ): Promise<string[]> {
   try {
     if (trace.doubt) throw new NotCacheableError(trace.doubt.kind, trace.doubt.detail);
-    return describeUndeclared(doubted, await findUndeclared(trace, rule, world, isFixed));
+    return describeUndeclared(script, await findUndeclared(trace, rule, project, isMachinePath));
   } catch (error) {
     if (!(error instanceof NotCacheableError)) throw error;
-    return [describeNotCached(doubted, error.why, error.detail)];
+    return [describeNotCached(script, error.why, error.detail)];
   }
 }
 
@@ -39,31 +39,33 @@ export async function verify(
 async function findUndeclared(
   { paths }: Trace,
   rule: CacheRule,
-  world: ProjectView,
-  isFixed: IsMachinePath,
+  project: ProjectView,
+  isMachinePath: IsMachinePath,
 ): Promise<Undeclared> {
-  const declared = new Set(await declaredInputs(rule, world));
+  const declared = new Set(await declaredInputs(rule, project));
   const read: string[] = [];
   const written: string[] = [];
   for (const traced of paths) {
     const { path, first, last: now = first, isRead } = traced;
-    if (world.isIgnored(path) || world.isDeclared(path)) continue;
-    const shown = toPortablePath(path, world.root);
+    if (project.isIgnored(path) || project.isDeclared(path)) continue;
+    const shown = toPortablePath(path, project.root);
     if (hasWritten(traced)) {
       if (now.kind !== "directory" && (now.kind !== "absent" || first.kind !== "absent")) written.push(shown);
     }
     if (!isRead || first.kind !== "file" || declared.has(path)) continue;
-    const isOfOthers = isBelow(path, world.root) ? /[\\/]node_modules[\\/]/.test(path) : isFixed(path, true);
+    const isOfOthers = isBelow(path, project.root)
+      ? /[\\/]node_modules[\\/]/.test(path)
+      : isMachinePath(path, true);
     if (!isOfOthers) read.push(shown);
   }
   return { read: read.sort(), written: written.sort() };
 }
 
-const MOST_SHOWN = 20;
+const MAX_LINES = 20;
 
 /** None where all is declared. */
 function describeUndeclared(
-  { label, rule, packageDirectory, root }: Doubted,
+  { label, rule, packageDirectory, root }: DescribedScript,
   { read, written }: Undeclared,
 ): string[] {
   const lines = [
@@ -71,8 +73,8 @@ function describeUndeclared(
     ...written.map((path) => `${label} writes ${path}, which is not declared`),
   ];
   if (lines.length === 0) return [];
-  const rest = lines.length - MOST_SHOWN;
-  if (rest > 0) lines.splice(MOST_SHOWN, rest, `${label} has ${rest} more of these`);
+  const rest = lines.length - MAX_LINES;
+  if (rest > 0) lines.splice(MAX_LINES, rest, `${label} has ${rest} more of these`);
   const toGlob = (path: string) =>
     isAbsolute(path)
       ? globOf(path, packageDirectory, false)

@@ -32,31 +32,31 @@ export async function restoreOutputs(
   entry: CacheEntry,
   root: string,
   store: CacheStore,
-  world: FileSystemView,
-  announce: () => { leave(): void },
+  view: FileSystemView,
+  announce: () => { release(): void },
 ): Promise<number | string> {
   const missing: RecordedOutput[] = [];
   for (const output of entry.outputs) {
     if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes(".."))
       return `its result contains ${output.path}, which is outside the project`;
-    if (await isOutput(output, world.look(output.path), world.hashes)) continue;
+    if (await isOutput(output, view.stat(output.path), view.hashes)) continue;
     if (output.kind === "file" && !(await store.checkBlob(output.hash)))
       return `the content of ${output.path} is missing from the cache, or damaged`;
     missing.push(output);
   }
   if (missing.length === 0) return 0;
-  const presence = announce();
+  const detector = announce();
   try {
     const ordered = inOrder(missing);
-    for (const output of ordered) await put(output, realpathSync(root), store);
+    for (const output of ordered) await restoreOutput(output, realpathSync(root), store);
     // A directory may forbid what has just been put into it.
     for (const output of ordered.toReversed())
       if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch (error) {
     return `what it made cannot be restored: ${(error as Error).message}`;
   } finally {
-    presence.leave();
-    world.seen.forget();
+    detector.release();
+    view.statCache.invalidate();
   }
   return missing.filter(({ kind }) => kind !== "directory").length;
 }
@@ -71,7 +71,7 @@ function inOrder(outputs: readonly RecordedOutput[]): RecordedOutput[] {
   });
 }
 
-async function put(output: RecordedOutput, root: string, store: CacheStore): Promise<void> {
+async function restoreOutput(output: RecordedOutput, root: string, store: CacheStore): Promise<void> {
   const { path } = output;
   if (output.kind === "absent") return remove(path, root);
   requireInside(dirname(path), root, true);
@@ -82,17 +82,21 @@ async function put(output: RecordedOutput, root: string, store: CacheStore): Pro
     }
     return;
   }
-  const draft = join(dirname(path), `.${beginningOf(basename(path))}.rt-${process.pid}`);
+  const temporary = join(dirname(path), `.${beginningOf(basename(path))}.rt-${process.pid}`);
   try {
-    if (output.kind === "link") symlinkSync(output.target, draft);
+    if (output.kind === "link") symlinkSync(output.target, temporary);
     else {
-      copyFileSync(store.blobPath(output.hash), draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-      chmodSync(draft, output.mode);
-      if ((await hashFile(draft)) !== output.hash) throw new Error("damaged");
+      copyFileSync(
+        store.blobPath(output.hash),
+        temporary,
+        constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL,
+      );
+      chmodSync(temporary, output.mode);
+      if ((await hashFile(temporary)) !== output.hash) throw new Error("damaged");
     }
-    renameSync(draft, path);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

@@ -10,17 +10,17 @@ import type { ProjectView } from "../entry/entry-builder.ts";
 
 export class StaleOutputs implements StaleOutputLookup {
   readonly #entries: () => readonly CacheEntry[];
-  readonly #world: ProjectView;
+  readonly #project: ProjectView;
   #outputs: Map<string, RecordedOutput[]> | undefined;
 
   /** @param entries of runs that were started in the same way; called only if a stale output is possible */
-  constructor(entries: () => readonly CacheEntry[], world: ProjectView) {
-    [this.#entries, this.#world] = [entries, world];
+  constructor(entries: () => readonly CacheEntry[], project: ProjectView) {
+    [this.#entries, this.#project] = [entries, project];
   }
 
   async has(path: string): Promise<boolean> {
-    const { look, hashes } = this.#world;
-    for (const output of this.#outputsAt(path)) if (await isOutput(output, look(path), hashes)) return true;
+    const { stat, hashes } = this.#project;
+    for (const output of this.#outputsAt(path)) if (await isOutput(output, stat(path), hashes)) return true;
     return false;
   }
 
@@ -28,17 +28,17 @@ export class StaleOutputs implements StaleOutputLookup {
     const found: string[] = [];
     const files: string[] = [];
     for (const path of paths) if (!(await this.#collect(path, found, files))) return null;
-    const sources = await this.#world.sourcesAmong(files);
-    const mayGo = (file: string) => (sources ? !sources.has(file) : this.#world.isDeclared(file));
+    const sources = await this.#project.selectSources(files);
+    const mayGo = (file: string) => (sources ? !sources.has(file) : this.#project.isDeclared(file));
     return files.every(mayGo) ? found : null;
   }
 
   /** False where something in it is anything else. */
   async #collect(path: string, found: string[], files: string[]): Promise<boolean> {
     if (!(await this.has(path))) return false;
-    const { look, list } = this.#world;
+    const { stat, list } = this.#project;
     found.push(path);
-    if (look(path).kind !== "directory") files.push(path);
+    if (stat(path).kind !== "directory") files.push(path);
     else
       for (const name of list(path) ?? [])
         if (!(await this.#collect(`${path}/${name.slice(1)}`, found, files))) return false;

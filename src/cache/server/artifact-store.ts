@@ -23,7 +23,7 @@ import { dirname, join } from "node:path";
 import { requireOwnParent } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import { hashBytes, hashFile } from "../store/file-hash-cache.ts";
-import { filesIn, type KeptFile, sizeOf, touch } from "../store/lru-files.ts";
+import { filesIn, type StoreFile, sizeOf, touch } from "../store/lru-files.ts";
 
 /** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
 export interface ArtifactNamespace {
@@ -49,11 +49,11 @@ export interface PendingArtifact {
 }
 
 /** What is left when something has to go. */
-const LEFT = 0.9;
+const EVICTION_TARGET = 0.9;
 /** Bytes: a name takes a block of the disk, however little it says, and contents of nothing may have any number of them. */
 const NAME_SIZE = 4096;
 /** Milliseconds. A server closes a connection that is idle for less, so no upload still writes to a draft that old. */
-const ABANDONED = 600_000;
+const ABANDONED_AFTER = 600_000;
 
 /** Concurrent uploads use up the limit, even without any finished artifact. */
 export class NoRoomError extends Error {
@@ -89,9 +89,9 @@ export class ArtifactStore {
     this.#trim();
   }
 
-  find(space: ArtifactNamespace, name: string): StoredArtifact | undefined {
+  find(namespace: ArtifactNamespace, name: string): StoredArtifact | undefined {
     try {
-      return JSON.parse(readFileSync(this.#namePath(space, name), "utf8")) as StoredArtifact;
+      return JSON.parse(readFileSync(this.#namePath(namespace, name), "utf8")) as StoredArtifact;
     } catch {
       return undefined;
     }
@@ -101,32 +101,36 @@ export class ArtifactStore {
    * Whether its content is there, as far as that can be told without reading it. Who asks does not send it then, and goes on
    * needing it: that is a use, too.
    */
-  isThere(space: ArtifactNamespace, name: string, { hash, size }: StoredArtifact): boolean {
+  isThere(namespace: ArtifactNamespace, name: string, { hash, size }: StoredArtifact): boolean {
     if (!hasSize(this.#blobPath(hash), size)) return false;
-    touch(this.#namePath(space, name));
+    touch(this.#namePath(namespace, name));
     return true;
   }
 
   /** The file of its content; undefined where that is not whole, and then it is nobody's any more. */
-  async open(space: ArtifactNamespace, name: string, { hash }: StoredArtifact): Promise<string | undefined> {
+  async open(
+    namespace: ArtifactNamespace,
+    name: string,
+    { hash }: StoredArtifact,
+  ): Promise<string | undefined> {
     const path = this.#blobPath(hash);
     const isWhole = await hashFile(path).then(
       (found) => found === hash,
       () => false,
     );
     if (isWhole) {
-      touch(this.#namePath(space, name));
+      touch(this.#namePath(namespace, name));
       return path;
     }
     rmSync(path, { force: true });
-    rmSync(this.#namePath(space, name), { force: true });
+    rmSync(this.#namePath(namespace, name), { force: true });
     return undefined;
   }
 
   /** Undefined where it is longer than it may be; throws where it breaks off, or there is no room, here or on the disk. */
   async receive(
     body: ReadableStream<Uint8Array> | null,
-    largest: number,
+    maxSize: number,
   ): Promise<PendingArtifact | undefined> {
     const path = join(this.directory, "drafts", crypto.randomUUID());
     const hasher = new Bun.CryptoHasher("sha256");
@@ -136,7 +140,7 @@ export class ArtifactStore {
     try {
       for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
         size += chunk.length;
-        if (size > Math.min(largest, this.#limit - NAME_SIZE)) return undefined;
+        if (size > Math.min(maxSize, this.#limit - NAME_SIZE)) return undefined;
         this.#drafts.set(path, size);
         this.#trim();
         if (this.size > this.#limit) throw new NoRoomError();
@@ -157,10 +161,10 @@ export class ArtifactStore {
   }
 
   put(
-    space: ArtifactNamespace,
+    namespace: ArtifactNamespace,
     name: string,
     draft: PendingArtifact,
-    said: Pick<StoredArtifact, "duration" | "tag">,
+    metadata: Pick<StoredArtifact, "duration" | "tag">,
   ): void {
     const { hash, size } = draft;
     try {
@@ -171,10 +175,10 @@ export class ArtifactStore {
         renameSync(draft.path, path);
         this.#size += size;
       }
-      const item: StoredArtifact = { hash, size, ...said };
+      const artifact: StoredArtifact = { hash, size, ...metadata };
       const named = `${draft.path}.name`;
-      writeFileSync(named, JSON.stringify(item), { mode: 0o600 });
-      const place = this.#namePath(space, name);
+      writeFileSync(named, JSON.stringify(artifact), { mode: 0o600 });
+      const place = this.#namePath(namespace, name);
       mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
       if (!existsSync(place)) this.#size += NAME_SIZE;
       renameSync(named, place);
@@ -187,7 +191,7 @@ export class ArtifactStore {
 
   /** The disk has less room than the limit says. How much goes is nothing that a client says. False if nothing went. */
   makeRoom(): boolean {
-    return this.#shrinkTo(this.#size * LEFT);
+    return this.#shrinkTo(this.#size * EVICTION_TARGET);
   }
 
   /** False if there was nothing to evict. */
@@ -200,13 +204,13 @@ export class ArtifactStore {
   }
 
   #trim(): void {
-    if (this.size > this.#limit) this.#shrinkTo(this.#limit * LEFT - this.#received);
+    if (this.size > this.#limit) this.#shrinkTo(this.#limit * EVICTION_TARGET - this.#received);
   }
 
   /** Bytes of those that are left: another process may still write to them. */
   #removeAbandoned(): number {
     const others = filesIn(join(this.directory, "drafts")).filter(({ path }) => !this.#drafts.has(path));
-    const isAbandoned = ({ used }: KeptFile) => Date.now() - used > ABANDONED;
+    const isAbandoned = ({ used }: StoreFile) => Date.now() - used > ABANDONED_AFTER;
     for (const draft of others) if (isAbandoned(draft)) rmSync(draft.path, { force: true });
     return sizeOf(others.filter((draft) => !isAbandoned(draft)));
   }
@@ -250,8 +254,8 @@ export class ArtifactStore {
 
   /** Whatever a client calls it, no part of a path is of its choice. */
   #namePath({ scope, team, kind }: ArtifactNamespace, name: string): string {
-    const space = hashBytes(JSON.stringify([scope, team, kind]));
-    return join(this.directory, "names", space, hashBytes(name));
+    const namespace = hashBytes(JSON.stringify([scope, team, kind]));
+    return join(this.directory, "names", namespace, hashBytes(name));
   }
 }
 

@@ -14,9 +14,9 @@ import { ArtifactStore } from "./artifact-store.ts";
 
 export const MAIN = "";
 /** Of the limit, for all `write-own` tokens together. */
-const OWN_PART = 0.25;
+const OWN_SHARE = 0.25;
 
-export class Shelves {
+export class ArtifactStores {
   readonly #directory: string;
   readonly #limit: number;
   readonly #main: ArtifactStore;
@@ -45,14 +45,14 @@ export class Shelves {
     const own = join(this.#directory, "own");
     for (const name of existsSync(own) ? readdirSync(own) : [])
       if (!known.has(name)) rmSync(join(own, name), { recursive: true, force: true });
-    const part = (this.#limit * OWN_PART) / scopes.length;
+    const part = (this.#limit * OWN_SHARE) / scopes.length;
     const before = this.#own;
     this.#own = new Map();
-    this.#main.limit = scopes.length === 0 ? this.#limit : this.#limit * (1 - OWN_PART);
+    this.#main.limit = scopes.length === 0 ? this.#limit : this.#limit * (1 - OWN_SHARE);
     for (const [scope, place] of places) {
-      const shelf = before.get(scope) ?? new ArtifactStore(join(own, place), part);
-      shelf.limit = part;
-      this.#own.set(scope, shelf);
+      const store = before.get(scope) ?? new ArtifactStore(join(own, place), part);
+      store.limit = part;
+      this.#own.set(scope, store);
     }
     this.#scopes = text;
   }
@@ -67,7 +67,7 @@ export class Shelves {
    * Artifacts of `write-own` tokens are evicted first, since these would otherwise evict the main scope's with a full disk.
    */
   makeRoom(scope: string): boolean {
-    if (scope === MAIN && this.#own.values().reduce((isMade, shelf) => shelf.clear() || isMade, false))
+    if (scope === MAIN && this.#own.values().reduce((isMade, store) => store.clear() || isMade, false))
       return true;
     return this.of(scope).makeRoom();
   }

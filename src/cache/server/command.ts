@@ -5,7 +5,7 @@ import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { cacheDirectory } from "../store/cache-store.ts";
 import { startServer } from "./server.ts";
-import { Shelves } from "./artifact-stores.ts";
+import { ArtifactStores } from "./artifact-stores.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
 import { printLine, reportLine } from "../../output.ts";
 
@@ -48,7 +48,7 @@ export function serveCache(args: readonly string[]): string | undefined {
     port: { type: "string", default: "8317" },
     store: { type: "string" },
     size: { type: "string", default: "20000" },
-    largest: { type: "string", default: "512" },
+    maxSize: { type: "string", default: "512" },
   });
   const text = values as Readonly<Record<string, string | undefined>>;
   const [word] = positionals;
@@ -63,16 +63,16 @@ export function serveCache(args: readonly string[]): string | undefined {
       "rt cache token tokens.txt me write makes a token; then: rt cache serve --tokens=tokens.txt",
     );
   const directory = text.store === undefined ? ownDirectory() : resolve(text.store);
-  const tokens = new Tokens(text.tokens, complain);
-  const shelves = openShelves(directory, readNumber("size", text.size!) * MEGABYTE, tokens.scopes);
-  const largest = readNumber("largest", text.largest!) * MEGABYTE;
+  const tokens = new Tokens(text.tokens, warn);
+  const stores = openShelves(directory, readNumber("size", text.size!) * MEGABYTE, tokens.scopes);
+  const maxSize = readNumber("largest", text.maxSize!) * MEGABYTE;
   const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
-    startServer({ hostname, port, tokens, shelves, largest, complain }),
+    startServer({ hostname, port, tokens, stores, maxSize, warn }),
   );
   const end = endWhenAsked(server);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
   const { count } = tokens;
-  const size = `${(shelves.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
+  const size = `${(stores.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
   printLine(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
   return undefined;
 }
@@ -105,7 +105,7 @@ export function makeToken(args: readonly string[]): string {
   }
 }
 
-function complain(line: string): void {
+function warn(line: string): void {
   reportLine(`error: ${oneLine(line)}`);
 }
 
@@ -135,9 +135,9 @@ function ownDirectory(): string {
   throw new UserError("Nothing says where to keep what is served", "give --store=<directory>");
 }
 
-function openShelves(directory: string, limit: number, scopes: readonly string[]): Shelves {
+function openShelves(directory: string, limit: number, scopes: readonly string[]): ArtifactStores {
   try {
-    return new Shelves(directory, limit, scopes);
+    return new ArtifactStores(directory, limit, scopes);
   } catch (error) {
     throw new UserError(
       `What is served cannot be kept: ${oneLine((error as Error).message)}`,

@@ -4,18 +4,18 @@
 // another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
 // whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
 import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./artifact-store.ts";
-import { MAIN, type Shelves } from "./artifact-stores.ts";
+import { MAIN, type ArtifactStores } from "./artifact-stores.ts";
 import type { Token, Tokens } from "./tokens.ts";
 
 export interface ServerOptions {
   readonly hostname: string;
   readonly port: number;
   readonly tokens: Tokens;
-  readonly shelves: Shelves;
+  readonly stores: ArtifactStores;
   /** Bytes of one artifact. */
-  readonly largest: number;
+  readonly maxSize: number;
   /** Is told what a client cannot mend. */
-  complain(line: string): void;
+  warn(line: string): void;
 }
 
 interface ArtifactRequest {
@@ -28,13 +28,13 @@ interface ArtifactRequest {
 const ID = /^[\w.=-]{1,128}$/;
 const DAY = 86_400_000;
 /** Bytes of one question, and hashes in it. */
-const LARGEST_QUESTION = 1 << 20;
-const MOST_HASHES = 10_000;
-const LONGEST_TEAM = 200;
+const MAX_QUERY_SIZE = 1 << 20;
+const MAX_HASHES = 10_000;
+const MAX_TEAM_LENGTH = 200;
 const IDLE = 120; // seconds
 
 export function startServer(options: ServerOptions) {
-  const { hostname, port, largest } = options;
+  const { hostname, port, maxSize } = options;
   return Bun.serve({
     hostname,
     port,
@@ -42,7 +42,7 @@ export function startServer(options: ServerOptions) {
     reusePort: false,
     idleTimeout: IDLE,
     development: false,
-    maxRequestBodySize: Math.max(largest, LARGEST_QUESTION),
+    maxRequestBodySize: Math.max(maxSize, MAX_QUERY_SIZE),
     fetch: async (request) => await answer(request, options),
     error: () => problem(500, "internal_error", "The server has failed"),
   });
@@ -60,7 +60,7 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   if (isNx) return await asNxReads(token ? answerNx({ request, url, token, options }, id) : unknown());
   if (!token) return unknown();
   const call = { request, url, token, options };
-  if (id === undefined || id === "") return method === "POST" ? await answerQuestion(call) : notAllowed();
+  if (id === undefined || id === "") return method === "POST" ? await answerQuery(call) : notAllowed();
   if (id === "status") return Response.json({ status: "enabled" });
   if (id === "events") return Response.json({});
   if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
@@ -87,10 +87,10 @@ async function asNxReads(answered: Response | Promise<Response>): Promise<Respon
   return new Response(error.message, { status: response.status, headers: { "content-type": "text/plain" } });
 }
 
-function findToken({ headers }: Request, { tokens, shelves }: ServerOptions): Token | undefined {
+function findToken({ headers }: Request, { tokens, stores }: ServerOptions): Token | undefined {
   const token = tokens.find(headers.get("authorization"));
   // Without one the file may be unreadable, which must not remove anything.
-  if (token) shelves.setScopes(tokens.scopes);
+  if (token) stores.setScopes(tokens.scopes);
   return token;
 }
 
@@ -109,19 +109,19 @@ function writable({ token }: ArtifactRequest, kind: string, team: string): Artif
 function teamOf({ url }: ArtifactRequest): string | undefined {
   const { searchParams } = url;
   const team = searchParams.get("teamId") ?? searchParams.get("slug") ?? searchParams.get("team") ?? "";
-  return team.length <= LONGEST_TEAM ? team : undefined;
+  return team.length <= MAX_TEAM_LENGTH ? team : undefined;
 }
 
 function find(
   call: ArtifactRequest,
   id: string,
   kind: string,
-): { space: ArtifactNamespace; item: StoredArtifact } | undefined {
+): { namespace: ArtifactNamespace; artifact: StoredArtifact } | undefined {
   const team = teamOf(call);
   if (team === undefined) return undefined;
-  for (const space of readable(call, kind, team)) {
-    const item = call.options.shelves.of(space.scope).find(space, id);
-    if (item) return { space, item };
+  for (const namespace of readable(call, kind, team)) {
+    const artifact = call.options.stores.of(namespace.scope).find(namespace, id);
+    if (artifact) return { namespace, artifact };
   }
   return undefined;
 }
@@ -129,19 +129,19 @@ function find(
 async function send(call: ArtifactRequest, id: string, kind: string): Promise<Response> {
   const found = find(call, id, kind);
   if (!found) return absent();
-  const { space, item } = found;
+  const { namespace, artifact } = found;
   const headers = {
     "content-type": "application/octet-stream",
     "x-content-type-options": "nosniff",
-    ...(item.duration !== "" && { "x-artifact-duration": item.duration }),
-    ...(item.tag !== "" && { "x-artifact-tag": item.tag }),
+    ...(artifact.duration !== "" && { "x-artifact-duration": artifact.duration }),
+    ...(artifact.tag !== "" && { "x-artifact-tag": artifact.tag }),
   };
-  const shelf = call.options.shelves.of(space.scope);
+  const store = call.options.stores.of(namespace.scope);
   if (call.request.method === "HEAD") {
-    if (!shelf.isThere(space, id, item)) return absent();
-    return new Response(null, { headers: { ...headers, "content-length": String(item.size) } });
+    if (!store.isThere(namespace, id, artifact)) return absent();
+    return new Response(null, { headers: { ...headers, "content-length": String(artifact.size) } });
   }
-  const path = await shelf.open(space, id, item);
+  const path = await store.open(namespace, id, artifact);
   if (path === undefined) return absent();
   return new Response(Bun.file(path), { headers });
 }
@@ -154,13 +154,13 @@ const ONLY_FULL = ": the disk is full, and nothing can be evicted for this token
 
 async function receive(call: ArtifactRequest, id: string, kind: string): Promise<Response> {
   const { request, options } = call;
-  const { shelves, largest } = options;
+  const { stores, maxSize } = options;
   const team = teamOf(call);
   if (team === undefined) return problem(400, "bad_request", "This is no team");
-  const space = writable(call, kind, team);
-  if (!space) return problem(403, "forbidden", "This token may only read");
-  const shelf = shelves.of(space.scope);
-  if (kind === "nx" && shelf.find(space, id))
+  const namespace = writable(call, kind, team);
+  if (!namespace) return problem(403, "forbidden", "This token may only read");
+  const store = stores.of(namespace.scope);
+  if (kind === "nx" && store.find(namespace, id))
     return problem(409, "conflict", "There is such an artifact already");
   const duration = request.headers.get("x-artifact-duration") ?? "";
   const tag = request.headers.get("x-artifact-tag") ?? "";
@@ -168,34 +168,34 @@ async function receive(call: ArtifactRequest, id: string, kind: string): Promise
     return problem(400, "bad_request", "Its headers are not what they have to be");
   const promised = request.headers.get("content-length");
   try {
-    const draft = await shelf.receive(request.body, largest);
+    const draft = await store.receive(request.body, maxSize);
     if (!draft) return tooLarge();
     if (promised !== null && Number(promised) !== draft.size) {
-      shelf.drop(draft);
+      store.drop(draft);
       return problem(400, "bad_request", "It has broken off");
     }
     // An upload takes as long as its client likes, and the token may have ended meanwhile, or write elsewhere by now.
     const now = findToken(request, options);
-    if (!now || writable({ ...call, token: now }, kind, team)?.scope !== space.scope) {
-      shelf.drop(draft);
+    if (!now || writable({ ...call, token: now }, kind, team)?.scope !== namespace.scope) {
+      store.drop(draft);
       return problem(401, "unauthorized", "This token may not write this any more");
     }
-    shelf.put(space, id, draft, { duration, tag });
+    store.put(namespace, id, draft, { duration, tag });
   } catch (error) {
     if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
     if (error instanceof NoRoomError)
       return problem(503, "no_room", "Unfinished uploads take up all room of this token");
     const { code = "unknown" } = error as { code?: string };
-    const reason = !FULL.includes(code) ? "" : shelves.makeRoom(space.scope) ? WITHOUT_ROOM : ONLY_FULL;
-    options.complain(`An artifact was not kept (${code})${reason}`);
+    const reason = !FULL.includes(code) ? "" : stores.makeRoom(namespace.scope) ? WITHOUT_ROOM : ONLY_FULL;
+    options.warn(`An artifact was not kept (${code})${reason}`);
     return problem(500, "not_kept", "It could not be kept");
   }
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });
 }
 
 /** What there is of many, at once. */
-async function answerQuestion(call: ArtifactRequest): Promise<Response> {
-  const text = await readQuestion(call.request);
+async function answerQuery(call: ArtifactRequest): Promise<Response> {
+  const text = await readQuery(call.request);
   if (text === undefined) return tooLarge();
   let hashes: unknown;
   try {
@@ -203,18 +203,18 @@ async function answerQuestion(call: ArtifactRequest): Promise<Response> {
   } catch {
     // Nothing that is asked for, then.
   }
-  if (Array.isArray(hashes) && hashes.length > MOST_HASHES) return tooLarge();
+  if (Array.isArray(hashes) && hashes.length > MAX_HASHES) return tooLarge();
   if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === "string" && ID.test(each)))
     return problem(400, "bad_request", 'It needs {"hashes": [...]}');
   const answers = hashes.map((hash: string) => {
-    const item = find(call, hash, "turbo")?.item;
+    const artifact = find(call, hash, "turbo")?.artifact;
     return [
       hash,
-      item
+      artifact
         ? {
-            size: item.size,
-            taskDurationMs: Number(item.duration),
-            ...(item.tag !== "" && { tag: item.tag }),
+            size: artifact.size,
+            taskDurationMs: Number(artifact.duration),
+            ...(artifact.tag !== "" && { tag: artifact.tag }),
           }
         : null,
     ];
@@ -223,12 +223,12 @@ async function answerQuestion(call: ArtifactRequest): Promise<Response> {
 }
 
 /** Undefined where it is too long, whatever its header says, or none. */
-async function readQuestion({ body }: Request): Promise<string | undefined> {
+async function readQuery({ body }: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > LARGEST_QUESTION) return undefined;
+    if (size > MAX_QUERY_SIZE) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -50,15 +50,15 @@ export function parseTokens(text: string, file: string): Token[] {
 
 export class Tokens {
   readonly #file: string;
-  readonly #complain: (line: string) => void;
+  readonly #warn: (line: string) => void;
   #stamp = "";
   #tokens: readonly Token[] = [];
-  #told = "";
+  #printed = "";
 
   /** @param complain is told, once, why the file cannot be read any more. Throws Failure */
-  constructor(file: string, complain: (line: string) => void) {
+  constructor(file: string, warn: (line: string) => void) {
     this.#file = file;
-    this.#complain = complain;
+    this.#warn = warn;
     this.#read();
   }
 
@@ -86,12 +86,12 @@ export class Tokens {
     try {
       if (stampOf(this.#file) === this.#stamp) return;
       this.#read();
-      this.#told = "";
+      this.#printed = "";
     } catch (error) {
       this.#tokens = [];
       const { message: line } = explain(this.#file, error as NodeJS.ErrnoException);
-      if (line !== this.#told) this.#complain(line);
-      this.#told = line;
+      if (line !== this.#printed) this.#warn(line);
+      this.#printed = line;
     }
   }
 

@@ -30,7 +30,7 @@ import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
 import { makeOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
-import { contentsOf, type StoredEntry } from "../entry/entry.ts";
+import { blobHashesOf, type StoredEntry } from "../entry/entry.ts";
 import { hashBytes, hashFile, HEX } from "./file-hash-cache.ts";
 import { entryIdentity, parseEntry } from "../entry/stored-entry.ts";
 import { filesIn, sizeOf, touch } from "./lru-files.ts";
@@ -40,10 +40,10 @@ import { ConcurrentRunDetector, sweep } from "../restore/concurrent-run-detector
 /** Bytes. */
 export const MAX_STORE_SIZE = 5 * 1024 ** 3;
 /** The most entries of one key. A run may have two: clean-start.ts. */
-const MOST_ENTRIES = 16;
+const MAX_ENTRIES_PER_KEY = 16;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
 const GRACE = 10 * 60_000;
-const PAUSE = 10 * 60_000;
+const EVICTION_INTERVAL = 10 * 60_000;
 
 /** rt's own, below the user's directory for such things; undefined where nothing says which that is. */
 export function cacheDirectory(): string | undefined {
@@ -94,7 +94,7 @@ export class CacheStore {
     if (bytes?.length === 32) return bytes;
     const fresh = crypto.getRandomValues(new Uint8Array(32));
     if (bytes) this.#put(path, fresh);
-    else this.#put(path, fresh, nameFirst);
+    else this.#put(path, fresh, linkFirst);
     return readFileSync(path);
   }
 
@@ -105,19 +105,19 @@ export class CacheStore {
       copyFileSync(path, draft, constants.COPYFILE_FICLONE);
       chmodSync(draft, 0o600);
       const hash = await hashFile(draft);
-      this.#name(draft, hash);
+      this.#addBlob(draft, hash);
       return hash;
     } finally {
       rmSync(draft, { force: true });
     }
   }
 
-  keepBytes(bytes: Uint8Array): string {
+  addBytes(bytes: Uint8Array): string {
     const hash = hashBytes(bytes);
     const draft = this.#draft();
     try {
       writeFileSync(draft, bytes, { mode: 0o600 });
-      this.#name(draft, hash);
+      this.#addBlob(draft, hash);
       return hash;
     } finally {
       rmSync(draft, { force: true });
@@ -154,7 +154,7 @@ export class CacheStore {
     for (const name of listNames(directory))
       if (name.startsWith(conditions)) rmSync(join(directory, name), { force: true });
     this.#put(join(directory, `${conditions}-${hashBytes(bytes)}.zst`), bytes);
-    for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
+    for (const { path } of this.#entryFiles(key).slice(MAX_ENTRIES_PER_KEY)) rmSync(path, { force: true });
   }
 
   /** @param script what it is called and where it runs */
@@ -189,16 +189,16 @@ export class CacheStore {
     return found.sort((a, b) => b.used - a.used);
   }
 
-  findingPath(id: string): string {
+  explanationPath(id: string): string {
     return join(this.directory, "scripts", `${id}.json`);
   }
 
-  readFinding(id: string): string | null {
-    return read(this.findingPath(id))?.toString() ?? null;
+  readExplanation(id: string): string | null {
+    return read(this.explanationPath(id))?.toString() ?? null;
   }
 
-  writeFinding(id: string, text: string): void {
-    this.#put(this.findingPath(id), text);
+  writeExplanation(id: string, text: string): void {
+    this.#put(this.explanationPath(id), text);
   }
 
   /** Bytes; 0 where there is none. */
@@ -239,7 +239,7 @@ export class CacheStore {
   /** Once in a while: it looks at every file. */
   maybeEvict(): void {
     const mark = join(this.directory, "shrunk");
-    if (Date.now() - timeOf(mark) < PAUSE) return;
+    if (Date.now() - timeOf(mark) < EVICTION_INTERVAL) return;
     this.#put(mark, "");
     this.evict();
   }
@@ -259,7 +259,7 @@ export class CacheStore {
     const uses = new Map<string, number>();
     const named = new Map<string, string[]>();
     for (const { path } of entries) {
-      const hashes = namedBy(parseEntry(read(path), hashIn(path)));
+      const hashes = referencedBlobs(parseEntry(read(path), hashIn(path)));
       named.set(path, hashes);
       for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1);
     }
@@ -275,9 +275,9 @@ export class CacheStore {
       rmSync(path, { force: true });
       total -= size;
       for (const hash of named.get(path)!) {
-        const left = uses.get(hash)! - 1;
-        uses.set(hash, left);
-        if (left === 0) drop(hash);
+        const remaining = uses.get(hash)! - 1;
+        uses.set(hash, remaining);
+        if (remaining === 0) drop(hash);
       }
     }
   }
@@ -294,7 +294,7 @@ export class CacheStore {
     return join(this.directory, "drafts", crypto.randomUUID());
   }
 
-  #put(path: string, content: string | Uint8Array, name: typeof nameFirst = renameSync): void {
+  #put(path: string, content: string | Uint8Array, name: typeof linkFirst = renameSync): void {
     const draft = this.#draft();
     try {
       writeFileSync(draft, content, { mode: 0o600 });
@@ -304,7 +304,7 @@ export class CacheStore {
     }
   }
 
-  #name(draft: string, hash: string): void {
+  #addBlob(draft: string, hash: string): void {
     const path = this.blobPath(hash);
     const isThere = () => existsSync(path) && statSync(path).size === statSync(draft).size;
     if (isThere()) return touch(path);
@@ -319,7 +319,7 @@ export class CacheStore {
 }
 
 /** Of several rt at once the first one's stays, as the others may have read it. */
-function nameFirst(draft: string, path: string): void {
+function linkFirst(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch {
@@ -353,6 +353,6 @@ function hashIn(name: string): string {
   return name.slice(-HEX - ".zst".length, -".zst".length);
 }
 
-function namedBy(entry: StoredEntry | null): string[] {
-  return entry ? contentsOf(entry) : [];
+function referencedBlobs(entry: StoredEntry | null): string[] {
+  return entry ? blobHashesOf(entry) : [];
 }

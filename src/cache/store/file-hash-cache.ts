@@ -15,17 +15,17 @@ const CHUNK = 1 << 20;
 export type Part = "inside" | "outside";
 
 export class FileHashCache {
-  readonly #look: StatPath;
+  readonly #stat: StatPath;
   readonly #isInside: (path: string) => boolean;
   readonly #read: (part: Part) => string | null;
   /** By the places of files on the disk. */
-  readonly #known: Partial<Record<Part, Map<string, CachedHash>>> = {};
+  readonly #cached: Partial<Record<Part, Map<string, CachedHash>>> = {};
   /** What it would take to hash again what is new, in small files. */
-  readonly #news: Record<Part, number> = { inside: 0, outside: 0 };
+  readonly #unsavedCost: Record<Part, number> = { inside: 0, outside: 0 };
 
   /** @param read what `takeText` gave */
-  constructor(look: StatPath, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
-    this.#look = look;
+  constructor(stat: StatPath, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
+    this.#stat = stat;
     this.#isInside = isInside;
     this.#read = read;
   }
@@ -34,14 +34,14 @@ export class FileHashCache {
     return this.#isInside(path) ? "inside" : "outside";
   }
 
-  #knownIn(part: Part): Map<string, CachedHash> {
-    return (this.#known[part] ??= parse(this.#read(part)));
+  #cachedIn(part: Part): Map<string, CachedHash> {
+    return (this.#cached[part] ??= parse(this.#read(part)));
   }
 
   /** Null where the file is another one by now, or cannot be read. */
   async hash(path: string, state: HashedFileState): Promise<string | null> {
-    const known = this.find(path, state);
-    if (known !== undefined) return known;
+    const cached = this.find(path, state);
+    if (cached !== undefined) return cached;
     try {
       const hash = state.size <= CHUNK ? hashBytes(readFileSync(path)) : await hashFile(path);
       return this.note(path, state, hash) ? hash : null;
@@ -52,38 +52,39 @@ export class FileHashCache {
 
   /** Undefined where it is not remembered. */
   find(path: string, { stamp }: HashedFileState): string | undefined {
-    const known = this.#knownIn(this.#partOf(path)).get(placeOf(stamp));
-    return known?.stamp === stamp ? known.hash : undefined;
+    const cached = this.#cachedIn(this.#partOf(path)).get(deviceAndInode(stamp));
+    return cached?.stamp === stamp ? cached.hash : undefined;
   }
 
   /** It was read just now. @returns whether the file is still that one; only then is it remembered */
   note(path: string, { stamp, size }: HashedFileState, hash: string): boolean {
-    const now = this.#look(path);
+    const now = this.#stat(path);
     if (now.kind !== "file" || now.stamp !== stamp) return false;
     if (now.isFresh) return true;
     const part = this.#partOf(path);
-    const known = this.#knownIn(part);
-    known.delete(placeOf(stamp)); // so that it is the last
-    known.set(placeOf(stamp), { stamp, hash });
-    this.#news[part] += 1 + size / SMALL;
+    const cached = this.#cachedIn(part);
+    cached.delete(deviceAndInode(stamp)); // so that it is the last
+    cached.set(deviceAndInode(stamp), { stamp, hash });
+    this.#unsavedCost[part] += 1 + size / SMALL_FILE;
     return true;
   }
 
   /** Something of it is not true. */
   forget(): void {
     for (const part of ["inside", "outside"] as const) {
-      this.#known[part] = new Map<string, CachedHash>();
-      this.#news[part] = Number.POSITIVE_INFINITY;
+      this.#cached[part] = new Map<string, CachedHash>();
+      this.#unsavedCost[part] = Number.POSITIVE_INFINITY;
     }
   }
 
   /** Null where nothing is new, or so little that writing all of it again would take longer. */
   takeText(part: Part): string | null {
-    const known = this.#known[part];
-    if (!known || this.#news[part] === 0 || this.#news[part] * WORTH < known.size) return null;
-    this.#news[part] = 0;
+    const cached = this.#cached[part];
+    if (!cached || this.#unsavedCost[part] === 0 || this.#unsavedCost[part] * WRITES_PER_HASH < cached.size)
+      return null;
+    this.#unsavedCost[part] = 0;
     // The newest are the last.
-    const lines = [...known.values()].slice(-MOST_REMEMBERED);
+    const lines = [...cached.values()].slice(-MAX_STORED_HASHES);
     return lines.map(({ stamp, hash }) => `${stamp} ${hash}\n`).join("");
   }
 }
@@ -93,32 +94,32 @@ interface CachedHash {
   readonly hash: string;
 }
 
-const MOST_REMEMBERED = 50_000;
+const MAX_STORED_HASHES = 50_000;
 /** Bytes that are hashed in the time that a file takes to be opened. */
-const SMALL = 16 << 10;
+const SMALL_FILE = 16 << 10;
 /** How many of them are written while one small file is read and hashed. */
-const WORTH = 50;
+const WRITES_PER_HASH = 50;
 /** Characters of a hash. */
 export const HEX = 64;
 
 /** Device and inode, which a stamp begins with. */
-function placeOf(stamp: string): string {
+function deviceAndInode(stamp: string): string {
   return stamp.slice(0, stamp.indexOf(":", stamp.indexOf(":") + 1));
 }
 
 /** @param text as `takeText` made it */
 function parse(text: string | null): Map<string, CachedHash> {
-  const known = new Map<string, CachedHash>();
-  if (text === null) return known;
+  const cached = new Map<string, CachedHash>();
+  if (text === null) return cached;
   for (
     let start = 0, end = text.indexOf("\n");
     end !== -1;
     start = end + 1, end = text.indexOf("\n", start)
   ) {
     const stamp = text.slice(start, end - HEX - 1);
-    known.set(placeOf(stamp), { stamp, hash: text.slice(end - HEX, end) });
+    cached.set(deviceAndInode(stamp), { stamp, hash: text.slice(end - HEX, end) });
   }
-  return known;
+  return cached;
 }
 
 export function hashBytes(bytes: string | Uint8Array): string {

@@ -5,29 +5,29 @@ import { isBelow } from "../entry/relocation.ts";
 import type { CacheStore } from "./cache-store.ts";
 
 /** A run of many has hundreds of scripts, and they share this. */
-const memories = new Map<string, FileHashCache>();
+const hashCaches = new Map<string, FileHashCache>();
 
 function namesOf(root: string): Readonly<Record<Part, string>> {
   return { inside: hashBytes(root), outside: "outside" };
 }
 
-export function openHashes(root: string, look: StatPath, store: CacheStore): FileHashCache {
+export function openHashes(root: string, stat: StatPath, store: CacheStore): FileHashCache {
   const names = namesOf(root);
   const open = () =>
     new FileHashCache(
-      look,
+      stat,
       (path) => isBelow(path, root),
       (part) => store.readText("hashes", names[part]),
     );
-  const hashes = memories.get(root) ?? open();
-  memories.set(root, hashes);
+  const hashes = hashCaches.get(root) ?? open();
+  hashCaches.set(root, hashes);
   return hashes;
 }
 
 /** Of all projects that this process has looked at. */
 export function writeHashes(store: CacheStore): void {
   try {
-    for (const [root, hashes] of memories) {
+    for (const [root, hashes] of hashCaches) {
       const names = namesOf(root);
       for (const part of ["inside", "outside"] as const) {
         const text = hashes.takeText(part);

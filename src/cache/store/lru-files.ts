@@ -2,7 +2,7 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
-export interface KeptFile {
+export interface StoreFile {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
@@ -11,7 +11,7 @@ export interface KeptFile {
 }
 
 /** All below a directory; what goes meanwhile is left out. */
-export function filesIn(directory: string): KeptFile[] {
+export function filesIn(directory: string): StoreFile[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
     if (!each.isFile()) return [];
     const path = join(each.parentPath, each.name);
@@ -21,7 +21,7 @@ export function filesIn(directory: string): KeptFile[] {
 }
 
 /** Bytes. */
-export function sizeOf(files: readonly KeptFile[]): number {
+export function sizeOf(files: readonly StoreFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 

@@ -16,17 +16,21 @@ import type { ProjectView } from "../entry/entry-builder.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
 
-const NEVER = /[\\/](?:node_modules|\.git)(?:[\\/]|$)/;
+const UNWATCHED = /[\\/](?:node_modules|\.git)(?:[\\/]|$)/;
 /** As a listing has them. */
-const LETTERS: Readonly<Record<PathState["kind"], string>> = {
+const KIND_LETTERS: Readonly<Record<PathState["kind"], string>> = {
   ...{ file: "f", directory: "d", link: "l", other: "o" },
   absent: "",
 };
 
 /** The files that count whatever the script does; absolute, sorted. Throws Unkept, Failure. */
-export async function listCounted(rule: CacheRule, world: ProjectView, isTraced: boolean): Promise<string[]> {
-  if (!isTraced) return await declaredInputs(rule, world);
-  return await followLinks(await listFiles(rule.inputs, world.packageDirectory), world);
+export async function listKeyInputs(
+  rule: CacheRule,
+  project: ProjectView,
+  isTraced: boolean,
+): Promise<string[]> {
+  if (!isTraced) return await declaredInputs(rule, project);
+  return await followLinks(await listFiles(rule.inputs, project.packageDirectory), project);
 }
 
 interface RecordedInputSet {
@@ -34,37 +38,38 @@ interface RecordedInputSet {
   /** As `listCounted` has it. */
   readonly isTraced: boolean;
   /** As `fixedPlaces` says. */
-  readonly isFixed: IsMachinePath;
+  readonly isMachinePath: IsMachinePath;
 }
 
 export class RecordedInputFiles {
   readonly #entry: CacheEntry;
   readonly #rule: CacheRule;
-  readonly #world: ProjectView;
-  readonly #known: RecordedInputSet;
+  readonly #project: ProjectView;
+  readonly #options: RecordedInputSet;
   readonly #conditions = new Map<string, RecordedDependency[]>();
   /** Directories, and what was in them. */
   readonly #names = new Map<string, ReadonlySet<string>>();
-  readonly #counted: ReadonlyMap<string, string>;
+  readonly #keyInputs: ReadonlyMap<string, string>;
   readonly #own: ReadonlySet<string>;
   /** Whether a path might be one of those that count, once it is there. */
-  readonly #mayCount: Matcher;
+  readonly #mayBecomeInput: Matcher;
   /** Those that are to be watched; absolute. */
   readonly directories = new Set<string>();
 
-  constructor(entry: CacheEntry, rule: CacheRule, world: ProjectView, known: RecordedInputSet) {
-    [this.#entry, this.#rule, this.#world, this.#known] = [entry, rule, world, known];
-    const { key, isTraced } = known;
-    const { root, packageDirectory } = world;
+  constructor(entry: CacheEntry, rule: CacheRule, project: ProjectView, options: RecordedInputSet) {
+    [this.#entry, this.#rule, this.#project, this.#options] = [entry, rule, project, options];
+    const { key, isTraced } = options;
+    const { root, packageDirectory } = project;
     const isNamed = matcher(rule.inputs, packageDirectory);
     const directories = isTraced ? [] : declaredDirectories(root, packageDirectory);
-    const isFound: Matcher = (path) => directories.some((each) => isBelow(path, each)) || isNamed(path);
+    const hasExplanation: Matcher = (path) =>
+      directories.some((each) => isBelow(path, each)) || isNamed(path);
     // Where links have led.
-    const linked = new Set(key.inputs.filter((path) => !isFound(path)).map((path) => dirname(path)));
-    this.#mayCount = (path) => isFound(path) || linked.has(dirname(path));
+    const linked = new Set(key.inputs.filter((path) => !hasExplanation(path)).map((path) => dirname(path)));
+    this.#mayBecomeInput = (path) => hasExplanation(path) || linked.has(dirname(path));
     this.#own = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
     const hashes = new Map(key.fields.map(({ name, hash }) => [name, hash]));
-    this.#counted = new Map(key.inputs.map((path) => [path, hashes.get(toPortablePath(path, root)) ?? ""]));
+    this.#keyInputs = new Map(key.inputs.map((path) => [path, hashes.get(toPortablePath(path, root)) ?? ""]));
     for (const path of key.inputs) this.directories.add(dirname(path));
     for (const condition of entry.conditions) {
       const [kind, path] = condition;
@@ -80,71 +85,71 @@ export class RecordedInputFiles {
   }
 
   #isWatched([kind, path]: RecordedDependency): boolean {
-    const { root } = this.#world;
-    if (NEVER.test(path)) return false;
+    const { root } = this.#project;
+    if (UNWATCHED.test(path)) return false;
     if (path === root || isBelow(path, root)) return true;
     const isAbove = path === "/" || isBelow(root, path);
-    return isAbove ? kind === "link" : !this.#known.isFixed(path, kind !== "absent");
+    return isAbove ? kind === "link" : !this.#options.isMachinePath(path, kind !== "absent");
   }
 
   /** Whether it made a path, or says that it does not matter. */
   isOwn(given: string): boolean {
     const path = toNative(given);
-    const { isDeclared, isIgnored } = this.#world;
+    const { isDeclared, isIgnored } = this.#project;
     // A source that outputs name counts.
-    const isSource = this.#conditions.has(path) || this.#counted.has(path);
+    const isSource = this.#conditions.has(path) || this.#keyInputs.has(path);
     return this.#own.has(path) || (isDeclared(path) && !isSource) || isIgnored(path);
   }
 
   /** Whether a change of a path may matter. */
   has(given: string): boolean {
     const path = toNative(given);
-    const isKnown = this.#names.has(dirname(path)) || this.#mayCount(path);
-    return this.hasRead(path) || (isKnown && !NEVER.test(path) && !this.isOwn(path));
+    const isKnown = this.#names.has(dirname(path)) || this.#mayBecomeInput(path);
+    return this.hasRead(path) || (isKnown && !UNWATCHED.test(path) && !this.isOwn(path));
   }
 
   /** Whether it has looked at a path itself, or that is named. */
   hasRead(given: string): boolean {
     const path = toNative(given);
-    return (this.#conditions.has(path) || this.#counted.has(path)) && !this.isOwn(path);
+    return (this.#conditions.has(path) || this.#keyInputs.has(path)) && !this.isOwn(path);
   }
 
   /** Whether there is something else at a path now than it found there. */
   async differs(given: string): Promise<boolean> {
     const path = toNative(given);
-    const [entry, world] = [this.#entry, this.#world];
-    const state = world.look(path);
+    const [entry, project] = [this.#entry, this.#project];
+    const state = project.stat(path);
     const names = this.#names.get(dirname(path));
-    if (names && isListed(names, basename(path)) !== LETTERS[state.kind]) return true;
+    if (names && isListed(names, basename(path)) !== KIND_LETTERS[state.kind]) return true;
     for (const condition of this.#conditions.get(path) ?? []) {
       if (condition[0] === "names") continue;
-      const difference = await compareState(condition, state, world.hashes);
+      const difference = await compareState(condition, state, project.hashes);
       const output = difference === null ? undefined : entry.outputs.find((each) => each.path === path);
-      if (difference !== null && !(output && (await isOutput(output, state, world.hashes)))) return true;
+      if (difference !== null && !(output && (await isOutput(output, state, project.hashes)))) return true;
     }
-    const before = this.#counted.get(path);
-    if (before !== undefined) return (await hashInput(path, world.hashes, world.look)) !== before;
-    if (!this.#mayCount(path) || state.kind === "absent") return false;
+    const before = this.#keyInputs.get(path);
+    if (before !== undefined) return (await hashInput(path, project.hashes, project.stat)) !== before;
+    if (!this.#mayBecomeInput(path) || state.kind === "absent") return false;
     // Where nobody can tell, it is found out when it starts.
-    const now = await listCounted(this.#rule, world, this.#known.isTraced).catch(() => [path]);
+    const now = await listKeyInputs(this.#rule, project, this.#options.isTraced).catch(() => [path]);
     return now.includes(path);
   }
 
   /** The first path of all that differs now. */
   async findChanged(): Promise<string | undefined> {
-    for (const path of [...this.#conditions.keys(), ...this.#counted.keys()])
+    for (const path of [...this.#conditions.keys(), ...this.#keyInputs.keys()])
       if (await this.differs(path)) return path;
-    const [entry, world] = [this.#entry, this.#world];
+    const [entry, project] = [this.#entry, this.#project];
     for (const [path, names] of this.#names) {
       const conditions: RecordedDependency[] = [["names", path, [...names]]];
-      if ((await validateEntry({ ...entry, conditions }, world)).mismatch !== null) return path;
+      if ((await validateEntry({ ...entry, conditions }, project)).mismatch !== null) return path;
     }
     return undefined;
   }
 
   get print(): string {
     const { conditions, outputs, log } = this.#entry;
-    return JSON.stringify([this.#known.key.hash, conditions, outputs, log]);
+    return JSON.stringify([this.#options.key.hash, conditions, outputs, log]);
   }
 }
 
@@ -155,6 +160,7 @@ function toNative(path: string): string {
 
 /** Its letter; "" where it was not there. */
 function isListed(names: ReadonlySet<string>, name: string): string {
-  for (const letter of Object.values(LETTERS)) if (letter !== "" && names.has(letter + name)) return letter;
+  for (const letter of Object.values(KIND_LETTERS))
+    if (letter !== "" && names.has(letter + name)) return letter;
   return "";
 }

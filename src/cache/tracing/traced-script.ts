@@ -12,14 +12,14 @@ import {
 import type { Child } from "../../../platform/processes/contract/process-tree.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
-import { Log } from "../entry/output-log.ts";
+import { OutputLog } from "../entry/output-log.ts";
 import type { ConcurrentRunDetector } from "../restore/concurrent-run-detector.ts";
 import type { CachedScript, StepRequest } from "../cached-script.ts";
 
 const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM", "ENOENT"];
 
 export class TracedScript {
-  readonly log = new Log();
+  readonly log = new OutputLog();
   /** Of each step, what it gets. */
   readonly environments: readonly Readonly<Record<string, string>>[];
   /** Undefined as long as all of it is followed. */
@@ -29,7 +29,7 @@ export class TracedScript {
   readonly #tracing: TracingOperations | undefined;
   readonly #announce: () => ConcurrentRunDetector;
   #tracer: Tracer | undefined;
-  #presence: ConcurrentRunDetector | undefined;
+  #detector: ConcurrentRunDetector | undefined;
   /** When its first step did. */
   #started: number | undefined;
 
@@ -51,12 +51,12 @@ export class TracedScript {
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
-    this.#presence ??= this.#announce();
+    this.#detector ??= this.#announce();
     this.#started ??= performance.now();
     try {
       return this.#startStep(step, request);
     } catch (error) {
-      this.#presence.leave();
+      this.#detector.release();
       throw error;
     }
   }
@@ -92,11 +92,11 @@ export class TracedScript {
   }
 
   /** Throws Unkept where another run of the script came between. */
-  requireAlone(): void {
-    this.#presence?.requireNoConcurrentRun();
+  requireNoConcurrentRun(): void {
+    this.#detector?.requireNoConcurrentRun();
   }
 
-  leave(): void {
-    this.#presence?.leave();
+  release(): void {
+    this.#detector?.release();
   }
 }

@@ -16,7 +16,7 @@ import { findTracing } from "../../../platform/tracing/tracing.ts";
 import { recordHitEvidence, openStore } from "../../cache/cache.ts";
 import { FORMAT, executableFingerprint } from "../../cache/key/cache-key.ts";
 import { HOUR } from "../../cache/entry/entry-snapshot.ts";
-import { readLog } from "../../cache/entry/output-log.ts";
+import { parseOutputLog } from "../../cache/entry/output-log.ts";
 import {
   markForMemo,
   clearMemoMark,
@@ -179,7 +179,7 @@ class Recall {
     let pieces = this.#logs.get(log);
     if (pieces) return pieces;
     const bytes = this.#store.readBlob(log);
-    if (bytes) this.#logs.set(log, (pieces = readLog(bytes)));
+    if (bytes) this.#logs.set(log, (pieces = parseOutputLog(bytes)));
     return pieces;
   }
 
@@ -204,14 +204,14 @@ class Recall {
   #write(plan: TaskPlan): boolean {
     const stamper = new StatFingerprinter(performance.timeOrigin);
     const known = this.#known?.run;
-    const seen = this.#glances.isWhole ? stamper.stamp(lookupObservations(this.#glances)) : null;
+    const seen = this.#glances.isWhole ? stamper.fingerprint(lookupObservations(this.#glances)) : null;
     if (!seen) return false;
     let learned = 0;
     const parts = plan.tasks.map(({ index }) => {
       const found = this.#bases.get(index);
-      if (!found) return known?.copyOf(index) ?? null;
+      if (!found) return known?.copyPart(index) ?? null;
       const { basis, why, saved } = found;
-      const rows = stamper.stamp(basis.sights);
+      const rows = stamper.fingerprint(basis.observations);
       if (rows) learned += 1;
       return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
     });
@@ -219,7 +219,7 @@ class Recall {
     if (learned === 0 || count < FEWEST) return false;
     const { waitsFor, packageCount } = plan;
     const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
-    const common = [...(known?.commonRows() ?? []), ...seen];
+    const common = [...(known?.copyCommonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
     writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });
     return true;

@@ -8,7 +8,7 @@
 // - Without that, scripts run as if nothing were shared, and a warning says why: it is never an error.
 import { host } from "../../../platform/processes/process.ts";
 import { dropEnvironmentFiles } from "../../../platform/processes/dotenv-reset.ts";
-import { type OpenServer, RemoteCache } from "../../cache/remote/remote-cache.ts";
+import { type OpenBackend, RemoteCache } from "../../cache/remote/remote-cache.ts";
 import { TurboBackend } from "../../cache/remote/turbo-backend.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { ServerUse } from "../../config/server-use.ts";
@@ -77,7 +77,7 @@ async function open(
 }
 
 /** Throws Failure for values that cannot be sent. */
-function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, string>): OpenServer {
+function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, string>): OpenBackend {
   if (settings.protocol === "turbo") {
     const token = values.get(settings.token)!;
     if (!/^[\x21-\x7e]+$/.test(token))

@@ -247,14 +247,14 @@ async function differenceOf(
     () => null,
   );
   const world = {
-    look: statPath,
+    stat: statPath,
     list: listDirectoryNames,
     hashes,
     isIgnored: () => false,
-    seen: new StatCache(),
+    statCache: new StatCache(),
   };
-  const { mismatch: difference, leftovers } = await validateEntry(entry, world, left);
-  expect(leftovers).toEqual([]);
+  const { mismatch: difference, staleOutputs } = await validateEntry(entry, world, left);
+  expect(staleOutputs).toEqual([]);
   return difference;
 }
 

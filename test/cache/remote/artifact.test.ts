@@ -184,12 +184,14 @@ test("what an answer means for the rest of the run", () => {
   for (const status of [400, 404, 409, 412, 413, 501])
     expect(reactToRead(status, undefined, null, 30_000)).toEqual({});
   for (const status of [500, 502, 503, 504]) {
-    const say = `The shared cache did not answer what was asked (${status})`;
-    expect(reactToRead(status, undefined, "7", 30_000)).toEqual({ again: 2000, say });
-    expect(reactToRead(status, undefined, "7", 1000).again).toBe(1000);
+    const message = `The shared cache did not answer what was asked (${status})`;
+    expect(reactToRead(status, undefined, "7", 30_000)).toEqual({ retryDelay: 2000, message });
+    expect(reactToRead(status, undefined, "7", 1000).retryDelay).toBe(1000);
   }
   const pausesWithin = (patience: number) =>
-    [null, "0", "3", "3600", "-1", "soon"].map((after) => reactToRead(429, undefined, after, patience).again);
+    [null, "0", "3", "3600", "-1", "soon"].map(
+      (after) => reactToRead(429, undefined, after, patience).retryDelay,
+    );
   expect(pausesWithin(30_000)).toEqual([2000, 0, 3000, 10_000, 2000, 2000]);
   expect(pausesWithin(2500)).toEqual([2000, 0, 2500, 2500, 2000, 2000]);
   expect(reactToRead(403, "remote_caching_paused", null, 30_000)).toEqual({});
@@ -199,15 +201,15 @@ test("what an answer means for the rest of the run", () => {
     [403, "forbidden"],
   ] as const)
     expect(reactToRead(status, code, null, 30_000)).toMatchObject({
-      ends: "both",
-      say: expect.stringContaining(`(${status})`),
+      disables: "both",
+      message: expect.stringContaining(`(${status})`),
     });
   for (const code of ["forbidden", "remote_caching_disabled", "constructor", undefined])
-    expect(reactToWrite(403, code)).toMatchObject({ ends: "writing" });
-  expect(reactToWrite(403, "remote_caching_disabled").say).toContain("is switched off for this team");
+    expect(reactToWrite(403, code)).toMatchObject({ disables: "writing" });
+  expect(reactToWrite(403, "remote_caching_disabled").message).toContain("is switched off for this team");
   for (const status of [400, 404, 413, 429, 500, 503]) {
-    const { say, ends, again } = reactToWrite(status, undefined);
-    expect([say?.includes(`(${status})`), ends, again]).toEqual([true, undefined, undefined]);
+    const { message, disables, retryDelay } = reactToWrite(status, undefined);
+    expect([message?.includes(`(${status})`), disables, retryDelay]).toEqual([true, undefined, undefined]);
   }
 });
 

@@ -192,11 +192,11 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using project = await cachedProject({ t: "cp in out" }, { in: "1" });
     expect(await project.run("t")).toBe("ran");
-    const [kept] = (await entriesOf(project)).values();
-    const entry = await readEntry(kept!.path);
+    const [stored] = (await entriesOf(project)).values();
+    const entry = await readEntry(stored!.path);
     const evil = { ...entry, outputs: [{ path: "evil", kind: "link", target: "/etc" }] };
     const bytes = Bun.zstdCompressSync(JSON.stringify(evil));
-    await writeFile(kept!.path, bytes);
+    await writeFile(stored!.path, bytes);
     await rm(project.join("out"));
     expect(await project.run("t")).toBe("ran");
     expect(await readdir(project.path)).not.toContain("evil");
@@ -222,8 +222,8 @@ test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody t
   await using others = await createProject({ victim: "somebody's" });
   expect(await project.run("t")).toBe("ran");
   const up = relative(join(storeOf(project), "blobs/.."), others.join("victim"));
-  const [kept] = (await entriesOf(project)).values();
-  const entry = await readEntry(kept!.path);
+  const [stored] = (await entriesOf(project)).values();
+  const entry = await readEntry(stored!.path);
   const [output] = entry.outputs;
   const evil = [
     { log: up },
@@ -248,8 +248,8 @@ test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody t
 test.skipIf(!CAN_TRACE)("a log that is damaged is not written again, be it as long as it was", async () => {
   await using project = await cachedProject({ t: "echo text" });
   expect(await project.run("t")).toBe("ran");
-  const [kept] = (await entriesOf(project)).values();
-  const log = blobAt(project, (await readEntry(kept!.path)).log);
+  const [stored] = (await entriesOf(project)).values();
+  const log = blobAt(project, (await readEntry(stored!.path)).log);
   const bytes = await readFile(log);
   await writeFile(log, bytes.toString("latin1").replace("text", "TEXT"), "latin1");
   expect((await stat(log)).size).toBe(bytes.length);

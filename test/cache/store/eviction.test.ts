@@ -14,8 +14,8 @@ const GRACE = 10 * 60_000;
 
 /** An entry that was used so many hours ago, with contents of its own and one of others. */
 function add(store: CacheStore, key: string, hoursAgo: number, contents: readonly string[]): string {
-  const hashes = contents.map((text) => store.keepBytes(Buffer.from(text)));
-  const log = store.keepBytes(Buffer.from(`log of ${key}`));
+  const hashes = contents.map((text) => store.addBytes(Buffer.from(text)));
+  const log = store.addBytes(Buffer.from(`log of ${key}`));
   const outputs = hashes.map(
     (hash, index) => ({ path: `out${index}`, kind: "file", hash, mode: 0o644 }) as const,
   );
@@ -75,7 +75,7 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
 test("what another rt is about to name stays, and what one that was killed has begun goes", async () => {
   await using project = await createProject();
   const store = new CacheStore(project.join("rt/store"));
-  const nameless = [store.keepBytes(Buffer.from("old")), store.keepBytes(Buffer.from("new"))] as const;
+  const nameless = [store.addBytes(Buffer.from("old")), store.addBytes(Buffer.from("new"))] as const;
   age(store.blobPath(nameless[0]), 1);
   const drafts = ["old", "new"].map((name) => join(store.directory, "drafts", name));
   for (const draft of drafts) writeFileSync(draft, "half");

@@ -60,7 +60,7 @@ test.skipIf(!CAN_TRACE)(
     const begin = performance.now();
     await project.run("build");
     const longest = Math.ceil((performance.now() - begin) * 1.2);
-    const seen = { hits: 0, runs: 0 };
+    const statCache = { hits: 0, runs: 0 };
     for (let kill = 0; kill < KILLS; kill += 1) {
       // A new content is run and kept, an old one put back.
       source = String(random.below(6));
@@ -79,10 +79,10 @@ test.skipIf(!CAN_TRACE)(
       expect({ kill, stdout, status }).toEqual({ kill, stdout: source, status: 0 });
       expect(stderr).not.toContain("warn");
       await expectWhole(project, source);
-      seen[stderr.includes("Done before") ? "hits" : "runs"] += 1;
+      statCache[stderr.includes("Done before") ? "hits" : "runs"] += 1;
     }
     expectWholeStore(project.cache);
-    expect(seen.hits).toBeGreaterThan(0);
+    expect(statCache.hits).toBeGreaterThan(0);
   },
   KILLS * 5000 + 30_000,
 );
@@ -131,7 +131,7 @@ test.skipIf(!CAN_MOUNT)(
       { build: BUILD.replaceAll(" fill", "") },
       { source: "x".repeat(40_000), fill: "" },
     );
-    const kept: string[] = [];
+    const stored: string[] = [];
     for (const size of SIZES) {
       rmSync(project.join("dist"), { recursive: true, force: true });
       const words = ["unshare", "-Urm", "bash", "-c", IN_SMALL, "bash", String(size), project.cache, RT];
@@ -149,10 +149,10 @@ test.skipIf(!CAN_MOUNT)(
       });
       for (const name of NAMES)
         expect((await Bun.file(project.join("dist", name)).text()).length).toBe(40_000);
-      kept.push(stderr.includes("Done before") ? "hit" : "ran");
+      stored.push(stderr.includes("Done before") ? "hit" : "ran");
     }
-    expect(kept.at(-1)).toBe("hit");
-    expect(kept[0]).toBe("ran");
+    expect(stored.at(-1)).toBe("hit");
+    expect(stored[0]).toBe("ran");
   },
   SIZES.length * 5000 + 20_000,
 );

@@ -60,7 +60,7 @@ test("an entry of others is of use where this machine cannot keep it", async () 
   const store = new CacheStore(project.join("rt/store"));
   rmSync(project.join("rt/store/keys"), { recursive: true });
   writeFileSync(project.join("rt/store/keys"), "");
-  const kept: StoredEntry = {
+  const stored: StoredEntry = {
     ...{ label: "build", created: 0, duration: 7, root: "/r", log: "a".repeat(64) },
     ...{ conditions: [], outputs: [], own: [], mentioned: [] },
   };
@@ -69,23 +69,23 @@ test("an entry of others is of use where this machine cannot keep it", async () 
     isRead: true,
     isWritten: false,
     secret: new Uint8Array(),
-    find: async () => [kept],
+    find: async () => [stored],
     findOutside: () => undefined,
     fetch: async () => true,
     note: (...words) => void noted.push(words),
     offer: async () => false,
   };
-  const place = { root: "/r", packageDirectory: "/r", isDeclared: () => false };
+  const scope = { root: "/r", packageDirectory: "/r", isDeclared: () => false };
   const access = { isRead: true, isWritten: true };
   const found: EntryCandidate[] = [];
   for await (const candidate of findCandidates(
-    { store, known: new EntrySnapshot(store, "/r"), access, key: "k", place, seen: new StatCache() },
+    { store, snapshot: new EntrySnapshot(store, "/r"), access, key: "k", scope, statCache: new StatCache() },
     { cache, key: "theirs" },
   )) {
     found.push(candidate);
     break;
   }
-  expect(found.map((each) => each.kept)).toEqual([kept]);
+  expect(found.map((each) => each.stored)).toEqual([stored]);
   found[0]!.use();
   expect(noted).toEqual([["theirs", true, 7]]);
 });

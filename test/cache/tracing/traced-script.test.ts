@@ -21,5 +21,5 @@ test("a script whose start fails is not there any more, and may come again", asy
   expect(sweep(there)).toEqual([]);
   const again = announce();
   expect(() => again.requireNoConcurrentRun()).not.toThrow();
-  again.leave();
+  again.release();
 });
