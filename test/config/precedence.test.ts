@@ -294,7 +294,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, title: string]>
   "watch.ignore": ["options/watch.test.ts", "watch-ignore"],
   "cache.remote.enabled": ["options/caching.test.ts", "cache"],
   "run.remote.scripts.*.remote": ["options/general.test.ts", "--no-remote"],
-  "run.remote.concurrency": ["run/remote-many.test.ts", "--concurrency"],
+  "run.remote.concurrency": ["remote-execution/many-packages.test.ts", "--concurrency"],
   "run.secrets.*": ["options/secrets.test.ts", "secret"],
   "secrets.*.from": ["options/secrets.test.ts", "secret"],
   "secrets.*.redact": ["options/secrets.test.ts", "no-redact"],
@@ -353,7 +353,7 @@ const ENGINES: Readonly<
 
 /** No flag says otherwise: the engine and rt have a switch that only turns it on, or none at all. */
 const NO_FLAG = [
-  ...["smol", "macros", "run.silent", "run.rt", "run.if-present", "run.no-exit-on-error", "test.smol"],
+  ...["smol", "macros", "project.id", "run.silent", "run.rt", "run.if-present", "run.no-exit-on-error", "test.smol"],
   ...["install.frozenLockfile", "install.ignoreScripts", "install.exact", "install.peer"],
   ...["logLevel", "telemetry", "debug.editor", "install.logLevel"],
   // The modules of the file are imported, and those of the flags after them.

@@ -1,6 +1,6 @@
 // rt is killed outright: none of the scripts that it has started goes on, at whatever moment that is.
 //
-//   RT_TEST_KILLS=200 npm test -- run/killed      (6 by default)
+//   RT_TEST_KILLS=200 npm test -- runner/kill-watchdog      (6 by default)
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
