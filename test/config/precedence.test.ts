@@ -353,7 +353,16 @@ const ENGINES: Readonly<
 
 /** No flag says otherwise: the engine and rt have a switch that only turns it on, or none at all. */
 const NO_FLAG = [
-  ...["smol", "macros", "project.id", "run.silent", "run.rt", "run.if-present", "run.no-exit-on-error", "test.smol"],
+  ...[
+    "smol",
+    "macros",
+    "project.id",
+    "run.silent",
+    "run.rt",
+    "run.if-present",
+    "run.no-exit-on-error",
+    "test.smol",
+  ],
   ...["install.frozenLockfile", "install.ignoreScripts", "install.exact", "install.peer"],
   ...["logLevel", "telemetry", "debug.editor", "install.logLevel"],
   // The modules of the file are imported, and those of the flags after them.
