@@ -1,4 +1,4 @@
-// The commands that are rt's own: help, types, completions, doctor, secrets and the like. Each is imported when it is called.
+// Dispatches the commands that rt implements itself, such as help, doctor and secrets. Each command's module is loaded on use.
 import { dropEnvironmentFiles } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
 import type { FindServerUses } from "../config/server-use.ts";
@@ -7,18 +7,18 @@ import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import { printLine } from "../output.ts";
 
-/** @param args behind the command's name */
+/** @param args the arguments after the command's name */
 type CommandHandler = (args: readonly string[]) => Promise<RunOutcome>;
 
-/** By its name in options/commands.ts. */
+/** Keyed by the name in options/commands.ts. */
 const COMMANDS: Readonly<Record<string, CommandHandler>> = {
   help: withHelp("help", async (args) => {
-    refuseMore("help", args.slice(1));
-    printLine(await (await import("./help/help.ts")).answerHelp(args));
+    refuseSurplus("help", args.slice(1));
+    printLine(await (await import("./help/help.ts")).renderHelpTopic(args));
   }),
   "debug-config": withHelp("debug-config", writeConfiguration),
   types: withHelp("types", async (args) => {
-    refuseMore("types", args);
+    refuseSurplus("types", args);
     const { readText, TYPES } = await import("./help/embedded-texts.ts");
     const { declareSecrets } = await import("../secrets/grants/secret-types.ts");
     printLine((await readText(TYPES)).trimEnd() + declareSecrets());
@@ -39,7 +39,7 @@ const COMMANDS: Readonly<Record<string, CommandHandler>> = {
     ).runSecretsCommand([...args], () => showHelp("secrets"), loadServerUses),
 };
 
-/** For commands that show what a project's servers get. */
+/** Loads the function that lists a project's servers; for commands that show which secrets they receive. */
 async function loadServerUses(): Promise<FindServerUses> {
   const { readServerUses } = await import("../config/settings/server-uses.ts");
   return (config) => readServerUses(config, process.cwd());
@@ -55,7 +55,7 @@ export async function showHelp(command?: string): Promise<void> {
   printLine(await renderHelp(command));
 }
 
-/** For a command that does not answer --help itself. Behind `--` are the words that a shell wants completed. */
+/** Adds --help to a command that does not handle it. Words after `--` are input of `rt completions query`, not options. */
 function withHelp(name: string, command: CommandHandler): CommandHandler {
   return async (args) => {
     const end = args.indexOf("--");
@@ -66,7 +66,7 @@ function withHelp(name: string, command: CommandHandler): CommandHandler {
   };
 }
 
-/** What `rt cache` does beside answering; serving goes on until it is ended. */
+/** Subcommands of `rt cache` with their own modules. `serve` runs until a signal ends it. */
 const CACHE: ReadonlyMap<string, CommandHandler> = new Map<string, CommandHandler>([
   ["serve", async (words) => await print((await import("../cache/server/command.ts")).serveCache(words))],
   ["token", async (words) => await print((await import("../cache/server/command.ts")).makeToken(words))],
@@ -101,14 +101,14 @@ async function writeConfiguration(args: readonly string[]): Promise<RunOutcome> 
   return isWritten ? undefined : 1;
 }
 
-/** Throws Failure where a command is given more than it takes. */
-function refuseMore(command: string, [word]: readonly string[]): void {
+/** @throws UserError if a command has a surplus argument */
+function refuseSurplus(command: string, [word]: readonly string[]): void {
   if (word !== undefined)
-    throw new UserError(`rt ${command} takes no "${oneLine(word)}"`, `rt help ${command} says what it takes`);
+    throw new UserError(`Unexpected argument "${oneLine(word)}"`, `see rt help ${command}`);
 }
 
 async function complete([shell, separator, ...words]: readonly string[]): Promise<void> {
-  if (shell !== "query" && separator !== undefined) refuseMore("completions", [separator]);
+  if (shell !== "query" && separator !== undefined) refuseSurplus("completions", [separator]);
   const { completionLines, completionText } = await import("./completions/completions.ts");
   const { readText } = await import("./help/embedded-texts.ts");
   printLine(

@@ -1,9 +1,8 @@
-// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/runner/run.ts), which
-// has the engine's tools too, or a command of rt's own. What it leaves to main.ts is the outcome: an exit code, a signal to
-// die of, a program to go on with, or nothing to add.
+// Executes a command line: parses it, resolves the settings, and dispatches to the runner (src/runner/run.ts) or to a built-in
+// command. Returns the outcome to main.ts: an exit code, a signal, a program to exec, or undefined.
 //
-// What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
-// in the compiled file and costs nothing until then.
+// Invariants:
+// - A module that starting a script does not need is imported dynamically: it is a separate chunk, which is not read at start.
 import { host } from "../../platform/processes/process.ts";
 import { printError } from "../error-output.ts";
 import { COMMANDS } from "../options/commands.ts";
@@ -16,12 +15,12 @@ import type { RunSettings } from "../config/settings/settings.ts";
 import { type Opened, openSettings } from "../config/settings/settings-sources.ts";
 import { VERSION } from "../version.ts";
 import { printLine } from "../output.ts";
-import { readCalled } from "./multi-call.ts";
+import { readMultiCall } from "./multi-call.ts";
 import { runOwn, showHelp } from "./builtin-commands.ts";
 
 export async function carryOutCommandLine(given: readonly string[]): Promise<RunOutcome> {
   try {
-    const called = readCalled(process.argv0);
+    const called = readMultiCall(process.argv0);
     if (called.program) return await called.program(given);
     const words = [...called.words, ...given];
     const table = mentionsOption(words) ? (await import("../options/options.ts")).OPTIONS : [];
@@ -32,7 +31,7 @@ export async function carryOutCommandLine(given: readonly string[]): Promise<Run
   }
 }
 
-/** Whether a program has started us is only looked into where it matters. */
+/** Searches the ancestors of this process only if the command line is invalid: a valid start does not pay for the search. */
 async function parse(words: readonly string[], table: readonly Option[]): Promise<Invocation> {
   try {
     return parseCommandLine(words, table);
@@ -49,7 +48,7 @@ async function carryOut(written: Invocation): Promise<RunOutcome> {
   if (asksFor === "revision") return printLine(describeRevision());
   if (asksFor === "help") return await showHelp(command);
   const { by } = COMMANDS[command ?? "run"]!;
-  // As in `rt --filter app test`: the commands know no packages, the script of that name does.
+  // `rt --filter app test` means the script: built-in commands do not select packages.
   if (by !== "run" && selectsPackages(written))
     return await carryOutRun({ ...written, command: "run", target: command! });
   if (by !== "run" && written.options.length > 0) {
@@ -108,41 +107,42 @@ async function showScripts(cwd: string): Promise<void> {
   printLine(listScripts(cwd));
 }
 
-/** As the engine has its own, in which the commit follows the version: the same version of rt has the same engine. */
+/** Returns the version with the engine's version and commit, in the format of `bun --revision`. */
 function describeRevision(): string {
   return `${VERSION}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`;
 }
 
 /**
- * What the user can mend is a line or two; anything else is a fault of ours and keeps its stack trace. Told apart
- * by name: a chunk that is loaded later has classes of its own.
+ * Prints an expected error as one or two lines and returns the exit code. Rethrows any other error: it is a bug in rt and needs
+ * its stack trace. Compares names, not classes: each chunk may contain its own copy of a class.
  */
 export async function explain(error: unknown): Promise<number> {
   const { name, message, hint, status, unknown, syscall, code } = error as Thrown;
   if (syscall === "uv_cwd" && code !== "ENOENT")
     return printError(
-      `The path of the current directory is too long for this system (${code})`,
-      "go to a folder further up, or move this one there",
+      `The path of the working directory is too long for this system (${code})`,
+      "change to a parent directory, or move this one to a shorter path",
     );
   if (syscall === "uv_cwd")
-    return printError("The current directory is not there any more", "go to another one, or give --cwd");
-  const lack = describeLack(error as Thrown);
-  if (lack) return printError(lack, "close what is not needed, or raise the limit: ulimit -a shows it");
+    return printError("The working directory no longer exists", "change directory or use --cwd");
+  const exhausted = describeExhaustion(error as Thrown);
+  if (exhausted)
+    return printError(exhausted, "close other programs, or raise the limit (ulimit -a shows it)");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return printError(message, hint, status);
-  const { suggestNames: findNearest } = await import("../did-you-mean.ts");
-  const [nearest] = findNearest(unknown.word, unknown.known);
+  const { suggestNames } = await import("../did-you-mean.ts");
+  const [nearest] = suggestNames(unknown.word, unknown.known);
   return printError(message, nearest ? `did you mean ${nearest}?` : hint);
 }
 
-/** What a machine, or a limit on this process, has run out of. */
-function describeLack({ code, syscall }: Thrown): string | undefined {
-  // The engine starts nothing without descriptors from 10 up.
+/** Returns the exhausted resource of the machine or this process; undefined for any other error. */
+function describeExhaustion({ code, syscall }: Thrown): string | undefined {
+  // To start a process, the engine duplicates descriptors to numbers from 10 up: fcntl fails with EINVAL above the limit.
   if (code === "EMFILE" || (code === "EINVAL" && syscall === "fcntl"))
     return `Too many open files: the limit is ${host.descriptorLimit()} (ulimit -n)`;
   if (code === "ENFILE") return "Too many open files in the whole system";
-  if (code === "EAGAIN") return "The system starts no more processes (ulimit -u)";
-  return code === "ENOMEM" ? "There is not enough memory to start a process" : undefined;
+  if (code === "EAGAIN") return "Process limit reached (ulimit -u)";
+  return code === "ENOMEM" ? "Not enough memory to start a process" : undefined;
 }
 
 interface Thrown extends Error {

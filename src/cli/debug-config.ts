@@ -1,7 +1,9 @@
-// `rt debug-config <editor>`: writes the configuration with which an editor's own debugger for Node.js starts programs through
-// rt, or attaches to one that was started with --inspect. None needs an extension that is made for rt.
+// Implements `rt debug-config <editor>`: writes a configuration that lets the editor's Node.js debugger launch programs with rt,
+// or attach to a program started with --inspect.
 //
-// A file that is there is the user's: it is not touched, and what could be added to it is printed.
+// Invariants:
+// - An existing file is never changed: rt prints the configuration to add instead.
+// - A path that is a symlink counts as existing, also a dangling one: a project must not redirect rt's writes.
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEFAULT_PORT } from "../debugger/server/address.ts";
@@ -9,22 +11,22 @@ import { UsageError } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 
 interface Configuration {
-  /** Relative to the project, in a folder of its own. */
+  /** Path relative to the project, always in a subfolder. */
   readonly file: string;
   readonly text: string;
-  /** What to add to a file that is there. */
+  /** Text to add to an existing file. */
   readonly addition: string;
-  /** What to do now. */
+  /** Next step for the user, appended to the success message. */
   readonly advice: string;
 }
 
 const ATTACH = "rt: attach (rt --inspect ...)";
 const toText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Looked for in PATH: the files are shared, so no path of one machine is in them. */
+/** A name that the editor searches in PATH. The files are shared through git, so they contain no machine-specific path. */
 const RUNTIME = "rt";
 
-/** The debugger that VS Code has of its own; others have it as vscode-js-debug, under the name of `type`. */
+/** @param type the adapter's name: "node" for VS Code's built-in debugger, "pwa-node" for vscode-js-debug in other editors */
 function launchConfigurations(type: string): object[] {
   const launch = {
     type,
@@ -36,7 +38,7 @@ function launchConfigurations(type: string): object[] {
   return [
     { name: "rt: this file", ...launch },
     { name: "rt: this file, stopped at its first line", ...launch, stopOnEntry: true },
-    // By its address: where ::1 refuses, the editor takes that for the answer.
+    // Not "localhost": the editor gives up if ::1 refuses the connection.
     { name: ATTACH, type, request: "attach", address: "127.0.0.1", port: DEFAULT_PORT, restart: true },
   ];
 }
@@ -53,12 +55,17 @@ function launchFile(type: string, advice: string): Configuration {
 
 function zed(): Configuration {
   const common = { adapter: "JavaScript", type: "pwa-node" };
-  const place = { program: "$ZED_FILE", cwd: "$ZED_WORKTREE_ROOT" };
+  const target = { program: "$ZED_FILE", cwd: "$ZED_WORKTREE_ROOT" };
   const text = toText([
-    { label: "rt: this file", ...common, request: "launch", runtimeExecutable: RUNTIME, ...place },
+    { label: "rt: this file", ...common, request: "launch", runtimeExecutable: RUNTIME, ...target },
     { label: ATTACH, ...common, request: "attach", address: "127.0.0.1", port: DEFAULT_PORT },
   ]);
-  return { file: ".zed/debug.json", text, addition: text, advice: "debugger: start in the editor offers it" };
+  return {
+    file: ".zed/debug.json",
+    text,
+    addition: text,
+    advice: "run the command debugger: start in the editor",
+  };
 }
 
 function webstorm(): Configuration {
@@ -95,21 +102,24 @@ completion = [{ name = "port", default = "${DEFAULT_PORT}" }]
 args = { type = "pwa-node", address = "127.0.0.1", port = "{0}" }
 `;
   const text = ["typescript", "javascript"].map(debuggerOf).join("\n");
-  const advice = "js-debug-adapter, which is vscode-js-debug, has to be in PATH";
+  const advice = "add js-debug-adapter (vscode-js-debug) to PATH";
   return { file: ".helix/languages.toml", text, addition: text, advice };
 }
 
 const EDITORS: Readonly<Record<string, () => Configuration>> = {
-  vscode: () => launchFile("node", "F5 in the editor starts the file at hand"),
+  vscode: () => launchFile("node", "press F5 in the editor to debug the open file"),
   webstorm,
   zed,
-  nvim: () => launchFile("pwa-node", "nvim-dap reads it, with vscode-js-debug as its adapter pwa-node"),
+  nvim: () => launchFile("pwa-node", "configure vscode-js-debug as the adapter pwa-node of nvim-dap"),
   helix,
 };
 
 const EDITOR_NAMES = Object.keys(EDITORS);
 
-/** @returns what to tell the user, and whether it was done */
+/**
+ * @returns the message for the user, and whether the file was written
+ * @throws UsageError for an unknown editor, or if the file cannot be written
+ */
 export function writeDebugConfig(
   editor: string | undefined,
   cwd: string,
@@ -120,36 +130,30 @@ export function writeDebugConfig(
     const problem = editor === undefined ? "No editor named" : `No debug configuration for "${editor}"`;
     throw new UsageError(
       problem,
-      `there are ${EDITOR_NAMES.map((name) => `rt debug-config ${name}`).join(", ")}`,
+      `use one of: ${EDITOR_NAMES.map((name) => `rt debug-config ${name}`).join(", ")}`,
     );
   }
   const { file, text, addition, advice } = configure();
   const path = `${cwd}/${file}`;
   const folder = dirname(file);
-  if (isThere(path))
+  if (lstatSync(path, { throwIfNoEntry: false }))
     return {
-      text: `${file} is there already; this is what to add to it:\n${addition.trimEnd()}`,
+      text: `${file} already exists; add this to it:\n${addition.trimEnd()}`,
       isWritten: false,
     };
   try {
     mkdirSync(`${cwd}/${folder}`, { recursive: true });
     if (lstatSync(`${cwd}/${folder}`).isSymbolicLink())
-      throw new UsageError(`Cannot write ${path}: ${folder} is a link`, "put a folder in its place");
+      throw new UsageError(`Cannot write ${path}: ${folder} is a symlink`, "replace it with a folder");
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
-  return { text: `Wrote ${file}; ${advice}${describeAbsence(searchPath)}`, isWritten: true };
+  return { text: `Wrote ${file}; ${advice}${describeMissingRuntime(searchPath)}`, isWritten: true };
 }
 
-/** Editors look for `rt` in PATH. */
-function describeAbsence(searchPath: string): string {
+function describeMissingRuntime(searchPath: string): string {
   if (Bun.which(RUNTIME, { PATH: searchPath }) !== null) return "";
-  return `\nrt is not in PATH, where the editor looks for it: add ${oneLine(dirname(process.execPath))}`;
-}
-
-/** A link that leads nowhere is there too: a project must not say where rt writes. */
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return `\nrt is not in PATH, where the editor searches for it: add ${oneLine(dirname(process.execPath))}`;
 }

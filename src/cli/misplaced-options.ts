@@ -1,4 +1,4 @@
-// Refuses options in front of a command that does not take them, and options of scripts without a script.
+// Rejects run options before a command that does not accept them, and script options without a script.
 import { COMMANDS } from "../options/commands.ts";
 import { type Given, type Invocation, UsageError } from "../options/parse.ts";
 import { printable } from "../printable.ts";
@@ -6,14 +6,14 @@ import { quoteArgument } from "../shell-quoting.ts";
 import { openWorkspace } from "../workspace/members.ts";
 import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
 
-/** `rt --dry-run publish` must not publish. Throws UsageError. */
+/** Rejects run options before a built-in command: `rt --dry-run publish` must not publish. @throws UsageError */
 export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
   if (COMMANDS[command]!.by === "rt") refuseConfig(command, options);
-  const lost = options.find(({ option }) => option.group === "Workspaces");
-  if (!lost) return;
+  const misplaced = options.find(({ option }) => option.group === "Workspaces");
+  if (!misplaced) return;
   throw new UsageError(
-    `--${lost.option.name} is an option of rt run, and "${command}" is a command of rt`,
-    `a script of that name: rt run ${options.map(spell).join(" ")} ${command}`,
+    `--${misplaced.option.name} is an option of rt run, but "${command}" is a command of rt`,
+    `to run a script of that name: rt run ${options.map(spell).join(" ")} ${command}`,
   );
 }
 
@@ -21,57 +21,58 @@ function spell({ option, value }: Given): string {
   return quoteArgument(value === undefined ? `--${option.name}` : `--${option.name}=${value}`);
 }
 
-/** Options that act on scripts, and where none was named have nothing to act on. */
+/** Matches options that have no effect without a script. */
 const NEEDS_SCRIPT = ({ option }: Given) => option.many === "scripts" || option.name === "affected";
 
 /**
- * `rt run -r build` must not list scripts and succeed: an option has taken the script's name as its value, or acts on a script
- * that is missing. Throws UsageError.
+ * Rejects a run without a script if an option consumed the script's name as its value, or needs a script. For example,
+ * `rt run -r build` must not list the scripts and succeed.
+ * @throws UsageError
  */
 export function refuseWithoutScript({ options, command }: Invocation, cwd: string): void {
-  const taken = options.findLast(({ option, value }) => isName(option.name, value, cwd));
+  const taken = options.findLast(({ option, value }) => isScriptName(option.name, value, cwd));
   if (taken)
     throw new UsageError(
-      `No script is named: "${taken.value}" is the value of --${taken.option.name}`,
+      `No script given: "${taken.value}" is the value of --${taken.option.name}`,
       adviseOn(taken),
     );
-  const lone = options.some(({ option }) => option.name === "pick") ? undefined : options.find(NEEDS_SCRIPT);
-  if (lone && command === "run")
+  const unused = options.some(({ option }) => option.name === "pick")
+    ? undefined
+    : options.find(NEEDS_SCRIPT);
+  if (unused && command === "run")
     throw new UsageError(
-      `--${lone.option.name} needs the name of a script`,
-      "rt run lists those of this package, rt run --workspaces those of all packages",
+      `--${unused.option.name} needs the name of a script`,
+      "list the scripts: rt run, or rt run --workspaces for all packages",
     );
 }
 
-/** Paths and patterns of packages name no script, whatever they are called. */
-const NAMELESS = ["cwd", "config", "filter"];
+/** Options whose values are paths or package patterns, and so never a script's name. */
+const PATH_OPTIONS = ["cwd", "config", "filter"];
 
-function isName(option: string, value: string | undefined, cwd: string): boolean {
-  if (value === undefined || NAMELESS.includes(option)) return false;
+function isScriptName(option: string, value: string | undefined, cwd: string): boolean {
+  if (value === undefined || PATH_OPTIONS.includes(option)) return false;
   const located = findPackageJson(cwd);
   if (!located) return false;
   if (scriptOf(located.manifest, value) !== null) return true;
   return openWorkspace(cwd).members.some(({ manifest }) => scriptOf(manifest, value) !== null);
 }
 
-/** -r is pnpm's and yarn's option for all packages. */
+/** In pnpm and yarn, -r selects all packages; in rt it is --preload. */
 function adviseOn({ option, value }: Given): string[] {
   const name = quoteArgument(value!);
   const own = `run the script: rt run ${name}`;
   return option.name === "preload" ? [own, `run it in all packages: rt run --workspaces ${name}`] : [own];
 }
 
-/** These tell what is allowed of a file, and must not tell it of another one. */
-const ABOUT_CONFIG: Readonly<Record<string, string>> = { secrets: "rt secrets env", trust: "rt trust" };
+/** Commands that report on a configuration file with their own --config. Reporting on another file would mislead. */
+const CONFIG_COMMANDS: Readonly<Record<string, string>> = { secrets: "rt secrets env", trust: "rt trust" };
 
 function refuseConfig(command: string, options: Invocation["options"]): void {
   const config = options.findLast(({ option }) => option.name === "config");
   if (!config) return;
-  const own = ABOUT_CONFIG[command];
+  const own = CONFIG_COMMANDS[command];
   throw new UsageError(
-    `--config in front of "${command}" is not read, since "${command}" is a command of rt`,
-    own === undefined
-      ? `rt help ${command} says what it takes`
-      : `${own} --config=${printable(config.value ?? "")}`,
+    `--config before "${command}" has no effect, because "${command}" is a command of rt`,
+    own === undefined ? `see rt help ${command}` : `${own} --config=${printable(config.value ?? "")}`,
   );
 }

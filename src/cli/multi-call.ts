@@ -1,11 +1,10 @@
-// What rt is when it is called by another name, as by a link that stands in for another program.
-//
-// Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
+// Selects the program by argv[0], as multi-call binaries do: a link named `node`, `bunx` or `git-credential-rt` behaves
+// like that program. Only the base name counts, and any unlisted name means rt.
 import { host } from "../../platform/processes/process.ts";
 import type { RunOutcome } from "../runner/outcome.ts";
 import { printLine } from "../output.ts";
 
-/** The words of rt's command line that the name stands for. */
+/** The rt command that a name stands for. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bunx", ["x"]],
   ["git-credential-rt", ["secrets", "helper", "git"]],
@@ -14,24 +13,24 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 
 type MultiCallProgram = (words: readonly string[]) => Promise<RunOutcome>;
 
-/** What has a command line of its own. */
+/** Names with a separate command line syntax. */
 const PROGRAMS: ReadonlyMap<string, MultiCallProgram> = new Map<string, MultiCallProgram>([
   ["node", runAsNode],
 ]);
 
-export interface Called {
+export interface MultiCall {
   readonly program?: MultiCallProgram | undefined;
-  /** In front of those that were given. */
+  /** Words to insert before the given command line. */
   readonly words: readonly string[];
 }
 
-export function readCalled(argv0: string): Called {
+export function readMultiCall(argv0: string): MultiCall {
   const start = Math.max(argv0.lastIndexOf("/"), argv0.lastIndexOf("\\")) + 1;
   const name = argv0.slice(start, argv0.endsWith(".exe") ? -".exe".length : undefined);
   return { program: PROGRAMS.get(name), words: WORDS.get(name) ?? [] };
 }
 
-/** See run/script/stand-ins.ts. */
+/** Runs as `node`, for the links of ../runner/script/path-shims.ts. */
 async function runAsNode(words: readonly string[]): Promise<void> {
   if (words[0] === "--version" || words[0] === "-v") return printLine(process.version);
   const { translateNodeWords } = await import("../runner/engine/node-arguments.ts");

@@ -1,8 +1,9 @@
-// Who has started this process: a program that rt runs, or somebody else.
+// Detects whether a program that rt runs started this process in place of Node.js.
 //
-// A program starts what it believes to be Node.js: by process.execPath, the whole path, which is not what rt is called
-// by in a script, or by rt itself. A shell may stand between. On Windows only fork() of node:child_process is seen, by
-// its channel for messages.
+// Non-obvious:
+// - Such a program starts process.execPath. In scripts, and when rt starts itself, argv[0] differs from that absolute path.
+// - All ancestors are searched, because a shell may be between the two processes.
+// - On Windows only fork() of node:child_process is detected, by its IPC channel.
 import { trees } from "../../platform/processes/process-tree.ts";
 
 export function isOwnChild(): boolean {

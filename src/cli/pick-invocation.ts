@@ -1,4 +1,4 @@
-// From a script that was picked to the command line that runs it, and the offer to pick one.
+// Turns a picked script into an invocation, and prompts to start the picker.
 import { host } from "../../platform/processes/process.ts";
 import { OPTIONS } from "../options/options.ts";
 import { type Invocation, UsageError } from "../options/parse.ts";
@@ -7,18 +7,19 @@ import { quoteArgument } from "../shell-quoting.ts";
 import { oneLine } from "../printable.ts";
 import { report } from "../output.ts";
 
-/** As a shell shows what Ctrl-C has ended. */
+/** The exit code of a shell for a process that Ctrl-C ended. */
 const CANCELLED = 130;
 
-/** Whether somebody is there to pick: what is drawn goes to standard error. */
+/** Returns true if the picker can run: it reads standard input and draws on standard error. */
 export function canPick(): boolean {
   return host.isTerminal(0) && host.isTerminal(2);
 }
 
 /**
- * The invocation that was picked, or how it ended without one. Throws UsageError, Failure.
+ * Runs the picker. Returns the picked invocation, or the outcome if the user cancelled.
  *
- * @param cwd the working directory by now: --cwd has been carried out
+ * @param cwd the working directory after --cwd was applied
+ * @throws UsageError, UserError
  */
 export async function pickInvocation(
   { options, target, args }: Invocation,
@@ -27,22 +28,25 @@ export async function pickInvocation(
   const other = options.find(({ option, isConfigured }) => option.many === "packages" && !isConfigured);
   if (other)
     throw new UsageError(
-      `--pick and --${other.option.name} exclude each other`,
-      "--pick shows the scripts of all packages",
+      `--pick cannot be used with --${other.option.name}`,
+      `remove --${other.option.name}; --pick shows the scripts of all packages`,
     );
   const { pickScript } = await import("./picker/pick.ts");
   const words = target === undefined ? [] : [target, ...args];
   const picked = await pickScript(cwd, words.join(" "), (word) => oneLine(quoteArgument(word)));
   if (picked === "nothing")
-    throw new UsageError("There is no script to pick", "write one into the package.json of this folder");
+    throw new UsageError("No scripts to pick from", 'add "scripts" to the package.json of this folder');
   if (picked === "left") return { outcome: CANCELLED };
   if ("signal" in picked) return { outcome: picked };
-  const kept = options.filter(({ option }) => option.name !== "pick" && option.name !== "cwd");
+  const otherOptions = options.filter(({ option }) => option.name !== "pick" && option.name !== "cwd");
   const filter = OPTIONS.find(({ name }) => name === "filter")!;
   return {
     invocation: {
       command: "run",
-      options: picked.selector === undefined ? kept : [...kept, { option: filter, value: picked.selector }],
+      options:
+        picked.selector === undefined
+          ? otherOptions
+          : [...otherOptions, { option: filter, value: picked.selector }],
       target: picked.scriptName,
       args: picked.args,
     },
@@ -52,27 +56,27 @@ export async function pickInvocation(
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Whether Enter was pressed at the question behind a list; a signal where that ended it, with the terminal as it was. Nothing
- * is asked where that would only be in the way.
+ * Prompts after the script list whether to start the picker. Returns true for Enter, false for any other key, or the signal that
+ * interrupted the prompt. Restores the terminal mode. Returns false without a prompt in CI and without a usable terminal.
  */
 export async function isPickWanted(): Promise<boolean | { readonly signal: NodeJS.Signals }> {
   const variable = host.originalVariable;
   if (!canPick() || !host.isTerminal(1) || variable("CI") || variable("TERM") === "dumb") return false;
-  report("\nEnter picks one of them, any other key leaves ");
+  report("\nPress Enter to pick a script, any other key to exit ");
   const { stdin } = process;
-  const heard = Promise.withResolvers<string | { readonly signal: NodeJS.Signals }>();
-  const hear = (signal: NodeJS.Signals) => heard.resolve({ signal });
-  for (const signal of SIGNALS) process.on(signal, hear);
+  const response = Promise.withResolvers<string | { readonly signal: NodeJS.Signals }>();
+  const onSignal = (signal: NodeJS.Signals) => response.resolve({ signal });
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   stdin.setRawMode(true);
-  stdin.once("data", (bytes: Buffer) => heard.resolve(bytes.toString("latin1")));
-  // The terminal may go away.
-  for (const event of ["end", "close", "error"]) stdin.once(event, () => heard.resolve(""));
+  stdin.once("data", (bytes: Buffer) => response.resolve(bytes.toString("latin1")));
+  // The terminal may disconnect.
+  for (const event of ["end", "close", "error"]) stdin.once(event, () => response.resolve(""));
   stdin.resume();
-  const answer = await heard.promise;
+  const answer = await response.promise;
   stdin.removeAllListeners();
   stdin.setRawMode(false);
-  stdin.pause().unref(); // nothing else keeps rt from ending
-  for (const signal of SIGNALS) process.off(signal, hear);
+  stdin.pause().unref(); // otherwise it keeps the event loop alive
+  for (const signal of SIGNALS) process.off(signal, onSignal);
   report("\n");
   return typeof answer === "string" ? answer === "\r" || answer === "\n" : answer;
 }

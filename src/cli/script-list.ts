@@ -1,4 +1,4 @@
-// `rt run` without a target: the scripts of the nearest package.json, with their commands and a count.
+// Lists the scripts of the nearest package.json with their commands and a count, for `rt run` without a target.
 import { host } from "../../platform/processes/process.ts";
 import { wantsColor } from "../color.ts";
 import { oneLine } from "../printable.ts";
@@ -8,7 +8,11 @@ import { UsageError } from "../options/parse.ts";
 
 export function listScripts(cwd: string): string {
   const located = findPackageJson(cwd);
-  if (!located) throw new UsageError("No package.json here or above", "name a file to run, or see rt --help");
+  if (!located)
+    throw new UsageError(
+      "No package.json in this folder or its parents",
+      "pass a file to run, or see rt --help",
+    );
   const { manifest } = located;
   const names = scriptNames(manifest);
   const useColor = wantsColor(host.originalVariable, () => host.isTerminal(1));

@@ -46,7 +46,7 @@ test.each([
   const more = words.split(" ").at(-1);
   expect(await run(words, "")).toEqual({
     stdout: "",
-    stderr: `error: rt ${command} takes no "${more}"\nhint: rt help ${command} says what it takes\n`,
+    stderr: `error: Unexpected argument "${more}"\nhint: see rt help ${command}\n`,
     status: 1,
   });
 });

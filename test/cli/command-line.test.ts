@@ -111,7 +111,7 @@ testTranscripts("built-in commands and scripts of the same name", [
       args: ["--report=x", "exec", "echo built-in"],
       status: 1,
       stderr:
-        'error: --report is an option of rt run, and "exec" is a command of rt\nhint: a script of that name: rt run --report=x exec\n',
+        'error: --report is an option of rt run, but "exec" is a command of rt\nhint: to run a script of that name: rt run --report=x exec\n',
     },
   ],
   ...["--filter=app", "-Fapp", "--workspaces"].map((option): [string, object] => [
@@ -131,7 +131,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     {
       args: ["--parallel", "types"],
       status: 1,
-      stderr: /^error: --parallel is an option of rt run, and "types" is a command of rt\n/,
+      stderr: /^error: --parallel is an option of rt run, but "types" is a command of rt\n/,
     },
   ],
   [

@@ -158,7 +158,7 @@ test("completions leave a script called like a command to `run`", async () => {
 test("completions say for which shells they are", async () => {
   await expectRt({
     args: ["completions", "tcsh"],
-    stderr: /^error: No completions for "tcsh"\nhint: .*zsh/,
+    stderr: /^error: Unsupported shell "tcsh"\nhint: .*zsh/,
     status: 1,
   });
 });

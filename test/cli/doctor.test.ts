@@ -51,18 +51,18 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(of("PATH")).toEqual({
       name: "PATH",
       status: "warning",
-      found: "No folder of PATH has rt",
+      found: "rt is not in PATH",
       remedy: `add ${dirname(RT)} to PATH`,
     });
     await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
     const shadowed = await examineIn({}, { PATH: `${other.path}:${dirname(RT)}` });
     expect(shadowed.of("PATH")).toMatchObject({
       status: "warning",
-      found: `rt is another program, ${other.join("rt")}`,
-      remedy: `remove it, or put ${dirname(RT)} in front of ${other.path} in PATH`,
+      found: `rt in PATH is another executable: ${other.join("rt")}`,
+      remedy: `remove it, or put ${dirname(RT)} before ${other.path} in PATH`,
     });
     const behind = await examineIn({}, { PATH: `${dirname(RT)}:${other.path}` });
-    expect(behind.of("PATH").found).toBe(`rt is ${RT}; behind it ${other.join("rt")}`);
+    expect(behind.of("PATH").found).toBe(`rt is ${RT}; it shadows ${other.join("rt")}`);
     // A link to it is no other program.
     await using linked = await createProject();
     await symlink(RT, linked.join("rt"));
@@ -108,19 +108,19 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     };
     const [own, above] = [project.join("shop/rtfig.toml"), project.join("rtfig.toml")];
     expect(await found("shop/web")).toBe(
-      `No rtfig.toml here; for secrets and [run.cache] that of the root project, ${own}; ${above} counts for nothing here`,
+      `No rtfig.toml in this folder; secrets and [run.cache] come from the root project's ${own}; ${above} is not used for this folder`,
     );
     // No member, so that nobody above speaks for it.
     expect(await found("shop/other")).toBe(
-      `No rtfig.toml here; ${own} counts for nothing here; ${above} counts for nothing here`,
+      `No rtfig.toml in this folder; ${own} is not used for this folder; ${above} is not used for this folder`,
     );
   });
 
   test("how much is kept of scripts", async () => {
     await using project = await createProject({ "cache/x": "" });
     const { of } = await examine(project);
-    expect(of("cache").found).toMatch(/^Nothing is kept in .*\/cache\/rt\/scripts-\d+$/);
-    const directory = of("cache").found.replace("Nothing is kept in ", "");
+    expect(of("cache").found).toMatch(/^The cache is empty \(.*\/cache\/rt\/scripts-\d+\)$/);
+    const directory = of("cache").found.replace(/^The cache is empty \(|\)$/g, "");
     await mkdir(directory, { recursive: true });
     await Bun.write(`${directory}/blob`, new Uint8Array(2_500_000));
     expect((await examine(project)).of("cache").found).toBe(`2.5 MB in ${directory}`);
@@ -142,7 +142,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
       status: "warning",
       found: expect.stringMatching(/\/cache\/rt\/scripts-\d+ cannot be written to \(EACCES\)$/),
     });
-    expect(of("debugger").found).toBe(`Nothing can be written to ${project.join("tmp")} (EACCES)`);
+    expect(of("debugger").found).toBe(`Cannot write to ${project.join("tmp")} (EACCES)`);
     for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o755);
   });
 
@@ -151,12 +151,12 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(of("debugger")).toEqual({
       name: "debugger",
       status: "warning",
-      found: `Nothing can be written to ${ABSENT} (ENOENT)`,
+      found: `Cannot write to ${ABSENT} (ENOENT)`,
       remedy: "set TMPDIR to a folder that can be written to",
     });
     await using project = await createProject();
     const few = await examine(project, {}, ["sh", "-c", 'ulimit -n 200; exec "$0" "$@"', RT]);
-    expect(few.of("open files")).toMatchObject({ status: "warning", found: "200 at a time" });
+    expect(few.of("open files")).toMatchObject({ status: "warning", found: "limit 200" });
   });
 
   test("in lines that show what is in a name", async () => {
@@ -167,7 +167,9 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     const { stdout } = await runRt({ args: ["doctor"], cwd: project.path, env: { PATH: evil } });
     expect(stdout).toContain("\\u001b]0;x\\u0007/rt");
     expect(stdout).not.toContain("\u001b");
-    expect(stdout).toMatch(/^warning {2}PATH {14}rt is another program, .*\n {27}remove it, or put /m);
+    expect(stdout).toMatch(
+      /^warning {2}PATH {14}rt in PATH is another executable: .*\n {27}remove it, or put /m,
+    );
   });
 
   test.skipIf(process.platform !== "linux")("how much of a file system may be watched", async () => {

@@ -120,7 +120,7 @@ describe("rt help", () => {
     });
     await expectRt({
       args: ["help", "constructor"],
-      stderr: 'error: No help for "constructor"\nhint: rt help lists the commands and the guides\n',
+      stderr: 'error: No help for "constructor"\nhint: list the commands and guides: rt help\n',
       status: 1,
     });
     await expectRt({ args: ["help", "migrations"], stderr: /hint: did you mean migration\?/, status: 1 });

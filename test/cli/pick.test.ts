@@ -148,7 +148,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     screen.press("Tab");
     await screen.shows("Arguments: _");
     screen.type("--only 'a b");
-    await screen.shows("  A quote is not closed".trim());
+    await screen.shows("  Unclosed quote".trim());
     screen.press("Enter"); // does nothing
     screen.type("' $HOME");
     // As one would have to type it in a shell.
@@ -193,7 +193,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       "  web serve  read line; echo…",
       "$ rt run lint",
       "  echo linted",
-      "Up/Down choose, Enter runs, …",
+      "Up/Down: choose, Enter: run,…",
     ];
     // Nothing of what was drawn before is left.
     await waitUntil(() => JSON.stringify(screen.lines) === JSON.stringify(small));
@@ -220,7 +220,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     screen.type("4999");
     await screen.shows("> task-4999  echo number 4999");
     screen.type("x");
-    await screen.shows("No script is called so");
+    await screen.shows("No script matches");
     screen.press("Enter"); // does nothing
     screen.press("BSpace", "Enter");
     await screen.shows("number 4999");
@@ -230,14 +230,14 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
   test("is offered behind the list, for one key", async () => {
     await using project = await shop();
     const screen = await pick(project, "run");
-    await screen.shows("Enter picks one of them, any other key leaves");
+    await screen.shows("Press Enter to pick a script, any other key to exit");
     screen.press("Enter");
     await screen.shows("$ rt run lint");
     screen.press("Enter");
     await screen.shows("linted");
     expect(await screen.ends()).toBe(0);
     const left = await pick(project, "run");
-    await left.shows("Enter picks one of them, any other key leaves");
+    await left.shows("Press Enter to pick a script, any other key to exit");
     left.press("q");
     expect(await left.ends()).toBe(0);
   });
@@ -249,7 +249,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       await using terminal = startOnTerminal([RT, "run"], cleanEnvironment(stateOf(project)), {
         cwd: project.path,
       });
-      await terminal.shows("any other key leaves");
+      await terminal.shows("any other key to exit");
       await waitUntil(() => !terminal.isOrdinary);
       terminal.kill(signal);
       expect(await terminal.ends()).toBe(signal);
@@ -274,10 +274,10 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
     await using terminal = startOnTerminal([RT, "run", "--pick", "built web"], env, { cwd: project.path });
     await terminal.shows("1. web build: echo built web");
-    await terminal.shows("empty to leave: ");
+    await terminal.shows("(empty to exit): ");
     terminal.type("api tes\r");
     await terminal.shows("1. api test: echo tested");
-    await terminal.shows("empty to leave: ", 2);
+    await terminal.shows("(empty to exit): ", 2);
     terminal.type("1\r");
     await terminal.shows("Arguments; empty for none: ");
     terminal.type("x\r");
@@ -296,16 +296,16 @@ test.skipIf(process.platform === "win32")("remembers what was picked in this wor
   const pickLint = async (at: Project, offered: string, args: string) => {
     await using terminal = startOnTerminal([RT, "run", "--pick", "echo linted"], env, { cwd: at.path });
     await terminal.shows("1. lint: echo linted");
-    await terminal.shows("empty to leave: ");
+    await terminal.shows("(empty to exit): ");
     terminal.type("0\r"); // no number of one: a part of a name
-    await terminal.shows("No script is called so");
-    await terminal.shows("empty to leave: ", 2);
+    await terminal.shows("No script matches");
+    await terminal.shows("(empty to exit): ", 2);
     terminal.type("linted\r");
-    await terminal.shows("empty to leave: ", 3);
+    await terminal.shows("(empty to exit): ", 3);
     terminal.type("1\r");
     await terminal.shows(`Arguments${offered}; empty for none: `);
     terminal.type("'\r");
-    await terminal.shows("A quote is not closed");
+    await terminal.shows("Unclosed quote");
     await terminal.shows("; empty for none: ", 2);
     terminal.type(`${args}\r`);
     expect(await terminal.ends()).toBe(0);
@@ -334,7 +334,7 @@ test.skipIf(process.platform === "win32")("an empty answer leaves", async () => 
   await using project = await shop();
   const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
   await using terminal = startOnTerminal([RT, "run", "--pick"], env, { cwd: project.path });
-  await terminal.shows("empty to leave: ");
+  await terminal.shows("(empty to exit): ");
   terminal.type("\r");
   expect(await terminal.ends()).toBe(130);
 });
@@ -366,7 +366,7 @@ test.skipIf(process.platform === "win32")("options that choose packages do not g
   await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
     cwd: project.path,
   });
-  await terminal.shows("error: --pick and --filter exclude each other");
+  await terminal.shows("error: --pick cannot be used with --filter");
   expect(await terminal.ends()).toBe(1);
 });
 

@@ -68,7 +68,7 @@ testTranscripts("rt repl with words", [
     {
       files: { "a.ts": "console.log(1)" },
       args: ["repl", "a.ts"],
-      stderr: /^error: rt repl takes options alone, not "a.ts"\nhint: a file is run by: rt <file>\n$/,
+      stderr: /^error: rt repl accepts options only, not "a.ts"\nhint: to run a file: rt <file>\n$/,
       status: 1,
     },
   ],

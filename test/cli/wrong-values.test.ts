@@ -179,7 +179,7 @@ test("options for many scripts need the name of a script, and --filter alone lis
   for (const option of ["parallel", "concurrency=2", "affected", "dry-run", "report=x.json"]) {
     const stderr =
       `error: --${option.split("=")[0]} needs the name of a script\n` +
-      "hint: rt run lists those of this package, rt run --workspaces those of all packages\n";
+      "hint: list the scripts: rt run, or rt run --workspaces for all packages\n";
     await expectRt({ files, args: ["run", `--${option}`], status: 1, stderr });
   }
   await expectRt({
@@ -231,7 +231,7 @@ describe.concurrent("a script whose name an option has taken as its value", () =
           args: [...words, flag, name],
           status: 1,
           stderr: [
-            `error: No script is named: "${name}" is the value of --${option}`,
+            `error: No script given: "${name}" is the value of --${option}`,
             ...hints.map((hint) => `hint: ${hint}`),
             "",
           ].join("\n"),
@@ -247,7 +247,7 @@ test("rt --parallel build names the command line that runs the script of that na
     args: ["--parallel", "--report=x y.json", "build"],
     status: 1,
     stderr:
-      'error: --parallel is an option of rt run, and "build" is a command of rt\n' +
-      "hint: a script of that name: rt run --parallel '--report=x y.json' build\n",
+      'error: --parallel is an option of rt run, but "build" is a command of rt\n' +
+      "hint: to run a script of that name: rt run --parallel '--report=x y.json' build\n",
   });
 });

@@ -259,7 +259,7 @@ describe("rt debug-config", () => {
         expect.stringMatching(new RegExp(`^Wrote ${RegExp.escape(file)}; `)),
       ]);
       const again = await runRt({ args: ["debug-config", editor], cwd: project.path });
-      expect([again.status, again.stdout]).toEqual([1, expect.stringContaining("is there already")]);
+      expect([again.status, again.stdout]).toEqual([1, expect.stringContaining("already exists")]);
       return await Bun.file(project.join(file)).text();
     };
     const started = { type: "pwa-node", request: "launch", runtimeExecutable: "rt" };
@@ -291,7 +291,7 @@ describe("rt debug-config", () => {
     const run = async (cwd: string) => await runRt({ args: ["debug-config", "vscode"], cwd });
     await symlink(project.join("elsewhere"), project.join("a/.vscode/launch.json"));
     expect(await run(project.join("a"))).toMatchObject({
-      stdout: expect.stringMatching(/^.vscode\/launch.json is there already; /),
+      stdout: expect.stringMatching(/^.vscode\/launch.json already exists; /),
       status: 1,
     });
     expect(existsSync(project.join("elsewhere"))).toBe(false);
@@ -309,7 +309,7 @@ describe("rt debug-config", () => {
       const { status, stderr } = await runIn({}, args);
       expect([status, stderr]).toEqual([
         1,
-        expect.stringContaining("hint: there are rt debug-config vscode, rt debug-config webstorm, "),
+        expect.stringContaining("hint: use one of: rt debug-config vscode, rt debug-config webstorm, "),
       ]);
     }
   });

@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     const { stdout } = await runRt({ args: ["doctor"], env: keyring.env });
     expect(stdout).toMatch(/\n {27}run gnome-keyring-daemon .*\n/);
     expect(stdout).toEndWith(
-      "\nNo credential can be stored now\nWithout a store, a project has its secrets in a file that is encrypted with age: rt help moving-in\n",
+      "\nCredentials cannot be stored now\nhint: use an age-encrypted file instead: rt help moving-in\n",
     );
   });
 
@@ -193,7 +193,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     const result = await runRt({ args: ["doctor", "who"] });
     expect(result).toEqual({
       stdout: "",
-      stderr: "error: rt doctor takes no words, only options\nhint: rt doctor [--json]\n",
+      stderr: 'error: Unexpected argument "who"\nhint: use rt doctor [--json]\n',
       status: 2,
     });
     expect((await runRt({ args: ["doctor", "--jsno"] })).stderr).toStartWith(

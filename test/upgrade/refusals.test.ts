@@ -82,24 +82,24 @@ describe("rt upgrade refuses", () => {
   }
 
   test("to start without being told from where", async () => {
-    await refuse(
-      [],
-      /^error: An upgrade needs one URL or file to come from\nhint: rt fetches nothing by itself/,
-    );
-    await refuse(["a", "b"], /^error: An upgrade needs one URL/);
+    await refuse([], /^error: rt upgrade needs one URL or file\nhint: pass a release archive/);
+    await refuse(["a", "b"], /^error: rt upgrade needs one URL/);
   });
 
   test("options that it does not have, and ones that do not go together", async () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
     for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
       await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
-    await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
-    await refuse(["--rollback", "--allow-downgrade"], /^error: --rollback takes nothing else\n/);
+    await refuse(["--rollback", "x"], /^error: --rollback cannot be used with a file or another option\n/);
+    await refuse(
+      ["--rollback", "--allow-downgrade"],
+      /^error: --rollback cannot be used with a file or another option\n/,
+    );
   });
 
   test("what has no checksum", async () => {
     await using other = await createProject({ rt: program });
-    await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: give the checksum/);
+    await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: pass the checksum/);
   });
 
   test("what is not signed, or not by the key, or not so", async () => {
@@ -110,20 +110,20 @@ describe("rt upgrade refuses", () => {
     const refused = async (message: RegExp) => await refuse([other.join("rt")], message);
 
     await rm(signature);
-    await refused(/^error: Cannot read \S+SHA256SUMS.minisig \(ENOENT\)\nhint: give the checksum/);
+    await refused(/^error: Cannot read \S+SHA256SUMS.minisig \(ENOENT\)\nhint: pass the checksum/);
     await writeFile(signature, good.slice(0, 100));
-    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+    await refused(/^error: SHA256SUMS.minisig is not a valid minisign signature\nhint: pass the checksum/);
 
     // The older kind, over the file itself: its two letters nobody signs.
     const older = good.replace(/^.*$/m, "x").split("\n");
     older[1] = Buffer.from(Buffer.from(older[1]!, "base64").fill("Ed", 0, 2)).toString("base64");
     await writeFile(signature, older.join("\n").replace(/^x$/m, good.split("\n")[0]!));
-    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+    await refused(/^error: SHA256SUMS.minisig is not a valid minisign signature\nhint: pass the checksum/);
 
     await writeSums(other.path, ["rt"], { secretKey: createKeyPair().secretKey });
-    await refused(/^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/);
+    await refused(/^error: SHA256SUMS is signed with the unknown key [0-9A-F]{16}\n/);
 
-    const changed = /^error: SHA256SUMS is not what was signed\nhint: nothing was changed/;
+    const changed = /^error: Signature mismatch for SHA256SUMS\nhint: nothing was changed/;
     await writeFile(signature, good.replace(`rt ${NEW}`, "rt 9.9.9"));
     await refused(changed);
     await writeFile(signature, good);
@@ -147,8 +147,8 @@ describe("rt upgrade refuses", () => {
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(
         RELEASE_KEYS.length === 0
-          ? /^error: This rt was built without a key .*\nhint: give the checksum with --sha256\n$/
-          : /^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/,
+          ? /^error: This rt was built without a key .*\nhint: pass the checksum with --sha256\n$/
+          : /^error: SHA256SUMS is signed with the unknown key [0-9A-F]{16}\n/,
       ),
       status: 1,
     });
@@ -157,7 +157,7 @@ describe("rt upgrade refuses", () => {
 
   describe("an older version", () => {
     const message = (version: string) =>
-      `error: rt is rt ${version}, which is older than this, ${OLD}\nhint: to go back all the same, add --allow-downgrade\n`;
+      `error: rt is rt ${version}, which is older than ${OLD}\nhint: to install it anyway, add --allow-downgrade\n`;
 
     test("by what is signed, before it is run", async () => {
       await using other = await createProject();
@@ -180,7 +180,7 @@ describe("rt upgrade refuses", () => {
       await using other = await offer("rt", program, { comment: "rt 9.9.9" });
       await refuse(
         [other.join("rt")],
-        `error: rt says that it is rt ${NEW}, where 9.9.9 was signed\nhint: nothing was changed\n`,
+        `error: rt reports version ${NEW}, but is signed as 9.9.9\nhint: nothing was changed\n`,
       );
     });
 
@@ -192,7 +192,7 @@ describe("rt upgrade refuses", () => {
       await using _ = home;
       const { stdout, status } = await upgrade(other.join("rt"));
       expect({ stdout: stdout.split("\n")[0], status }).toEqual({
-        stdout: `rt ${OLD} is now ${OLD}, at ${rt}`,
+        stdout: `Replaced rt ${OLD} with ${OLD} at ${rt}`,
         status: 0,
       });
     });
@@ -205,7 +205,7 @@ describe("rt upgrade refuses", () => {
       await using _ = home;
       const { stdout, status } = await upgrade("--allow-downgrade", other.join("rt"));
       expect({ stdout: stdout.split("\n")[0], status }).toEqual({
-        stdout: `rt ${OLD} is now 0.0.9, at ${rt}`,
+        stdout: `Replaced rt ${OLD} with 0.0.9 at ${rt}`,
         status: 0,
       });
     });
@@ -214,14 +214,14 @@ describe("rt upgrade refuses", () => {
   test("a release that came over a network without protection", async () => {
     await refuse(["http://example.invalid/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
     await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
-    await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
+    await refuse(["ftp://example.invalid/rt"], /^error: Unsupported URL "ftp:\S+"\n/);
   });
 
   test("to repeat a password that is part of an address", async () => {
     for (const [address, shown] of [
       ["http://me:pass@127.0.0.1:1/rt.zip", "error: Cannot download http://127.0.0.1:1/rt.zip ("],
-      ["https://me:pass@127.0.0.1:1/rt%zz", 'error: "https://127.0.0.1:1/rt%zz" is no address'],
-      ["ftp://me:pass@127.0.0.1/rt", 'error: "ftp://127.0.0.1/rt" is no address'],
+      ["https://me:pass@127.0.0.1:1/rt%zz", 'error: Invalid percent encoding in "https://127.0.0.1:1/rt%zz"'],
+      ["ftp://me:pass@127.0.0.1/rt", 'error: Unsupported URL "ftp://127.0.0.1/rt"'],
     ]) {
       const { home, upgrade } = await installRt();
       await using _ = home;
@@ -235,11 +235,11 @@ describe("rt upgrade refuses", () => {
   test("an address that stands for nothing", async () => {
     await refuse(
       ["https://example.invalid/rt%zz.tar.gz"],
-      /^error: "https:\S+" is no address .*\nhint: write a % as %25\n$/,
+      /^error: Invalid percent encoding in "https:\S+"\nhint: write a % as %25\n$/,
     );
     await refuse(
       ["file:///a%2Fb.tar.gz"],
-      /^error: "file:\S+" is no address of a file here\nhint: give its path/,
+      /^error: "file:\S+" is not the URL of a local file\nhint: use its path/,
     );
   });
 
@@ -274,7 +274,7 @@ describe("rt upgrade refuses", () => {
       await writeSums(other.path, [archive]);
       await refuse(
         [other.join(archive)],
-        /^error: x\.\S+ has a link or a device in the place of rt\nhint: nothing was/,
+        /^error: x\.\S+ contains a link or device named rt\nhint: nothing was/,
       );
     };
     const tarred = "tar -czf x.tar.gz x/other x/rt";
@@ -285,7 +285,7 @@ describe("rt upgrade refuses", () => {
     const mode = Buffer.from(linked).indexOf(Buffer.from("PK\x01\x02", "latin1")) + 38;
     Buffer.from(linked.buffer).writeUInt32LE((0o120777 << 16) >>> 0, mode);
     await using zipFile = await offer("x.zip", linked);
-    await refuse([zipFile.join("x.zip")], /^error: x.zip has a link or a device in the place of rt\n/);
+    await refuse([zipFile.join("x.zip")], /^error: x.zip contains a link or device named rt\n/);
   });
 
   test("damaged archives, at once", async () => {
@@ -300,7 +300,7 @@ describe("rt upgrade refuses", () => {
     const good = zip([{ path: "rt", content: "x".repeat(600) }], 1);
     const damaged: ReadonlyArray<readonly [name: string, bytes: Uint8Array, message: RegExp]> = [
       ["negative.tar.gz", header((block) => block.write("-0000001000", 124)), /its tar archive is damaged/],
-      ["huge.tar.gz", header((block) => block.write("77777777777\0", 124)), /it is cut off/],
+      ["huge.tar.gz", header((block) => block.write("77777777777\0", 124)), /it is truncated/],
       ["sum.tar.gz", gzip(tar([{ path: "rt", content: "" }]).with(0, 0x73), 1), /its tar archive is damaged/],
       ["end.zip", good.subarray(0, -1), /cannot be unpacked/],
       ["content.zip", Buffer.from(good).fill(0, 34, 36), /cannot be unpacked/],
@@ -315,8 +315,8 @@ describe("rt upgrade refuses", () => {
   });
 
   for (const [name, message] of [
-    ["bomb.tar.gz", "error: bomb.tar.gz holds more than 512 MB\n"],
-    ["bomb.zip", "error: bomb.zip holds more than 512 MB\n"],
+    ["bomb.tar.gz", "error: bomb.tar.gz contains more than 512 MB\n"],
+    ["bomb.zip", "error: bomb.zip contains more than 512 MB\n"],
     ["liar.zip", "error: liar.zip cannot be unpacked: its zip archive is damaged\n"],
   ] as const) {
     test(`to unpack ${name}, which takes no more memory than a release does`, async () => {
@@ -371,9 +371,9 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
 
   test("what is no program, and archives without one", async () => {
     await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
-    await refuse([text.join("rt")], /^error: rt is no program\n/);
+    await refuse([text.join("rt")], /^error: rt is not an rt release\n/);
     await using empty = await offer("x.tar.gz", gzip(tar([{ path: "x/README.md", content: "x" }]), 1));
-    await refuse([empty.join("x.tar.gz")], /^error: There is no rt in x.tar.gz\n/);
+    await refuse([empty.join("x.tar.gz")], /^error: x.tar.gz does not contain rt\n/);
     await using cut = await offer("x.tar.gz", (await readFile(released.join(ARCHIVE))).subarray(0, 500));
     await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked/);
   });
@@ -415,7 +415,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       await writeSums(project.path, ["rt"]);
       await refuse(
         [project.join("rt")],
-        `error: The new rt does not start here (${reason})\nhint: nothing was changed\n`,
+        `error: The new rt does not start on this machine (${reason})\nhint: nothing was changed\n`,
       );
     }
   });
@@ -434,7 +434,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     await using project = await createProject();
     await compileProgram(project.join("rt"), "signal(SIGTERM, SIG_IGN); for (;;) pause();");
     expect(() => readVersion(project.join("rt"), 200)).toThrow(
-      expect.objectContaining({ message: "The new rt does not start here (ETIMEDOUT)" }),
+      expect.objectContaining({ message: "The new rt does not start on this machine (ETIMEDOUT)" }),
     );
   });
 
@@ -451,7 +451,10 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
   });
 
   test("to go back where nothing was before", async () => {
-    await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
+    await refuse(
+      ["--rollback"],
+      /^error: No previous version of \S+ exists\nhint: only rt upgrade creates one\n$/,
+    );
   });
 
   test.each([
@@ -465,7 +468,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     for (const word of [released.join(ARCHIVE), "--rollback"]) {
       const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", word] });
       expect({ stderr, status }).toEqual({
-        stderr: `error: ${rt} was installed by ${owner}\nhint: upgrade it with ${owner} as well\n`,
+        stderr: `error: ${rt} was installed by ${owner}\nhint: upgrade rt with ${owner}\n`,
         status: 1,
       });
     }
@@ -483,7 +486,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     });
     await chmod(home.join("bin"), 0o755);
     expect({ stderr, status }).toEqual({
-      stderr: `error: Cannot write to ${home.join("bin")} (EACCES)\nhint: whoever installed rt there can upgrade it\n`,
+      stderr: `error: Cannot write to ${home.join("bin")} (EACCES)\nhint: upgrade as the user who installed rt\n`,
       status: 1,
     });
   });

@@ -33,7 +33,7 @@ describe("rt upgrade", () => {
       const { home, rt, upgrade } = await installRt();
       await using _ = home;
       expect(await upgrade(released.join(file))).toEqual({
-        stdout: `rt ${OLD} is now ${NEW}, at ${rt}\nrt upgrade --rollback brings ${OLD} back\n`,
+        stdout: `Replaced rt ${OLD} with ${NEW} at ${rt}\nTo restore ${OLD}: rt upgrade --rollback\n`,
         stderr: "",
         status: 0,
       });
@@ -225,7 +225,7 @@ describe("rt upgrade from a server", () => {
     [
       "something else than was released",
       (path) => (path.endsWith(".gz") ? new Response("nothing of the kind") : undefined),
-      /^error: rt-9.8.7-linux-x64.tar.gz is not what it should be: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}\nhint: nothing was changed/,
+      /^error: Checksum mismatch for rt-9.8.7-linux-x64.tar.gz: its SHA-256 is [0-9a-f]{64}, expected [0-9a-f]{64}\nhint: nothing was changed/,
     ],
     [
       "no archive",
@@ -235,17 +235,17 @@ describe("rt upgrade from a server", () => {
     [
       "no checksums",
       (path) => (path.endsWith("SUMS") ? new Response("", { status: 404 }) : undefined),
-      /^error: Cannot download https:\S+SHA256SUMS \(status 404\)\nhint: give the checksum/,
+      /^error: Cannot download https:\S+SHA256SUMS \(status 404\)\nhint: pass the checksum/,
     ],
     [
       "no signature",
       (path) => (path.endsWith("minisig") ? new Response("", { status: 404 }) : undefined),
-      /^error: Cannot download https:\S+SHA256SUMS.minisig \(status 404\)\nhint: give the checksum/,
+      /^error: Cannot download https:\S+SHA256SUMS.minisig \(status 404\)\nhint: pass the checksum/,
     ],
     [
       "other checksums than were signed",
       (path) => (path.endsWith("SUMS") ? new Response(`${"0".repeat(64)}  other\n`) : undefined),
-      /^error: SHA256SUMS is not what was signed\nhint: nothing was changed/,
+      /^error: Signature mismatch for SHA256SUMS\nhint: nothing was changed/,
     ],
     [
       "a list of checksums without end",
@@ -270,7 +270,7 @@ describe("rt upgrade from a server", () => {
     await using _ = home;
     const { stderr, status } = await upgrade(server.url("rt-9.9.9.tar.gz"));
     expect({ stderr, status }).toEqual({
-      stderr: "error: SHA256SUMS has no checksum of rt-9.9.9.tar.gz\nhint: give it with --sha256\n",
+      stderr: "error: SHA256SUMS has no checksum for rt-9.9.9.tar.gz\nhint: pass it with --sha256\n",
       status: 1,
     });
     await expectUntouched(home, rt);
@@ -314,7 +314,7 @@ describe("rt upgrade from a server", () => {
         const { stderr, status } = await upgrade(middle.url(`away/${ARCHIVE}`), ...args);
         expect({ stderr, status }).toEqual({
           stderr: expect.stringMatching(
-            /^error: https:\S+ leads from https to http:\S+\nhint: nothing was changed/,
+            /^error: https:\S+ redirects from https to http:\S+\nhint: nothing was changed/,
           ),
           status: 1,
         });
@@ -342,7 +342,7 @@ describe("rt upgrade from a server", () => {
       await using _ = home;
       const { stderr, status } = await upgrade(server.url(ARCHIVE));
       expect({ stderr, status }).toEqual({
-        stderr: expect.stringMatching(/^error: https:\S+ leads from one address to the next\nhint: nothing/),
+        stderr: expect.stringMatching(/^error: Too many redirects from https:\S+\nhint: nothing/),
         status: 1,
       });
       expect(asked).toBe(11);

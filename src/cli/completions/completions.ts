@@ -1,9 +1,9 @@
-// `rt completions <shell>`: a script for the shell, and what it asks for while the user types.
+// Implements `rt completions <shell>`, which prints a shell script, and the query that the script sends at each Tab.
 //
-// The scripts are short and know nothing: they hand the words to `rt completions query -- <words>` and show its lines, each a
-// candidate, a tab and its description. A last line `:files` asks the shell to offer files as well. So a new option, a
-// new script of package.json and a new package are known at once. A name that is more than one line, or steers a terminal,
-// is not offered.
+// Invariants:
+// - The shell scripts contain no names: they pass the words to `rt completions query -- <words>`, so they never become outdated.
+// - Each line of the response is a candidate, a tab and its description. A last line `:files` requests file names as well.
+// - A candidate with a line break or a control character is omitted.
 import { findPackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
 import {
   CHECK_FLAGS,
@@ -20,6 +20,7 @@ import {
   TRUST_FLAGS,
 } from "../../secrets/commands.ts";
 import { COMMANDS } from "../../options/commands.ts";
+import { UPGRADE_FLAGS } from "../upgrade/upgrade-flags.ts";
 import { GUIDES } from "../help/guides.ts";
 import { type Option, OPTIONS } from "../../options/options.ts";
 import { UsageError } from "../../options/parse.ts";
@@ -36,19 +37,22 @@ export interface Completion {
   readonly files: boolean;
 }
 
-/** The script for a shell is a text: see embedded-texts.ts. Throws UsageError. */
+/**
+ * Returns the name of the shell's script in embedded-texts.ts.
+ * @throws UsageError for a missing or unsupported shell
+ */
 export function completionText(shell: string | undefined): string {
   if (shell !== undefined && Object.hasOwn(COMPLETIONS, shell)) return COMPLETIONS[shell]!;
   const shells = Object.keys(COMPLETIONS);
   if (shell === undefined)
-    throw new UsageError("Completions need the name of a shell", `one of: ${shells.join(", ")}`);
-  throw new UsageError(`No completions for "${shell}"`, `there are some for: ${shells.join(", ")}`, {
+    throw new UsageError("Missing shell for rt completions", `use one of: ${shells.join(", ")}`);
+  throw new UsageError(`Unsupported shell "${shell}"`, `use one of: ${shells.join(", ")}`, {
     word: shell,
     known: shells,
   });
 }
 
-/** The lines for the shell's script. The last word is the one being typed. */
+/** Returns the response to a query. The last word is the one being typed. */
 export function completionLines(words: readonly string[], cwd: string): string {
   const { candidates, files } = complete(words, cwd);
   const lines = candidates
@@ -63,8 +67,8 @@ function complete(words: readonly string[], cwd: string): Completion {
   const startsWithTyped = ({ value }: CompletionCandidate) => value.startsWith(typed);
   const isTarget = (word: string, index: number) =>
     !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index));
-  const place = before.findIndex(isTarget);
-  const command = place < 0 ? undefined : readOwn(before.slice(place));
+  const start = before.findIndex(isTarget);
+  const command = start < 0 ? undefined : readOwn(before.slice(start));
   if (command) {
     const { own, awaiting } = command;
     if (awaiting) return { candidates: [], files: FILE_HINTS.includes(awaiting.value ?? "") };
@@ -85,12 +89,12 @@ function complete(words: readonly string[], cwd: string): Completion {
   const takesMore = takesScripts || before.some((word) => word === "--parallel" || word === "--sequential");
   if (!takesMore || before.includes("--")) return { candidates: [], files: true };
   const commands = target.length === 0 ? candidatesOf(COMMANDS) : [];
-  const scripts = before.some((word) => OF_PACKAGES.test(word)) ? scriptsOfPackages(cwd) : scriptsOf(cwd);
+  const scripts = before.some((word) => PACKAGE_OPTIONS.test(word)) ? scriptsOfPackages(cwd) : scriptsOf(cwd);
   return { candidates: [...scripts, ...commands].filter(startsWithTyped), files: true };
 }
 
-/** Options with which a name is that of a script in other packages. */
-const OF_PACKAGES = /^(?:--(?:filter|workspaces|affected)(?:=.*)?|-F.*)$/s;
+/** Options that select packages: with one of them, the target is a script of any package. */
+const PACKAGE_OPTIONS = /^(?:--(?:filter|workspaces|affected)(?:=.*)?|-F.*)$/s;
 
 interface OwnCompletion {
   readonly words: readonly CompletionCandidate[];
@@ -98,7 +102,7 @@ interface OwnCompletion {
   readonly files: boolean;
 }
 
-/** A command of ours has options of its own, of which some have the names of others that are not theirs. */
+/** Completes a built-in command. Its options are separate from run options, although some have the same name. */
 function readOwn([command = "", ...words]: readonly string[]):
   { own: OwnCompletion; awaiting: Flag | undefined } | undefined {
   const operands = [command];
@@ -117,7 +121,7 @@ function readOwn([command = "", ...words]: readonly string[]):
   return own && { own, awaiting };
 }
 
-/** What may follow a command that is a module of ours; undefined for every other target. */
+/** Returns the words and options that may follow a built-in command; undefined for any other target. */
 function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
   const first = (words: readonly CompletionCandidate[]) => (operands.length === 0 ? words : []);
   switch (command) {
@@ -174,11 +178,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     case "upgrade":
       return {
         words: [],
-        flags: [
-          { name: "sha256", value: "sum", help: "The sum that the archive must have" },
-          { name: "allow-downgrade", help: "Take an older version, too" },
-          { name: "rollback", help: "Go back to the version before" },
-        ],
+        flags: UPGRADE_FLAGS,
         files: true,
       };
     case "types":
@@ -188,12 +188,12 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
   }
 }
 
-/** The words that stand first behind a command, one of which it takes. */
+/** Returns the alternatives for a command's first argument. */
 function usedWith(command: string): CompletionCandidate[] {
   return COMMANDS[command]!.usage!.split("|").map((use) => ({ value: use.split(" ")[0]!, description: "" }));
 }
 
-/** A tool, then what it may ask for. */
+/** Completes `rt secrets helper`: a tool, then an action of its protocol. */
 function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
   const helper: HelperTool | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
   const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
@@ -240,7 +240,7 @@ function wantsFile({ value }: Option): boolean {
   return FILE_HINTS.includes(value?.hint ?? "");
 }
 
-/** A package.json that cannot be read is no reason to break a prompt. */
+/** Returns [] for an unreadable package.json: an error message would corrupt the user's prompt. */
 function scriptsOf(cwd: string): CompletionCandidate[] {
   try {
     const located = findPackageJson(cwd);
@@ -254,7 +254,7 @@ function scriptsOf(cwd: string): CompletionCandidate[] {
   }
 }
 
-/** Each name once, with the command of the first package that has it. */
+/** Returns each script name once, with the command of the first package that has it. */
 function scriptsOfPackages(cwd: string): CompletionCandidate[] {
   try {
     const { openWorkspace } =

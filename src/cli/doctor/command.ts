@@ -1,11 +1,11 @@
-// `rt doctor`: what is wrong with this installation, with what is set here, and with the credential store; and what to do.
+// Implements `rt doctor`: diagnoses the installation, the project's configuration and the credential store.
 //
-// Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
-// in the way, 1 when something does, 2 for a wrong command line and where it cannot be told. A warning is worth knowing and
-// stands in nobody's way.
+// Invariants:
+// - It is read-only: it opens no dialog, unlocks no store and reads no credential.
+// - Exit code 0 without problems, 1 with at least one problem, 2 for a usage error. Warnings do not change the exit code.
 import { type DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
 import { diagnoseStore } from "../../../platform/secrets/secret-provider.ts";
-import { escapeJson, printable } from "../../printable.ts";
+import { escapeJson, oneLine, printable } from "../../printable.ts";
 import { print } from "../../secrets/streams.ts";
 import { complain, readWords, ArgumentError } from "../../secrets/command-arguments.ts";
 import { checkInstallation } from "./installation-checks.ts";
@@ -16,7 +16,7 @@ export async function runDoctorCommand(args: string[], showHelp: () => Promise<v
   try {
     const { options, operands } = readWords(args);
     if (operands.length > 0)
-      throw new ArgumentError("rt doctor takes no words, only options", "rt doctor [--json]");
+      throw new ArgumentError(`Unexpected argument "${oneLine(operands[0]!)}"`, "use rt doctor [--json]");
     if (options.has("help")) {
       await showHelp();
       return 0;
@@ -43,7 +43,7 @@ async function report(isJson: boolean): Promise<number> {
   return ready && hasNoProblem(installation) ? 0 : 1;
 }
 
-/** Throws WordsError. Whoever reads no further has had enough, and what was found counts all the same. */
+/** Ignores EPIPE: a reader that closes the pipe, as `head` does, must not change the exit code. @throws ArgumentError */
 async function show(text: string): Promise<void> {
   try {
     await print(text);
@@ -58,12 +58,11 @@ function hasNoProblem(checks: readonly DiagnosisCheck[]): boolean {
 
 const READY = "Credentials can be stored";
 const NOT_READY =
-  "No credential can be stored now\n" +
-  "Without a store, a project has its secrets in a file that is encrypted with age: rt help moving-in";
+  "Credentials cannot be stored now\nhint: use an age-encrypted file instead: rt help moving-in";
 const STATUS_WIDTH = "warning".length;
 const NAME_WIDTH = "credential store".length;
 
-/** What was found may have names in it that others chose. */
+/** Escapes control characters: findings contain names and paths from outside rt. */
 function renderCheck({ status, name, found, remedy }: DiagnosisCheck): string[] {
   const lead = `${status.padEnd(STATUS_WIDTH)}  ${name.padEnd(NAME_WIDTH)}  `;
   const lines = [lead + printable(found)];

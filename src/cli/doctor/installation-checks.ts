@@ -1,7 +1,8 @@
-// What `rt doctor` finds of the installation itself: which rt this is, and what it needs of the machine to run scripts, to
-// watch, to be debugged.
+// Checks the installation for `rt doctor`: version, PATH, shell, debugger, and the limits for open files and file watching.
 //
-// Contract: it looks and changes nothing. What is found is text from elsewhere; whoever prints it makes it fit for that.
+// Invariants:
+// - It is read-only.
+// - Findings contain unescaped text from outside rt; the caller escapes it before printing.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
 import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
@@ -10,9 +11,9 @@ import { temporaryDirectory } from "../../../platform/files/temporary-directory.
 import { type WatchLimits, watchLimits } from "../../../platform/files/watch-limits.ts";
 import { VERSION } from "../../version.ts";
 
-/** What a project of some size needs. */
-const ENOUGH: WatchLimits = { watches: 16_384, instances: 128 };
-const FEW_FILES = 256;
+/** Sufficient for projects with thousands of folders. */
+const MIN_WATCH_LIMITS: WatchLimits = { watches: 16_384, instances: 128 };
+const MIN_OPEN_FILES = 256;
 
 export function checkInstallation(): DiagnosisCheck[] {
   const limits = watchLimits();
@@ -31,25 +32,25 @@ export function checkInstallation(): DiagnosisCheck[] {
   ];
 }
 
-/** Whether a shell finds this program by its name, and no other one before it. */
+/** Checks that `rt` in PATH resolves to this executable. */
 function checkPath(program: string, path: string): DiagnosisCheck {
   const name = "PATH";
   const found = Bun.which("rt", { PATH: path });
   const folder = dirname(program);
   if (found === null)
-    return { name, status: "warning", found: "No folder of PATH has rt", remedy: `add ${folder} to PATH` };
+    return { name, status: "warning", found: "rt is not in PATH", remedy: `add ${folder} to PATH` };
   if (isSame(found, program)) {
     const others = new Set(path.split(delimiter).flatMap((entry) => findIn(entry)));
     others.delete(found);
     const different = [...others].filter((other) => !isSame(other, program));
-    const rest = different.length > 0 ? `; behind it ${different.join(", ")}` : "";
+    const rest = different.length > 0 ? `; it shadows ${different.join(", ")}` : "";
     return { name, status: "ok", found: `rt is ${found}${rest}` };
   }
   return {
     name,
     status: "warning",
-    found: `rt is another program, ${found}`,
-    remedy: `remove it, or put ${folder} in front of ${dirname(found)} in PATH`,
+    found: `rt in PATH is another executable: ${found}`,
+    remedy: `remove it, or put ${folder} before ${dirname(found)} in PATH`,
   };
 }
 
@@ -68,48 +69,49 @@ function isSame(a: string, b: string): boolean {
 
 function checkShell(): DiagnosisCheck {
   const name = "shell";
-  if (host.defaultShell === "rt") return { name, status: "ok", found: "The built-in one" };
+  if (host.defaultShell === "rt") return { name, status: "ok", found: "The built-in shell" };
   const found = host.findShell(host.originalVariable("PATH") ?? "");
   if (found !== undefined) return { name, status: "ok", found };
-  return { name, status: "problem", found: "There is no shell for scripts", remedy: host.shellHint };
+  return { name, status: "problem", found: "No shell found for scripts", remedy: host.shellHint };
 }
 
-/** It listens on an address of this machine, and writes a module for the program that is debugged. */
+/** Checks what the debugger needs: a loopback port, and a writable temporary directory for its preload module. */
 function checkDebugger(): DiagnosisCheck {
   const name = "debugger";
   const folder = temporaryDirectory();
   try {
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    const found = `Nothing can be written to ${folder} (${codeOf(error)})`;
-    return { name, status: "warning", found, remedy: "set TMPDIR to a folder that can be written to" };
+    const found = `Cannot write to ${folder} (${codeOf(error)})`;
+    return { name, status: "warning", found, remedy: "set TMPDIR to a writable folder" };
   }
   try {
     Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }).stop(true);
   } catch (error) {
-    const found = `No port of this machine can be listened on (${codeOf(error)})`;
-    return { name, status: "warning", found, remedy: "allow it, or leave --inspect out" };
+    const found = `Cannot listen on 127.0.0.1 (${codeOf(error)})`;
+    return {
+      name,
+      status: "warning",
+      found,
+      remedy: "allow listening on loopback ports, or do not use --inspect",
+    };
   }
   return { name, status: "ok", found: "VS Code and others can connect: rt --inspect-brk <file>" };
 }
 
 function checkOpenFiles(limit: number): DiagnosisCheck {
   const name = "open files";
-  if (limit >= FEW_FILES)
-    return {
-      name,
-      status: "ok",
-      found: Number.isFinite(limit) ? `${limit} at a time` : "As many as there are",
-    };
-  return { name, status: "warning", found: `${limit} at a time`, remedy: "raise the limit: ulimit -n 4096" };
+  const found = Number.isFinite(limit) ? `limit ${limit}` : "unlimited";
+  if (limit >= MIN_OPEN_FILES) return { name, status: "ok", found };
+  return { name, status: "warning", found, remedy: "raise the limit: ulimit -n 4096" };
 }
 
 function checkWatching({ watches, instances }: WatchLimits): DiagnosisCheck {
   const name = "file watching";
-  const found = `${watches} folders, ${instances} programs`;
+  const found = `${watches} watches, ${instances} inotify instances available`;
   const short = [
-    ...(watches < ENOUGH.watches ? ["fs.inotify.max_user_watches=524288"] : []),
-    ...(instances < ENOUGH.instances ? ["fs.inotify.max_user_instances=1024"] : []),
+    ...(watches < MIN_WATCH_LIMITS.watches ? ["fs.inotify.max_user_watches=524288"] : []),
+    ...(instances < MIN_WATCH_LIMITS.instances ? ["fs.inotify.max_user_instances=1024"] : []),
   ];
   if (short.length === 0) return { name, status: "ok", found };
   return { name, status: "warning", found, remedy: `sudo sysctl ${short.join(" ")}` };

@@ -1,7 +1,7 @@
-// What `rt doctor` finds of the place that it is started in: which rtfig.toml says what, which variables of rt's own are set,
-// how much is kept of scripts.
+// Checks the working directory's project for `rt doctor`: rtfig.toml, RT_* variables, and the cache's location and size.
 //
-// Contract: names of keys and variables, never their values, among which a registry's token may be.
+// Invariants:
+// - It prints names of keys and variables, never values: a value may be a registry token.
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
@@ -14,7 +14,7 @@ import { readConfig } from "../../config/rtfig.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { checkRules } from "./rule-checks.ts";
 
-const MOST_NAMED = 12;
+const MAX_LISTED_NAMES = 12;
 
 /** @param directory the working directory */
 export function checkProject(directory: string): DiagnosisCheck[] {
@@ -25,23 +25,23 @@ export function checkProject(directory: string): DiagnosisCheck[] {
 function checkConfiguration(directory: string): DiagnosisCheck {
   const name = "configuration";
   const own = join(directory, FILE_NAME);
-  const others = foldersAbove(directory).filter((folder) => existsSync(join(folder, FILE_NAME)));
-  const root = others.length > 0 ? findRootOrNone(directory) : undefined;
-  const rest = others
+  const inherited = parentsOf(directory).filter((folder) => existsSync(join(folder, FILE_NAME)));
+  const root = inherited.length > 0 ? findRootOrNone(directory) : undefined;
+  const rest = inherited
     .map((folder) =>
       folder === root
-        ? `; for secrets and [run.cache] that of the root project, ${join(folder, FILE_NAME)}`
-        : `; ${join(folder, FILE_NAME)} counts for nothing here`,
+        ? `; secrets and [run.cache] come from the root project's ${join(folder, FILE_NAME)}`
+        : `; ${join(folder, FILE_NAME)} is not used for this folder`,
     )
     .join("");
-  if (!existsSync(own)) return { name, status: "ok", found: `No ${FILE_NAME} here${rest}` };
+  if (!existsSync(own)) return { name, status: "ok", found: `No ${FILE_NAME} in this folder${rest}` };
   try {
     const keys = readConfig(FILE_NAME).settings.map(({ path }) => path.join("."));
-    const named = keys.length > 0 ? `sets ${nameSome(keys)}` : "sets nothing";
-    return { name, status: "ok", found: `${own} ${named}${rest}` };
+    const summary = keys.length > 0 ? `sets ${listNames(keys)}` : "has no keys";
+    return { name, status: "ok", found: `${own} ${summary}${rest}` };
   } catch (error) {
     const { message, hint } = error as { message: string; hint?: string };
-    const remedy = hint ?? `mend the file; rt help configuration lists its keys`;
+    const remedy = hint ?? "correct the file; rt help configuration lists its keys";
     return { name, status: "problem", found: message, remedy };
   }
 }
@@ -50,11 +50,11 @@ function findRootOrNone(directory: string): string | undefined {
   try {
     return findRoot(directory);
   } catch {
-    return undefined; // what is wrong with a package.json, who runs a script of it says
+    return undefined; // running a script reports an invalid package.json
   }
 }
 
-function foldersAbove(directory: string): string[] {
+function parentsOf(directory: string): string[] {
   const folders: string[] = [];
   for (let each = parentDirectory(directory); each !== null; each = parentDirectory(each)) folders.push(each);
   return folders;
@@ -67,7 +67,7 @@ function checkVariables(): DiagnosisCheck {
   return {
     name: "variables",
     status: "ok",
-    found: set.length > 0 ? nameSome(set) : "None of rt's own is set",
+    found: set.length > 0 ? listNames(set) : "No RT_* variables are set",
   };
 }
 
@@ -77,7 +77,7 @@ function checkCache(directory: string | undefined): DiagnosisCheck {
     return {
       name,
       status: "warning",
-      found: "Nothing says where it is, so nothing is kept",
+      found: "Caching is disabled: no cache directory",
       remedy: "set HOME or XDG_CACHE_HOME",
     };
   try {
@@ -88,10 +88,10 @@ function checkCache(directory: string | undefined): DiagnosisCheck {
       if (existsSync(each)) requireOwnDirectory(each);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const found = code === undefined ? message : `${directory} cannot be written to (${code})`;
+    const found = code === undefined ? message : `Cannot write to ${directory} (${code})`;
     return { name, status: "warning", found, remedy: OWNER_ADVICE };
   }
-  if (!existsSync(directory)) return { name, status: "ok", found: `Nothing is kept in ${directory}` };
+  if (!existsSync(directory)) return { name, status: "ok", found: `The cache is empty (${directory})` };
   return { name, status: "ok", found: `${(sizeOf(directory) / 1e6).toFixed(1)} MB in ${directory}` };
 }
 
@@ -99,7 +99,7 @@ function nearestFolder(directory: string): string {
   return existsSync(directory) ? directory : nearestFolder(dirname(directory));
 }
 
-/** Bytes of all files below. What goes meanwhile does not count. */
+/** Returns the total size of all files below, in bytes. Files that are removed during the scan count 0. */
 function sizeOf(directory: string): number {
   let size = 0;
   for (const name of readdirSync(directory, { recursive: true }) as string[])
@@ -107,7 +107,7 @@ function sizeOf(directory: string): number {
   return size;
 }
 
-function nameSome(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMED;
-  return names.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+function listNames(names: readonly string[]): string {
+  const rest = names.length - MAX_LISTED_NAMES;
+  return names.slice(0, MAX_LISTED_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -1,4 +1,4 @@
-// What `rt doctor` finds of the rules of rtfig.toml that are named after scripts: whether each is for one.
+// Checks for `rt doctor` that each rule of rtfig.toml that is named after a script matches a script.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
@@ -15,7 +15,10 @@ interface Sections {
   readonly remote?: { readonly scripts?: object };
 }
 
-/** None where there are no rules, or where something else is wrong, which others say. @param directory the working directory */
+/**
+ * Returns [] without rules, and if the configuration or a package.json is invalid, which other checks report.
+ * @param directory the working directory
+ */
 export function checkRules(directory: string): DiagnosisCheck[] {
   try {
     const folder = findRoot(directory);
@@ -30,8 +33,8 @@ export function checkRules(directory: string): DiagnosisCheck[] {
     if (rules.every(({ names }) => names.length === 0)) return [];
     const lines = describeStrayRules(rules, openWorkspace(folder));
     const name = "rules";
-    if (lines.length === 0) return [{ name, status: "ok", found: `All that ${file} names are scripts` }];
-    const remedy = `name them in ${file} as package.json does, or take them out`;
+    if (lines.length === 0) return [{ name, status: "ok", found: `Every rule in ${file} matches a script` }];
+    const remedy = `rename each rule in ${file} to a script's name, or remove it`;
     return [{ name, status: "warning", found: lines.join("; "), remedy }];
   } catch (error) {
     const { name } = error as Error;

@@ -1,24 +1,24 @@
-// Lists of two columns, as every help has them: names on the left, what they mean on the right.
+// Lays out two-column lists for help texts: names on the left, descriptions on the right.
 
 export interface HelpRow {
   readonly name: string;
   readonly help: string;
 }
 
-/** Names longer than this get their meaning on a line of their own. */
-const WIDEST_NAME = 32;
-/** A meaning that is squeezed into less than this is worse to read than one that the terminal breaks. */
-const NARROWEST_HELP = 24;
+/** Characters. The description of a longer name starts on the next line. */
+const MAX_NAME_WIDTH = 32;
+/** Characters. Below this width the terminal's own line breaks are easier to read than wrapped text. */
+const MIN_HELP_WIDTH = 24;
 
-/** `columns` is the width to keep to, 0 for none. Names are coloured. */
+/** Returns the list as text with coloured names. `columns` is the maximum width; 0 disables wrapping. */
 export function layOut(rows: readonly HelpRow[], columns: number): string {
-  const widths = rows.map(({ name }) => name.length).filter((length) => length <= WIDEST_NAME);
+  const widths = rows.map(({ name }) => name.length).filter((length) => length <= MAX_NAME_WIDTH);
   const indent = Math.max(...widths) + 4;
-  const room = columns - indent;
+  const helpWidth = columns - indent;
   return rows
     .map(({ name, help }) => {
       const gap = name.length + 4 > indent ? `\n${" ".repeat(indent)}` : " ".repeat(indent - name.length - 2);
-      const text = columns > 0 && room >= NARROWEST_HELP ? Bun.wrapAnsi(help, room) : help;
+      const text = columns > 0 && helpWidth >= MIN_HELP_WIDTH ? Bun.wrapAnsi(help, helpWidth) : help;
       return `  \x1b[36m${name}\x1b[39m${gap}${text.replaceAll("\n", `\n${" ".repeat(indent)}`)}`;
     })
     .join("\n");

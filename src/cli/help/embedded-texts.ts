@@ -1,12 +1,12 @@
-// Long texts that few commands show, in one compressed file of the program: see build/embedded-texts.ts.
+// Reads long texts that few commands print from one compressed file in the executable (see build/embedded-texts.ts).
 
-/** What `rt types` prints. */
+/** Output of `rt types`. */
 export const TYPES = "src/runtime/rt-types.d.ts";
 
-/** What `rt help --man` prints. */
+/** Output of `rt help --man`. */
 export const MANUAL = "rt.1";
 
-/** What `rt completions <shell>` prints. */
+/** Output of `rt completions <shell>`. */
 export const COMPLETIONS: Readonly<Record<string, string>> = {
   bash: "src/cli/completions/rt.bash",
   zsh: "src/cli/completions/_rt",
@@ -14,7 +14,7 @@ export const COMPLETIONS: Readonly<Record<string, string>> = {
   powershell: "src/cli/completions/rt.ps1",
 };
 
-/** @param name of a guide, or one of the above */
+/** @param name the name of a guide, or one of the constants above */
 export async function readText(name: string): Promise<string> {
   const { default: file } = await import("rt:texts", { with: { type: "file" } });
   const packed = Bun.zstdDecompressSync(await Bun.file(file).bytes());

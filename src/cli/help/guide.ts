@@ -1,25 +1,26 @@
-// A guide in the terminal: the page of docs/ as it is, rendered by the engine's own Markdown renderer.
+// Renders a guide, a page of docs/, for the terminal with the engine's Markdown renderer.
 //
-// Surprising: some things are changed on the way. Code loses the frame that the renderer draws around it, so that it
-// can be copied; tables that do not fit become lists; colours with a background of their own give way to those of the
-// rest of the help, which suit light terminals as well as dark ones; and a link to another guide becomes the command
-// that shows it.
+// Non-obvious:
+// - The frame around code is removed, so that users can copy the code.
+// - Tables wider than the terminal become lists.
+// - Colours with a background become those of the other help texts, which suit light and dark terminals.
+// - A link to another guide becomes the command that prints it.
 import { GUIDES } from "./guides.ts";
 import { readText } from "./embedded-texts.ts";
 
-/** The width of running text when there is no terminal to ask. */
-const PLAIN_COLUMNS = 80;
-/** Lines longer than this are hard to read, however wide the terminal. */
-const MOST_COLUMNS = 100;
+/** Text width without a terminal. */
+const DEFAULT_COLUMNS = 80;
+/** Longer lines are hard to read on any terminal. */
+const MAX_COLUMNS = 100;
 
 export async function renderGuide(name: string, columns: number, useColor: boolean): Promise<string> {
   return renderPage(await readText(name), columns, useColor);
 }
 
-/** Pure, so that a test can render any page. */
+/** Renders a page. It is pure, so that a test can render any text. */
 export function renderPage(markdown: string, columns: number, useColor: boolean): string {
-  const width = Math.min(columns || PLAIN_COLUMNS, MOST_COLUMNS);
-  // Fenced blocks stand at the odd places, and stay as they are.
+  const width = Math.min(columns || DEFAULT_COLUMNS, MAX_COLUMNS);
+  // The parts with an odd index are fenced code blocks, which are not changed.
   const parts = markdown.split(/(^```[^]*?^```$)/m);
   const adapt = (prose: string) => unrollTables(localizeLinks(withoutNotes(prose)), width);
   const adapted = parts.map((part, index) => (index % 2 === 0 ? adapt(part) : part)).join("");
@@ -31,7 +32,7 @@ function withoutNotes(markdown: string): string {
   return markdown.replaceAll(/<!--.*?-->\n*/gs, "");
 }
 
-/** `[text](page.md#part)` is of no use in a terminal. */
+/** Replaces `[text](page.md#part)`, which a terminal cannot follow. */
 function localizeLinks(markdown: string): string {
   return markdown.replaceAll(/\[([^\]\n]+)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)/g, (_, text, target) => {
     const [name] = Object.entries(GUIDES).find(([, { page }]) => page === target) ?? [];
@@ -39,7 +40,7 @@ function localizeLinks(markdown: string): string {
   });
 }
 
-/** Code stands between `+- ts` and `+-`, behind bars; on terminals the same is drawn. Rules of tables are longer. */
+/** The renderer puts code between `+- ts` and `+-` with a bar before each line, or the box-drawing equivalents. */
 const FRAME_START = /^ *(?:\+-|┌─)(?: (\S.*)?)?$/;
 const FRAME_END = /^ *(?:\+-|└─)$/;
 const BAR = /^( *)(?:\x1b\[2m)?[|│](?: ?\x1b\[0m| |$)/;
@@ -55,13 +56,13 @@ function unframeCode(rendered: string): string {
     const start = FRAME_START.exec(Bun.stripANSI(line));
     if (!start) return [line];
     isCode = true;
-    // What the code before it prints must not be taken for more code.
+    // A `text` block is the output of the code before it; the label separates the two.
     return start[1] === "text" ? [line.replace(/\S.*/, "  prints")] : [];
   });
   return lines.join("\n");
 }
 
-/** One blank line between a paragraph, code or a table and the list after it, and never two. */
+/** Puts one blank line before a list, and collapses several blank lines to one. */
 function spaceOut(rendered: string): string {
   return rendered
     .replaceAll(/^(?! )(.+)\n(?= {2,3}(?:\x1b\[[\d;]*m)*(?:[*•]|\d+\.)(?:\x1b\[[\d;]*m)* )/gm, "$1\n\n")
@@ -70,7 +71,7 @@ function spaceOut(rendered: string): string {
 
 const TABLE = /^\|.*\|\n\|[ :|-]+\|\n(?:\|.*\|(?:\n|$))*/gm;
 
-/** A table of more than two columns that the terminal is too narrow for becomes a list: its words would be broken. */
+/** Turns a table of more than two columns that is wider than the terminal into a list, because its words would be broken. */
 function unrollTables(markdown: string, width: number): string {
   return markdown.replaceAll(TABLE, (table) => {
     const [head, , ...rows] = table.trimEnd().split("\n").map(cellsOf);
@@ -88,16 +89,15 @@ function cellsOf(line: string): string[] {
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** The second cell explains the first, unless the first column has no name: then each cell needs the name of its own. */
+/** The second cell describes the first, so it needs no label, unless the first column has no title. */
 function unrollRow([first, ...cells]: string[], [title, ...titles]: string[]): string {
   const labelled = cells.map((cell, index) =>
     title !== "" && index === 0 ? cell : `${lowered(titles[index]!)}: ${cell}`,
   );
-  const said = labelled.filter((_, index) => cells[index] !== "");
-  return `${first} - ${said.join("; ")}`;
+  return `${first} - ${labelled.filter((_, index) => cells[index] !== "").join("; ")}`;
 }
 
-/** Names in code, and words in capitals, stay as they are. */
+/** Lowercases the first letter, except of names in code and acronyms. */
 function lowered(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

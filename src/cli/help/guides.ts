@@ -1,14 +1,14 @@
-// The table of guides: pages of docs/ that the program contains. `rt help`, completions, the index of docs/ and the build
-// read it.
+// Lists the guides: pages of docs/ that are embedded in the executable. `rt help`, the completions, the index of docs/ and the
+// build read this table.
 
 export interface Guide {
-  /** A file of docs/. */
+  /** File name in docs/. */
   readonly page: string;
   readonly help: string;
 }
 
 export const GUIDES: Readonly<Record<string, Guide>> = {
-  // Without a prototype, so that "constructor" is not a guide.
+  // Without a prototype, "constructor" is not a guide.
   __proto__: null as never,
   scripts: { page: "scripts.md", help: "Run files, scripts and binaries: name resolution, hooks, arguments" },
   watching: { page: "watching.md", help: "Restart on file changes: watched and ignored files" },
@@ -17,17 +17,11 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   workspaces: { page: "workspaces.md", help: "Run scripts in many packages: filters, order, concurrency" },
   looking: { page: "looking.md", help: "Script picker, run reports, plan graphs, `rt doctor`" },
   secrets: { page: "secrets.md", help: "Store and read credentials: API and command line" },
-  "secrets-in-scripts": {
-    page: "secrets-in-scripts.md",
-    help: "Pass secrets to scripts; redaction; trust",
-  },
+  "secrets-in-scripts": { page: "secrets-in-scripts.md", help: "Pass secrets to scripts; redaction; trust" },
   "moving-in": { page: "moving-in.md", help: "Migrate .env files to the credential store, and back" },
   csrf: { page: "csrf.md", help: "Generate and verify CSRF tokens" },
   debugging: { page: "debugging.md", help: "Debug with VS Code, Chrome DevTools and others; profile" },
-  ci: {
-    page: "ci.md",
-    help: "Without a terminal, rt prints no colours and never prompts. This page covers secrets, reports, sharding and the settings for common CI services.",
-  },
+  ci: { page: "ci.md", help: "Use rt in CI and containers" },
   security: { page: "security.md", help: "Threat model, files and variables that rt reads" },
   configuration: { page: "configuration.md", help: "rtfig.toml reference" },
   tools: { page: "tools.md", help: "Compatibility with Vite, Next.js, esbuild, ESLint and others" },

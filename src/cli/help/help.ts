@@ -1,9 +1,9 @@
-// `rt help`, `rt help <command>`, `rt help <guide>`, `rt <command> --help`: rendered from the tables of options,
-// commands and guides.
+// Renders `rt help`, `rt help <command>`, `rt help <guide>` and `rt <command> --help` from the tables of options, commands and
+// guides.
 //
-// Surprising: citty colours whatever it is asked for and aligns its columns to the right, so what it renders is
-// taken as lists of two columns, and those are laid out here. Colours and line breaks are for terminals; what a
-// pipe gets has each option in one line, for grep.
+// Non-obvious:
+// - citty always colours its output and aligns columns to the right, so its output is parsed into rows and laid out here.
+// - Colours and wrapping are for terminals; in a pipe each option is one line, for grep.
 import { type ArgsDef, type CommandDef, renderUsage } from "citty";
 import { outputs } from "../../../platform/terminal/output.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -26,13 +26,14 @@ import { wantsColor } from "../../color.ts";
 import { VERSION } from "../../version.ts";
 import { heading, layOut, type HelpRow } from "./columns.ts";
 import { type BuiltinCommand, COMMANDS } from "../../options/commands.ts";
+import { UPGRADE_FLAGS } from "../upgrade/upgrade-flags.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../../options/options.ts";
 import { UsageError } from "../../options/parse.ts";
 import { MANUAL, readText } from "./embedded-texts.ts";
 
-/** The answer to `rt help <words>`. */
-export async function answerHelp(words: readonly string[]): Promise<string> {
+/** Returns the output of `rt help <words>`. @throws UsageError for an unknown topic */
+export async function renderHelpTopic(words: readonly string[]): Promise<string> {
   const [word] = words;
   if (word === "--man") return (await readText(MANUAL)).trimEnd();
   if (word === undefined || !(word in GUIDES)) return await renderHelp(word);
@@ -40,7 +41,7 @@ export async function answerHelp(words: readonly string[]): Promise<string> {
   return await renderGuide(word, terminalColumns(), isColored());
 }
 
-/** The help of a command, or the overview. */
+/** Returns the help of a command, or the overview. @throws UsageError for an unknown command */
 export async function renderHelp(command?: string): Promise<string> {
   const text = await renderTopic(command);
   return isColored() ? text : Bun.stripANSI(text);
@@ -50,7 +51,7 @@ function isColored(): boolean {
   return host.isTerminal(1) && wantsColor(host.originalVariable, () => true);
 }
 
-/** 0 where there is no terminal to keep to. */
+/** Returns 0 without a terminal. */
 function terminalColumns(): number {
   return host.isTerminal(1) ? (outputs.terminalSize()?.columns ?? 80) : 0;
 }
@@ -60,7 +61,7 @@ async function renderTopic(topic: string | undefined): Promise<string> {
   if (topic === "run" || topic === "options") return await renderRun();
   const command = COMMANDS[topic];
   if (!command) {
-    throw new UsageError(`No help for "${topic}"`, "rt help lists the commands and the guides", {
+    throw new UsageError(`No help for "${topic}"`, "list the commands and guides: rt help", {
       word: topic,
       known: [...Object.keys(GUIDES), ...Object.keys(COMMANDS)],
     });
@@ -74,7 +75,7 @@ async function renderTopic(topic: string | undefined): Promise<string> {
   ]);
 }
 
-/** What there is to say of a command beyond its usage. */
+/** Returns the sections that follow the usage of a command. */
 function detailsOf(
   name: string,
   { by }: BuiltinCommand,
@@ -94,35 +95,29 @@ function detailsOf(
         "Options of rt secrets helper": HELPER_FLAGS.map(describeFlag),
         "Exit codes": describeCodes(SECRETS_EXIT_CODES),
       },
-      closing: "rt help secrets is the guide",
+      closing: "Guide: rt help secrets",
     };
   if (name === "doctor")
     return {
       sections: { Options: FLAGS.map(describeFlag), "Exit codes": describeCodes(DOCTOR_EXIT_CODES) },
-      closing: "rt help secrets says what can be wrong",
+      closing: "Guide: rt help secrets",
     };
   if (name === "trust")
     return {
       sections: { Options: TRUST_FLAGS.map(describeFlag) },
-      closing: "rt help secrets-in-scripts is the guide",
+      closing: "Guide: rt help secrets-in-scripts",
     };
   if (name === "upgrade")
     return {
-      sections: {
-        Options: [
-          { name: "--sha256=<sum>", help: "Take what has this checksum, signed or not" },
-          { name: "--allow-downgrade", help: "Take an older version, too" },
-          { name: "--rollback", help: "Go back to the version before" },
-        ],
-      },
+      sections: { Options: UPGRADE_FLAGS.map(describeFlag) },
       closing:
-        "SHA256SUMS and SHA256SUMS.minisig are expected beside the file, signed with a key that this rt carries",
+        "rt reads SHA256SUMS and SHA256SUMS.minisig beside the file, and verifies them with its built-in keys",
     };
   if (name === "help")
     return {
       sections: {
         Guides: guideRows(),
-        Options: [{ name: "--man", help: "Print the manual page, for man: rt help --man | man -l -" }],
+        Options: [{ name: "--man", help: "Print the manual page; view it with: rt help --man | man -l -" }],
       },
     };
   if (name === "completions")
@@ -140,9 +135,9 @@ function detailsOf(
     return {
       sections: {},
       closing:
-        "rt types > rt.d.ts, in a folder that tsconfig.json includes; rt add --dev bun-types is what it refers to",
+        "Run rt types > rt.d.ts in a folder that tsconfig.json includes, and add its dependency: rt add --dev bun-types",
     };
-  if (name === "debug-config") return { sections: {}, closing: "rt help debugging is the guide" };
+  if (name === "debug-config") return { sections: {}, closing: "Guide: rt help debugging" };
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 
@@ -176,7 +171,7 @@ async function renderOverview(): Promise<string> {
   ]);
 }
 
-/** One row for a command and its aliases. */
+/** Returns one row for each command and its aliases. */
 async function commandRows(isWanted: (command: BuiltinCommand) => boolean): Promise<HelpRow[]> {
   const entries = Object.entries(COMMANDS).filter(([, each]) => isWanted(each) && !each.aliasOf);
   const subCommands: Record<string, CommandDef> = {};
@@ -223,12 +218,12 @@ function describe({ short, value, help, default: fallback }: Option): ArgsDef[st
   return { type: "string", valueHint: value.hint, description, ...alias };
 }
 
-/** A value that may be left out: citty has no way to say so. */
+/** Marks an optional value, which citty cannot express. */
 function bracketValue({ name, help }: HelpRow): HelpRow {
   return { name: name.replace(/=<(.*)>$/, "[=$1]"), help };
 }
 
-/** The list that citty puts under a heading of its own. */
+/** Parses the list that citty renders under `title`. */
 async function readRows(title: string, command: CommandDef): Promise<HelpRow[]> {
   const usage = Bun.stripANSI(await renderUsage(command));
   const lines = usage.slice(usage.indexOf(`\n${title}\n`) + title.length + 2).split("\n");

@@ -1,7 +1,7 @@
-// Arguments as they are written in a line, made words of as a shell does it: quotes, and a backslash for one character.
-// Nothing is expanded: `$HOME` and `*` are what they look like.
+// Splits a line into arguments with the quoting rules of a POSIX shell: quotes, and a backslash before one character.
+// Nothing is expanded: `$HOME` and `*` stay literal.
 
-/** Undefined where a quote is not closed. */
+/** Returns undefined for an unclosed quote. */
 export function splitLine(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;

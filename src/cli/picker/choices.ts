@@ -1,5 +1,5 @@
-// What there is to pick: the scripts of the package that we stand in and, in a workspace, of all its packages; those that
-// were picked last first.
+// Collects the scripts that the picker offers: those of the nearest package and, in a workspace, of all its packages. Recently
+// picked scripts come first.
 import { relative } from "node:path";
 import { oneLine, printable } from "../../printable.ts";
 import { openWorkspace } from "../../workspace/members.ts";
@@ -7,22 +7,22 @@ import { findPackageJson, type PackageJson, scriptNames, scriptOf } from "../../
 import type { Picked } from "./history.ts";
 
 export interface Choice {
-  /** `web build`; `build` in the package that we stand in. Fit to be shown, as is the command. */
+  /** Package and script name, such as `web build`; only the script name in the nearest package. Escaped, like `command`. */
   readonly label: string;
   readonly command: string;
   readonly scriptName: string;
-  /** Absolute. */
+  /** Absolute path of the package. */
   readonly directory: string;
-  /** What --filter knows the package by; undefined for the one that we stand in. */
+  /** Value of --filter that selects the package; undefined for the nearest package. */
   readonly selector: string | undefined;
-  /** What the script was given when it was picked last, as it was written. */
+  /** Arguments of the last pick, unsplit; "" if there is none. */
   readonly args: string;
 }
 
 export interface Choices {
-  /** Where what was picked is remembered for. */
+  /** Workspace root, the key of the history. */
   readonly root: string;
-  /** @param history the last first */
+  /** @param history most recent first */
   order(history: readonly Picked[]): Choice[];
 }
 
@@ -32,7 +32,10 @@ interface Package {
   readonly manifest: PackageJson;
 }
 
-/** Undefined where there is no package.json here or above. Throws PackageJsonError, Failure. */
+/**
+ * Returns undefined without a package.json in `cwd` or above.
+ * @throws PackageJsonError, UserError
+ */
 export function findChoices(cwd: string): Choices | undefined {
   const own = findPackageJson(cwd);
   if (!own) return undefined;
@@ -68,11 +71,11 @@ function keyOf({ directory, scriptName }: Pick<Choice, "directory" | "scriptName
   return JSON.stringify([directory, scriptName]);
 }
 
-const MEANS_MORE = /[*?[\]{}!^\\]|\.\.\./;
+const FILTER_SYNTAX = /[*?[\]{}!^\\]|\.\.\./;
 
-/** By its path, which no other package has; by its name where the path would be a pattern. */
+/** Returns the package's path, which is unique, or its name if the path contains filter syntax. */
 function selectorOf(cwd: string, { directory, name }: Package): string {
   const path = relative(cwd, directory).replaceAll("\\", "/");
-  const written = path === "" ? "." : path.startsWith("../") || path === ".." ? path : `./${path}`;
-  return MEANS_MORE.test(written.replace(/^(?:\.\.\/)*/, "")) ? name : written;
+  const selector = path === "" ? "." : path.startsWith("../") || path === ".." ? path : `./${path}`;
+  return FILTER_SYNTAX.test(selector.replace(/^(?:\.\.\/)*/, "")) ? name : selector;
 }

@@ -1,23 +1,23 @@
-// What was picked in a workspace, the last first, in this user's own folder for such things.
+// Stores the picks of each workspace, most recent first, in the user's state directory.
 //
-// Contract: nothing depends on it: where it cannot be read or written, or is not what we have written, it is as if nothing
-// had been picked.
+// Invariants:
+// - The history is optional: if it cannot be read or written, or is invalid, it counts as empty.
 import { openOwnFiles } from "../../../platform/files/state-directory.ts";
 
-const MOST = 50;
+const MAX_PICKS = 50;
 
 export interface Picked {
-  /** The package's. */
+  /** Absolute path of the package. */
   readonly directory: string;
   readonly scriptName: string;
-  /** As they were written. */
+  /** Unsplit, with quotes. */
   readonly args: string;
 }
 
 export function readHistory(root: string): Picked[] {
   try {
     const list = JSON.parse(openOwnFiles("picked")?.read(fileOf(root)) ?? "[]") as unknown;
-    return Array.isArray(list) ? list.filter(isPicked).slice(0, MOST) : [];
+    return Array.isArray(list) ? list.filter(isPicked).slice(0, MAX_PICKS) : [];
   } catch {
     return [];
   }
@@ -28,9 +28,9 @@ export function remember(root: string, picked: Picked): void {
     (each) => each.directory !== picked.directory || each.scriptName !== picked.scriptName,
   );
   try {
-    openOwnFiles("picked")?.write(fileOf(root), JSON.stringify([picked, ...others].slice(0, MOST)));
+    openOwnFiles("picked")?.write(fileOf(root), JSON.stringify([picked, ...others].slice(0, MAX_PICKS)));
   } catch {
-    // Read-only, or no room: the next time it is not remembered.
+    // The directory is read-only or the disk is full: this pick is not stored.
   }
 }
 

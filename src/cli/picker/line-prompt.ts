@@ -1,21 +1,21 @@
-// The picker for who reads a screen with a program, or has a terminal that cannot be drawn on: questions and answers, line by
-// line, and nothing is written over. ACCESSIBLE=1 asks for it, TERM=dumb needs it.
+// Implements the picker as line-by-line questions for screen readers (ACCESSIBLE=1) and terminals without cursor control
+// (TERM=dumb). It never overwrites output.
 import { createInterface, type Interface } from "node:readline/promises";
 import type { PickerResult, PromptOptions } from "./prompt.ts";
 import { search } from "./search.ts";
 import { splitLine } from "./argument-splitter.ts";
 import { report } from "../../output.ts";
 
-const MOST_SHOWN = 20;
+const MAX_LISTED_CHOICES = 20;
 
-/** Undefined when it was left without a choice. */
+/** Returns undefined if the user cancelled. */
 export async function askInLines({
   choices,
   initialSearch,
   describe,
 }: PromptOptions): Promise<PickerResult | undefined> {
   const questions = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  // The answers that come before they are asked for are not lost.
+  // The iterator buffers lines that arrive before the question; question() would drop them.
   const lines = questions[Symbol.asyncIterator]();
   const ask = async (text: string) => {
     report(text);
@@ -23,18 +23,18 @@ export async function askInLines({
     return done ? undefined : (value as string).trim();
   };
   try {
-    let found = search(choices, initialSearch);
+    let matches = search(choices, initialSearch);
     for (;;) {
-      const shown = found.slice(0, MOST_SHOWN);
+      const shown = matches.slice(0, MAX_LISTED_CHOICES);
       for (const [index, { label, command }] of shown.entries())
         report(`${index + 1}. ${label}: ${command}\n`);
-      if (found.length > shown.length) report(`And ${found.length - shown.length} more\n`);
-      if (found.length === 0) report("No script is called so\n");
-      const told = await ask("Number of a script, or a part of its name; empty to leave: ");
-      if (!told) return undefined;
-      const choice = /^\d+$/.test(told) ? shown[Number(told) - 1] : undefined;
+      if (matches.length > shown.length) report(`And ${matches.length - shown.length} more\n`);
+      if (matches.length === 0) report("No script matches\n");
+      const input = await ask("Number or part of a script's name (empty to exit): ");
+      if (!input) return undefined;
+      const choice = /^\d+$/.test(input) ? shown[Number(input) - 1] : undefined;
       if (!choice) {
-        found = search(choices, told);
+        matches = search(choices, input);
         continue;
       }
       const args = await askArguments(ask, choice.args);
@@ -52,16 +52,16 @@ async function askArguments(
   ask: (text: string) => Promise<string | undefined>,
   last: string,
 ): Promise<string | undefined> {
-  const before = last === "" ? "" : `, last time ${last}`;
+  const previous = last === "" ? "" : `last time: ${last}; `;
   for (;;) {
-    const told = await ask(`Arguments${before}; empty for none: `);
-    if (told === undefined || splitLine(told)) return told;
-    report("A quote is not closed\n");
+    const input = await ask(`Arguments (${previous}empty for none): `);
+    if (input === undefined || splitLine(input)) return input;
+    report("Unclosed quote\n");
   }
 }
 
 function close(questions: Interface): void {
   questions.close();
-  // What is not run by another process has to end by itself.
+  // A script that runs in this process must be able to exit: stdin would keep the event loop alive.
   process.stdin.pause().unref();
 }

@@ -1,4 +1,4 @@
-// `rt run --pick`: which script, with which arguments.
+// Implements `rt run --pick`: prompts for a script and its arguments.
 import { host } from "../../../platform/processes/process.ts";
 import { wantsColor } from "../../color.ts";
 import { findChoices } from "./choices.ts";
@@ -11,16 +11,17 @@ import { report } from "../../output.ts";
 export interface Selected {
   readonly scriptName: string;
   readonly args: readonly string[];
-  /** For --filter; undefined for the package that we stand in. */
+  /** Value for --filter; undefined for the nearest package. */
   readonly selector: string | undefined;
 }
 
 export type Pick = Selected | "left" | "nothing" | { readonly signal: NodeJS.Signals };
 
 /**
- * "nothing" where there is no script to pick. Throws Failure, PackageJsonError.
+ * Returns the selected script, "nothing" without scripts, "left" if the user cancelled, or the signal that interrupted the prompt.
  *
- * @param quote a word as one would type it in a shell
+ * @param quote quotes a word for a shell
+ * @throws UserError, PackageJsonError
  */
 export async function pickScript(
   cwd: string,
@@ -47,12 +48,12 @@ export async function pickScript(
   return { scriptName: choice.scriptName, args: splitLine(args) ?? [], selector: choice.selector };
 }
 
-/** The command line that does the same. */
+/** Returns the equivalent command line. */
 function describeLine({ choice, args }: PickerResult, quote: (word: string) => string): string {
   const { selector, scriptName } = choice;
   const filter = selector === undefined ? [] : ["--filter", quote(selector)];
   const name = scriptName.startsWith("-") ? ["--", quote(scriptName)] : [quote(scriptName)];
-  // While they are typed, a quotation mark may still be missing.
+  // A quote may be unclosed while the user types.
   const words = splitLine(args)?.map(quote) ?? [args.trim()];
   return ["rt run", ...filter, ...name, ...words].join(" ");
 }

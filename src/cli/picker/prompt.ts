@@ -1,24 +1,25 @@
-// The picker on a terminal: type to search, see what would run, Enter runs it, Tab edits its arguments.
+// Implements the interactive picker on a terminal: type to search, Enter runs the script, Tab edits its arguments.
 //
-// Contract: it draws on standard error, within the terminal's width, and leaves the terminal as it was, also when a signal
-// ends it. Names and commands are fit to be shown when they come here.
+// Invariants:
+// - It draws on standard error, within the terminal's width, and restores the terminal mode, also after a signal.
+// - The caller has escaped names and commands.
 import { isCancel, Prompt } from "@clack/core";
 import type { Choice } from "./choices.ts";
 import { search } from "./search.ts";
 import { splitLine } from "./argument-splitter.ts";
 import { report } from "../../output.ts";
 
-const MOST_SHOWN = 12;
-/** Lines besides the list. */
+const MAX_LISTED_CHOICES = 12;
+/** Lines that are not part of the list. */
 const FRAME = 5;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** What standard input says then. */
-const GONE = ["end", "close", "error"] as const;
+/** Events of standard input after the terminal disconnected. */
+const DISCONNECT_EVENTS = ["end", "close", "error"] as const;
 const FALLBACK = { columns: 80, rows: 24 };
 
 export interface PickerResult {
   readonly choice: Choice;
-  /** As they were written. */
+  /** Unsplit, with quotes. */
   readonly args: string;
 }
 
@@ -26,11 +27,11 @@ export interface PromptOptions {
   readonly choices: readonly Choice[];
   readonly initialSearch: string;
   readonly useColor: boolean;
-  /** As it would be typed. */
+  /** Returns the equivalent command line. */
   describe(answer: PickerResult): string;
 }
 
-/** Undefined when it was left without a choice; a signal when one came, or the terminal went away. */
+/** Returns undefined if the user cancelled, or the signal that arrived: SIGHUP if the terminal disconnected. */
 export async function askOnTerminal(
   options: PromptOptions,
 ): Promise<PickerResult | NodeJS.Signals | undefined> {
@@ -41,17 +42,17 @@ export async function askOnTerminal(
     ended.resolve(signal);
     picker.leave();
   };
-  const onGone = () => end("SIGHUP");
-  const onResize = () => picker.drawAnew();
+  const onDisconnect = () => end("SIGHUP");
+  const onResize = () => picker.redraw();
   for (const signal of SIGNALS) process.on(signal, end);
-  for (const event of GONE) stdin.on(event, onGone);
+  for (const event of DISCONNECT_EVENTS) stdin.on(event, onDisconnect);
   stderr.on("resize", onResize);
   try {
     const answer = await Promise.race([picker.prompt(), ended.promise]);
     return isCancel(answer) ? undefined : answer;
   } finally {
     for (const signal of SIGNALS) process.off(signal, end);
-    for (const event of GONE) stdin.off(event, onGone);
+    for (const event of DISCONNECT_EVENTS) stdin.off(event, onDisconnect);
     stderr.off("resize", onResize);
     stdin.pause().unref();
   }
@@ -59,9 +60,9 @@ export async function askOnTerminal(
 
 class Picker extends Prompt<PickerResult> {
   readonly #options: PromptOptions;
-  #found: readonly Choice[];
+  #matches: readonly Choice[];
   #at = 0;
-  /** What is searched for, while arguments are edited. */
+  /** The search text while the arguments are edited; undefined during the search. */
   #search: string | undefined;
 
   constructor(options: PromptOptions) {
@@ -76,7 +77,7 @@ class Picker extends Prompt<PickerResult> {
       true,
     );
     this.#options = options;
-    this.#found = options.choices;
+    this.#matches = options.choices;
     this.on("userInput", (text) => this.#onInput(text));
     this.on("cursor", (key) => {
       if (key === "up") this.#move(-1);
@@ -84,72 +85,74 @@ class Picker extends Prompt<PickerResult> {
     });
     this.on("key", (_, { name, ctrl }) => {
       if (name === "tab") this.#switch();
-      else if (name === "pageup") this.#move(-MOST_SHOWN);
-      else if (name === "pagedown") this.#move(MOST_SHOWN);
+      else if (name === "pageup") this.#move(-MAX_LISTED_CHOICES);
+      else if (name === "pagedown") this.#move(MAX_LISTED_CHOICES);
       else if (ctrl && name === "d") this.state = "cancel";
     });
     this.on("finalize", () => (this.value = this.#answer));
   }
 
-  /** With the terminal as it was, where there still is one. */
+  /** Cancels the prompt and restores the terminal mode. */
   leave(): void {
     try {
       this.state = "cancel";
       this.close();
     } catch {
-      // Its modes have gone with it.
+      // The terminal no longer exists, so there is no mode to restore.
     }
   }
 
   /**
-   * To be called before the library hears of another size: where what was drawn is by now, only the terminal knows. Its own
-   * memory of that is not for others, but there is no other way.
+   * Clears the screen, so that the library draws the whole frame. Must run before the library handles the resize: the terminal
+   * has re-wrapped the previous frame, whose position is unknown. The library offers no public way to reset its frame.
    */
-  drawAnew(): void {
+  redraw(): void {
     report("\x1b[2J\x1b[H");
     (this as unknown as { _prevFrame: string })._prevFrame = "";
   }
 
-  /** Enter does nothing where there is nothing to run. */
+  /** Ignores Enter without a match or with an unclosed quote. */
   protected override _shouldSubmit(): boolean {
     const answer = this.#answer;
     if (answer !== undefined && splitLine(answer.args) !== undefined) return true;
-    // The line has forgotten what was written, as lines do at Enter.
+    // readline clears its line at Enter, so the text is restored.
     this._setUserInput(this.userInput, true);
     return false;
   }
 
   get #answer(): PickerResult | undefined {
-    const choice = this.#found[this.#at];
+    const choice = this.#matches[this.#at];
     if (!choice) return undefined;
     return { choice, args: this.#search === undefined ? "" : this.userInput };
   }
 
   #onInput(text: string): void {
     if (this.#search !== undefined) return;
-    const found = search(this.#options.choices, text);
-    if (found.length !== this.#found.length || found.some((each, index) => each !== this.#found[index]))
-      this.#at = 0;
-    this.#found = found;
+    const matches = search(this.#options.choices, text);
+    const isUnchanged =
+      matches.length === this.#matches.length &&
+      matches.every((each, index) => each === this.#matches[index]);
+    if (!isUnchanged) this.#at = 0;
+    this.#matches = matches;
   }
 
   #move(by: number): void {
     if (this.#search !== undefined) return;
-    this.#at = Math.max(0, Math.min(this.#at + by, this.#found.length - 1));
+    this.#at = Math.max(0, Math.min(this.#at + by, this.#matches.length - 1));
   }
 
-  /** From the search to the arguments, those of last time at first, and back. */
+  /** Switches between the search and the arguments, which begin as those of the last pick. */
   #switch(): void {
-    const choice = this.#found[this.#at];
+    const choice = this.#matches[this.#at];
     if (!choice) return;
-    const [next, kept] =
+    const [next, saved] =
       this.#search === undefined ? [choice.args, this.userInput] : [this.#search, undefined];
-    // What is written now is neither a search nor arguments until it has changed places.
-    this.#search = kept ?? "";
+    // Setting #search makes #onInput ignore the two changes below.
+    this.#search = saved ?? "";
     this._clearUserInput();
     this._setUserInput(next, true);
-    this.#search = kept;
-    if (kept === undefined) this.#onInput(next);
+    this.#search = saved;
+    if (saved === undefined) this.#onInput(next);
   }
 
   #draw(): string {
@@ -160,8 +163,8 @@ class Picker extends Prompt<PickerResult> {
     const answer = this.#answer;
     const below = answer
       ? [this.#paint(36, `$ ${this.#options.describe(answer)}`), this.#paint(2, `  ${answer.choice.command}`)]
-      : ["No script is called so", ""];
-    if (answer && splitLine(answer.args) === undefined) below[1] = "A quote is not closed";
+      : ["No script matches", ""];
+    if (answer && splitLine(answer.args) === undefined) below[1] = "Unclosed quote";
     return [line, ...this.#drawList(rows), ...below, this.#hint].map(clip).join("\n");
   }
 
@@ -172,23 +175,23 @@ class Picker extends Prompt<PickerResult> {
   get #hint(): string {
     const { choices } = this.#options;
     const keys = this.#isEditing
-      ? "Enter runs, Tab goes back, Esc leaves"
-      : "Up/Down choose, Enter runs, Tab adds arguments, Esc leaves";
-    return this.#paint(2, `${keys} (${this.#found.length} of ${choices.length})`);
+      ? "Enter: run, Tab: back to the search, Esc: exit"
+      : "Up/Down: choose, Enter: run, Tab: edit arguments, Esc: exit";
+    return this.#paint(2, `${keys} (${this.#matches.length} of ${choices.length})`);
   }
 
-  /** A window of it that has the chosen one. */
+  /** Returns the part of the list around the selected choice. */
   #drawList(rows: number): string[] {
-    const most = Math.max(1, Math.min(MOST_SHOWN, rows - FRAME));
-    const start = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.#found.length - most));
-    return this.#found.slice(start, start + most).map((choice, index) => {
+    const height = Math.max(1, Math.min(MAX_LISTED_CHOICES, rows - FRAME));
+    const start = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#matches.length - height));
+    return this.#matches.slice(start, start + height).map((choice, index) => {
       const isChosen = start + index === this.#at;
       const label = isChosen ? this.#paint(1, choice.label) : choice.label;
       return `${isChosen ? ">" : " "} ${label}  ${this.#paint(2, choice.command)}`;
     });
   }
 
-  /** The line with a mark where the next letter goes. */
+  /** Returns the input with `_` at the cursor. */
   get #input(): string {
     const shown = (text: string) => text.replace(/[\0-\x1f\x7f-\x9f]/g, "?");
     const [before, after] = [this.userInput.slice(0, this._cursor), this.userInput.slice(this._cursor)];

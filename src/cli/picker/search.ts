@@ -1,18 +1,18 @@
-// Which choices a search means, the best first: letters in their order, in the name of package and script or, as a second
-// thought, in the command.
+// Fuzzy search over the choices, best match first. Matches the letters in order in the label or, with a lower score, in the
+// command.
 import fuzzysort from "fuzzysort";
 import type { Choice } from "./choices.ts";
 
-const WORST = 0.2; // of 1, for what is exact
-const SECOND_THOUGHT = 0.5;
+const MIN_SCORE = 0.1; // an exact match scores 1
+const COMMAND_WEIGHT = 0.5;
 
 export function search(choices: readonly Choice[], text: string): readonly Choice[] {
   if (text.trim() === "") return choices;
   const results = fuzzysort.go(text.trim(), choices, {
     keys: ["label", "command"],
     limit: 0,
-    threshold: WORST / 2,
-    scoreFn: ([label, command]) => Math.max(label!.score, command!.score * SECOND_THOUGHT),
+    threshold: MIN_SCORE,
+    scoreFn: ([label, command]) => Math.max(label!.score, command!.score * COMMAND_WEIGHT),
   });
-  return results.filter(({ score }) => score >= WORST / 2).map(({ obj }) => obj);
+  return results.filter(({ score }) => score >= MIN_SCORE).map(({ obj }) => obj);
 }

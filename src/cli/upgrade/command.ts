@@ -1,9 +1,11 @@
-// `rt upgrade <url|file>`: exchanges this program for another version of it, and `rt upgrade --rollback` undoes that.
+// Implements `rt upgrade <url|file>`, which replaces this executable with another version, and `rt upgrade --rollback`.
 //
-// Contract: rt fetches nothing that the user has not named. Nothing is run before it is known to be what a release has -
-// its SHA256SUMS, signed with a key that this program carries - or what the user gave the checksum of; and this program
-// is replaced only by one that is for the same system, starts, and is no older unless that is asked for. At every moment
-// there is a working rt under its name. The one before stays beside it, as rt.previous.
+// Invariants:
+// - rt downloads only from the URL that the user passes.
+// - The new executable runs only after its SHA-256 matched SHA256SUMS, signed with a built-in key, or the user's --sha256.
+// - It replaces this one only if it is for the same system, starts, and is not older unless --allow-downgrade is given.
+// - On Linux and macOS a working rt exists under its name at every moment (atomic rename). The previous version is kept as
+//   rt.previous.
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,30 +17,30 @@ import { openOrigin, type Origin } from "./release-source.ts";
 import { describeFormat, readFormat } from "./executable-format.ts";
 import { readRelease, SIGNATURE, SUMS } from "./release.ts";
 import { readVersion, restore, swap } from "./executable-swap.ts";
-import { createDraft, inWorkspace } from "./staging-directory.ts";
+import { createDraft, withStagingDirectory } from "./staging-directory.ts";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
 import { printLine } from "../../output.ts";
 
-/** Who else may have put rt where it is, and does upgrades there. */
-const OWNERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+/** Package managers that must do the upgrade if they installed rt. */
+const PACKAGE_MANAGERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/[\\/]node_modules[\\/]/, "npm"],
   [/[\\/]Cellar[\\/]/, "Homebrew"],
   [/[\\/]scoop[\\/]apps[\\/]/, "Scoop"],
 ];
 
 export async function runUpgradeCommand(args: string[]): Promise<void> {
-  const words = readWords(args);
+  const options = readArguments(args);
   const program = realpathSync(process.execPath);
-  const [, owner] = OWNERS.find(([pattern]) => pattern.test(program)) ?? [];
-  if (owner) throw new UserError(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
-  if (words.isRollback) {
+  const [, manager] = PACKAGE_MANAGERS.find(([pattern]) => pattern.test(program)) ?? [];
+  if (manager) throw new UserError(`${program} was installed by ${manager}`, `upgrade rt with ${manager}`);
+  if (options.isRollback) {
     const version = await restore(program);
-    return printLine(`rt is ${version} again, at ${program}`);
+    return printLine(`Restored rt ${version} at ${program}`);
   }
-  const version = await upgrade(program, words);
-  printLine(`rt ${VERSION} is now ${version}, at ${program}`);
-  printLine(`rt upgrade --rollback brings ${VERSION} back`);
+  const version = await upgrade(program, options);
+  printLine(`Replaced rt ${VERSION} with ${version} at ${program}`);
+  printLine(`To restore ${VERSION}: rt upgrade --rollback`);
 }
 
 interface UpgradeArguments {
@@ -48,7 +50,7 @@ interface UpgradeArguments {
   readonly mayBeOlder: boolean;
 }
 
-function readWords(args: string[]): UpgradeArguments {
+function readArguments(args: string[]): UpgradeArguments {
   let parsed;
   try {
     parsed = parseArgs({
@@ -62,20 +64,23 @@ function readWords(args: string[]): UpgradeArguments {
     });
   } catch (error) {
     const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
-    throw new UserError(printable(message), "rt help upgrade shows what there is");
+    throw new UserError(printable(message), "see rt help upgrade");
   }
   const { values, positionals } = parsed;
   const { sha256, rollback: isRollback, "allow-downgrade": mayBeOlder } = values;
   if (isRollback && (positionals.length > 0 || sha256 !== undefined || mayBeOlder))
-    throw new UserError("--rollback takes nothing else", "it brings back the version before this one");
+    throw new UserError(
+      "--rollback cannot be used with a file or another option",
+      "to restore the previous version: rt upgrade --rollback",
+    );
   if (isRollback) return { isRollback, source: "", mayBeOlder };
   if (positionals.length !== 1)
     throw new UserError(
-      "An upgrade needs one URL or file to come from",
-      "rt fetches nothing by itself; a script of this name is started with rt run upgrade",
+      "rt upgrade needs one URL or file",
+      "pass a release archive; to run a script of this name: rt run upgrade",
     );
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new UserError("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
+    throw new UserError("The value of --sha256 is not a SHA-256", "pass 64 hexadecimal digits");
   return { isRollback, source: positionals[0]!, sha256: sha256?.toLowerCase(), mayBeOlder };
 }
 
@@ -83,17 +88,17 @@ async function upgrade(program: string, { source, sha256, mayBeOlder }: UpgradeA
   const origin = openOrigin(source, sha256 !== undefined);
   if (sha256 === undefined && RELEASE_KEYS.length === 0)
     throw new UserError(
-      "This rt was built without a key that releases are signed with",
-      "give the checksum with --sha256",
+      "This rt was built without a key to verify releases",
+      "pass the checksum with --sha256",
     );
   const refuseOlder = (version: string) => {
     if (!mayBeOlder && Bun.semver.order(version, VERSION) < 0)
       throw new UserError(
-        `${printable(origin.name)} is rt ${version}, which is older than this, ${VERSION}`,
-        "to go back all the same, add --allow-downgrade",
+        `${printable(origin.name)} is rt ${version}, which is older than ${VERSION}`,
+        "to install it anyway, add --allow-downgrade",
       );
   };
-  return await inWorkspace(program, async (folder) => {
+  return await withStagingDirectory(program, async (folder) => {
     const signed = sha256 === undefined ? await readSigned(origin) : undefined;
     if (signed) refuseOlder(signed.version);
     const draft = join(folder, basename(program));
@@ -101,7 +106,7 @@ async function upgrade(program: string, { source, sha256, mayBeOlder }: UpgradeA
     const version = readVersion(draft);
     if (signed && version !== signed.version)
       throw new UserError(
-        `${printable(origin.name)} says that it is rt ${version}, where ${signed.version} was signed`,
+        `${printable(origin.name)} reports version ${version}, but is signed as ${signed.version}`,
         "nothing was changed",
       );
     refuseOlder(version);
@@ -115,30 +120,30 @@ async function readSigned(origin: Origin) {
   return readRelease(origin.name, sums, await origin.readBeside(SIGNATURE), RELEASE_KEYS);
 }
 
-/** The checked program at `draft`, with the mode of the present one; it has not been run yet. */
+/** Writes the verified executable to `draft` with the mode of the current one. Does not run it. */
 async function unpack(origin: Origin, sum: string, draft: string, program: string): Promise<void> {
   const name = printable(origin.name);
   const bytes = await origin.read();
   const actual = createHash("sha256").update(bytes).digest("hex");
   if (actual !== sum)
     throw new UserError(
-      `${name} is not what it should be: its SHA-256 is ${actual}, not ${sum}`,
+      `Checksum mismatch for ${name}: its SHA-256 is ${actual}, expected ${sum}`,
       "nothing was changed; download it again",
     );
   using file = createDraft(draft);
   await extractProgram(origin.name, bytes, file.write);
   const format = readFormat(readHead(draft));
   const own = readFormat(readHead(program));
-  if (!format) throw new UserError(`${name} is no program`, "name a release's archive, or its binary");
+  if (!format) throw new UserError(`${name} is not an rt release`, "pass a release archive or binary");
   if (describeFormat(format) !== describeFormat(own!))
     throw new UserError(
       `${name} is for ${describeFormat(format)}`,
-      `this is ${describeFormat(own!)}: name the archive for that`,
+      `pass the archive for ${describeFormat(own!)}`,
     );
   file.finish(statSync(program).mode & 0o777);
 }
 
-/** Bytes of a program that say for which system it is. */
+/** Bytes at the start of an executable that are sufficient to read its format. */
 const HEAD = 1024 * 1024;
 
 function readHead(path: string): Uint8Array {

@@ -1,12 +1,10 @@
-// For which system a program is, read from its first bytes: ELF, Mach-O or PE.
-//
-// What this program itself is for is read the same way, so that nothing has to be asked of the system: two programs fit
-// the same machines when their formats are described alike.
+// Reads the operating system, CPU and C library of an executable from its first bytes: ELF, Mach-O or PE. This executable is
+// read in the same way: two executables are compatible if their descriptions are equal.
 
 export interface ProgramFormat {
   readonly system: "Linux" | "macOS" | "Windows";
   readonly machine: string;
-  /** The loader of the C library, on Linux. */
+  /** Path of the dynamic loader, on Linux. */
   readonly loader?: string;
 }
 
@@ -15,16 +13,16 @@ const MACHO_MACHINES: Readonly<Record<number, string>> = { 0x01000007: "x64", 0x
 const PE_MACHINES: Readonly<Record<number, string>> = { 0x8664: "x64", 0xaa64: "arm64" };
 const PT_INTERP = 3;
 const SEGMENT_SIZE = 56;
-const SMALLEST = 1024; // bytes
-const LONGEST_PATH = 4096; // bytes
+const MIN_SIZE = 1024; // bytes
+const MAX_PATH = 4096; // bytes
 
 /**
- * Undefined for what is no program of these systems.
- * @param program its first megabyte will do
+ * Returns undefined for any other content.
+ * @param program the executable, or its first megabyte
  */
 export function readFormat(program: Uint8Array): ProgramFormat | undefined {
   const bytes = Buffer.from(program.buffer, program.byteOffset, program.length);
-  if (bytes.length < SMALLEST) return undefined;
+  if (bytes.length < MIN_SIZE) return undefined;
   const magic = bytes.readUInt32LE(0);
   if (magic === 0x464c457f) {
     const loader = readLoader(bytes);
@@ -52,7 +50,7 @@ function readLoader(elf: Buffer): string | undefined {
     if (elf.readUInt32LE(segment) !== PT_INTERP) continue;
     const start = elf.readBigUInt64LE(segment + 8);
     const size = elf.readBigUInt64LE(segment + 32);
-    if (size > LONGEST_PATH || start + size > elf.length) return undefined;
+    if (size > MAX_PATH || start + size > elf.length) return undefined;
     return elf.toString("latin1", Number(start), Number(start + size) - 1);
   }
   return undefined;

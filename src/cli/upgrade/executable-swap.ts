@@ -1,31 +1,32 @@
-// Puts a program in the place of another, which may be running, and keeps the other.
+// Replaces an executable, which may be running, with another one, and keeps the previous one for a rollback.
 //
-// A rename within a directory is one step: whoever starts rt gets the old one or the new one, whole. Windows does not
-// let a running program be overwritten, but lets it be renamed; there, for a moment, there is none.
+// Invariants:
+// - Another process that starts rt gets the old or the new executable, complete: the rename within a directory is atomic.
+// Non-obvious:
+// - Windows can rename a running executable but not overwrite it, so for a short time none exists under the name.
 import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
-import { inWorkspace } from "./staging-directory.ts";
+import { withStagingDirectory } from "./staging-directory.ts";
 
-/** `rt.previous`, and `rt.previous.exe`: Windows starts only what ends so. */
+/** Returns `rt.previous`, or `rt.previous.exe` on Windows, which starts only files with that extension. */
 function previousOf(program: string): string {
   const { name, ext } = parse(program);
   return ext === ".exe" ? join(dirname(program), `${name}.previous${ext}`) : `${program}.previous`;
 }
 
-/** Milliseconds for a program to say its version. */
-const PATIENCE = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * @param patience milliseconds
- * @throws Failure when it does not start, or is something else than rt
+ * Runs the executable with --version and returns its version.
+ * @throws UserError if it does not start or prints no version
  */
-export function readVersion(program: string, patience = PATIENCE): string {
+export function readVersion(program: string, timeoutMs = DEFAULT_TIMEOUT_MS): string {
   const { stdout, status, signal, error } = spawnSync(program, ["--version"], {
     encoding: "utf8",
-    timeout: patience,
+    timeout: timeoutMs,
     killSignal: "SIGKILL",
     stdio: ["ignore", "pipe", "ignore"],
     windowsHide: true,
@@ -34,29 +35,30 @@ export function readVersion(program: string, patience = PATIENCE): string {
   if (status === 0 && /^\d+\.\d+\.\d+[\w.+-]*$/.test(version)) return version;
   const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
   throw new UserError(
-    `The new rt does not start here (${status === 0 ? "it says no version" : reason})`,
+    `The new rt does not start on this machine (${status === 0 ? "it printed no version" : reason})`,
     "nothing was changed",
   );
 }
 
 /**
- * The draft becomes the program, and the program the previous one.
- * @param draft in a folder of its own, where more can be put
+ * Renames the draft to the program, and the program to the previous one.
+ * @param draft a file in the staging directory, which also receives temporary links
+ * @throws UserError
  */
 export function swap(draft: string, program: string): void {
   const previous = previousOf(program);
   try {
-    // Made elsewhere first, so that there is a previous one at every moment.
-    const kept = `${draft}.previous`;
-    linkSync(program, kept);
-    renameSync(kept, previous);
+    // The link is created in the staging directory and renamed, so that a previous version exists at every moment.
+    const link = `${draft}.previous`;
+    linkSync(program, link);
+    renameSync(link, previous);
     renameSync(draft, program);
   } catch {
     swapByRenaming(draft, program, previous);
   }
 }
 
-/** Where there are no links, or the program cannot be overwritten. */
+/** Fallback for file systems without hard links and for executables that cannot be overwritten. */
 function swapByRenaming(draft: string, program: string, previous: string): void {
   try {
     rmSync(previous, { force: true });
@@ -76,15 +78,18 @@ function cannotReplace(program: string, error: unknown): UserError {
   return new UserError(`Cannot replace ${printable(program)} (${(error as NodeJS.ErrnoException).code})`);
 }
 
-/** The previous program and the present one change places, so that it can be undone too. */
+/**
+ * Swaps the previous and the current executable, so that a rollback can be undone as well. Returns the restored version.
+ * @throws UserError
+ */
 export async function restore(program: string): Promise<string> {
   const previous = previousOf(program);
   if (!existsSync(previous))
-    throw new UserError(`There is no earlier rt beside ${printable(program)}`, "an upgrade leaves one");
+    throw new UserError(`No previous version of ${printable(program)} exists`, "only rt upgrade creates one");
   const version = readVersion(previous);
-  return await inWorkspace(program, (folder) => {
+  return await withStagingDirectory(program, (folder) => {
     const draft = join(folder, basename(program));
-    takeUp(previous, draft, program);
+    stagePrevious(previous, draft, program);
     try {
       swap(draft, program);
     } catch (error) {
@@ -95,8 +100,8 @@ export async function restore(program: string): Promise<string> {
   });
 }
 
-/** Where there are links, the previous one keeps its name until another gets it. */
-function takeUp(previous: string, draft: string, program: string): void {
+/** Links the previous executable to `draft`, so that it keeps its name until the swap. Renames it without hard links. */
+function stagePrevious(previous: string, draft: string, program: string): void {
   try {
     linkSync(previous, draft);
   } catch {

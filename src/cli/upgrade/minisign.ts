@@ -1,15 +1,16 @@
-// Signatures in the format of minisign: Ed25519 over the BLAKE2b-512 of a file, and over that signature together with a
-// comment, which can thus be trusted as well.
+// Verifies signatures in minisign's format: Ed25519 over the BLAKE2b-512 hash of a file, and a second signature over the
+// first one and the trusted comment.
 //
-// Contract: what is accepted is the text that the owner of a key made, but for its first line, which nobody signs. The
-// form is taken by the letter: there is one way to write each signature. The older kind, over the file itself, is
-// refused: nobody signs releases so.
+// Invariants:
+// - Everything but the untrusted comment in the first line is covered by a signature.
+// - Parsing is strict: each signature has exactly one valid encoding (not malleable).
+// - Legacy signatures over the unhashed file are rejected: no release uses them.
 import { createHash, createPublicKey, verify } from "node:crypto";
 
 export const PREHASHED = "ED";
 export const ALGORITHM = "Ed";
 const ID_LENGTH = 8;
-/** What DER puts in front of the 32 bytes of a public key. */
+/** DER prefix of an Ed25519 public key (SubjectPublicKeyInfo), before its 32 bytes. */
 const SPKI_START = Buffer.from("302a300506032b6570032100", "hex");
 
 export interface PublicKey {
@@ -23,20 +24,20 @@ export type SignatureVerdict =
   | { readonly isValid: false; readonly fault: "form" | "content" }
   | { readonly isValid: false; readonly fault: "key"; readonly key: string };
 
-/** Undefined unless it is the base64 of so many bytes, written in the one way. */
+/** Decodes canonical base64. Returns undefined if it is not canonical or not `length` bytes. */
 export function decode(text: string, length: number): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   return bytes.length === length && bytes.toString("base64") === text ? bytes : undefined;
 }
 
-/** @throws RangeError for what is no public key of minisign */
+/** @throws RangeError if it is not a minisign public key */
 export function readPublicKey(text: string): PublicKey {
   const bytes = decode(text, 2 + ID_LENGTH + 32);
-  if (bytes?.toString("latin1", 0, 2) !== ALGORITHM) throw new RangeError("Not a public key of minisign");
+  if (bytes?.toString("latin1", 0, 2) !== ALGORITHM) throw new RangeError("Not a minisign public key");
   return { id: bytes.subarray(2, 2 + ID_LENGTH), point: bytes.subarray(2 + ID_LENGTH) };
 }
 
-/** As minisign writes the name of a key. */
+/** Returns the key ID in minisign's notation. */
 export function nameKey(id: Uint8Array): string {
   return Buffer.from(id.toReversed()).toString("hex").toUpperCase();
 }
@@ -53,7 +54,7 @@ function isSigned(message: Uint8Array, { point }: PublicKey, signature: Uint8Arr
 const FORM =
   /^untrusted comment: [^\r\n]*\r?\n([^\r\n]+)\r?\ntrusted comment: ([^\r\n]*)\r?\n([^\r\n]+)(?:\r?\n)?$/;
 
-/** @param keys public keys, as minisign prints them */
+/** @param keys public keys in minisign's notation */
 export function checkSignature(
   content: Uint8Array,
   signatureFile: Uint8Array,

@@ -1,8 +1,8 @@
-// The keys that releases of rt are signed with: minisign's public keys, as `npm run release-key -- create` prints them.
+// Lists the minisign public keys that verify releases, as `npm run release-key -- create` prints them.
 //
-// Contract: these, in the program, are all that `rt upgrade` trusts; install.sh and install.ps1 are given the same when a
-// release is built. Nothing at run time adds to them. While the table is empty, a release counts only with --sha256.
-//
-// Two at most: the one that signs now, and the next. docs/releasing.md says how one follows the other.
+// Invariants:
+// - `rt upgrade` trusts only these keys; the build writes the same ones into install.sh and install.ps1.
+// - They are fixed at build time. With an empty list, a release is accepted only with --sha256.
+// - At most two: the current key and the next one. docs/releasing.md describes the rotation.
 
 export const RELEASE_KEYS: readonly string[] = [];

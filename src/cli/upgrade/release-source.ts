@@ -1,7 +1,9 @@
-// Where an upgrade comes from: an address or a file, and what is beside it.
+// Reads a release and its checksum files from a URL or a local path.
 //
-// Contract: nothing is read without bound. From https, no redirect leads to anything but https. Plain http is for what
-// the user has given the checksum of.
+// Invariants:
+// - Every read has a size limit.
+// - A redirect never leads from https to another scheme.
+// - Plain http is accepted only if the user passed the checksum.
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../user-error.ts";
@@ -9,43 +11,43 @@ import { CONNECTION } from "./tls-policy.ts";
 import { printable } from "../../printable.ts";
 
 export interface Origin {
-  /** The last part of its name, which the release's checksums know it by. */
+  /** Base name, which SHA256SUMS lists. */
   readonly name: string;
   read(): Promise<Uint8Array>;
   readBeside(name: string): Promise<Uint8Array>;
 }
 
-const MOST = { archive: 256 * 1024 * 1024, beside: 1024 * 1024 } as const; // bytes
-const MOST_REDIRECTS = 10;
+const MAX_SIZE = { archive: 256 * 1024 * 1024, beside: 1024 * 1024 } as const; // bytes
+const MAX_REDIRECTS = 10;
 const WITHOUT_SUMS =
-  "give the checksum with --sha256, or put SHA256SUMS and SHA256SUMS.minisig beside the file";
+  "pass the checksum with --sha256, or put SHA256SUMS and SHA256SUMS.minisig beside the file";
 
 /**
- * Reads nothing yet, but a file has to be there.
- * @param hasSum whether the user has given the checksum
- * @throws Failure for an address that nothing is fetched from
+ * Opens a source without reading it. A local file must exist.
+ * @param hasSum whether the user passed the checksum
+ * @throws UserError for an unsupported URL or a missing file
  */
 export function openOrigin(source: string, hasSum: boolean): Origin {
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source);
   const url = isAddress ? parseAddress(source) : undefined;
   if (!url || url.protocol === "file:") {
     const path = url ? pathOf(url) : resolve(source);
-    checkLocal(path, MOST.archive);
+    checkLocal(path, MAX_SIZE.archive);
     return {
       name: basename(path),
-      read: async () => readLocal(path, MOST.archive),
-      readBeside: async (name) => readLocal(join(dirname(path), name), MOST.beside, WITHOUT_SUMS),
+      read: async () => readLocal(path, MAX_SIZE.archive),
+      readBeside: async (name) => readLocal(join(dirname(path), name), MAX_SIZE.beside, WITHOUT_SUMS),
     };
   }
   if (url.protocol === "http:" && !hasSum)
     throw new UserError(
-      "Over http, anybody on the way could put something else in its place",
-      "use https, or give the checksum with --sha256",
+      "A download over http can be replaced by an attacker",
+      "use https, or pass the checksum with --sha256",
     );
   return {
     name: nameOf(url),
-    read: async () => await download(url, MOST.archive),
-    readBeside: async (name) => await download(new URL(name, url), MOST.beside, WITHOUT_SUMS),
+    read: async () => await download(url, MAX_SIZE.archive),
+    readBeside: async (name) => await download(new URL(name, url), MAX_SIZE.beside, WITHOUT_SUMS),
   };
 }
 
@@ -57,18 +59,18 @@ function parseAddress(source: string): URL {
   const url = URL.parse(source);
   if (!url || !(isWeb(url) || url.protocol === "file:"))
     throw new UserError(
-      `"${url ? describe(url) : printable(source)}" is no address that rt can fetch from`,
-      "use https, or a file",
+      `Unsupported URL "${url ? describe(url) : printable(source)}"`,
+      "use an https URL or a file",
     );
   return url;
 }
 
-/** The last part of an address, as a file is named; throws for an address that stands for no text. */
+/** Returns the decoded last segment of a URL. @throws UserError for an invalid percent encoding */
 function nameOf(url: URL): string {
   try {
     return decodeURIComponent(url.pathname.split("/").at(-1)!);
   } catch {
-    throw new UserError(`"${describe(url)}" is no address that rt can fetch from`, "write a % as %25");
+    throw new UserError(`Invalid percent encoding in "${describe(url)}"`, "write a % as %25");
   }
 }
 
@@ -76,11 +78,11 @@ function pathOf(url: URL): string {
   try {
     return Bun.fileURLToPath(url);
   } catch {
-    throw new UserError(`"${describe(url)}" is no address of a file here`, "give its path instead");
+    throw new UserError(`"${describe(url)}" is not the URL of a local file`, "use its path instead");
   }
 }
 
-/** As it is shown: without the user and password that may be in it. */
+/** Formats a URL for messages, without user name and password. */
 function describe(url: URL): string {
   const shown = new URL(url);
   shown.username = shown.password = "";
@@ -90,11 +92,11 @@ function describe(url: URL): string {
 function tooLarge(name: string, most: number): UserError {
   return new UserError(
     `${name} is larger than ${most / 1024 / 1024} MB`,
-    "nothing was changed; a release is smaller",
+    "nothing was changed; pass a release archive",
   );
 }
 
-/** @throws Failure unless it is a file of no more than so many bytes */
+/** @throws UserError unless it is a file of at most `most` bytes */
 function checkLocal(path: string, most: number, hint?: string): void {
   const name = printable(path);
   let stats;
@@ -120,15 +122,15 @@ function cannotRead(path: string, error: unknown, hint?: string): UserError {
   return new UserError(`Cannot read ${printable(path)} (${(error as NodeJS.ErrnoException).code})`, hint);
 }
 
-/** One request; what follows from the answer is decided by who asked. */
+/** Sends one request without following redirects. */
 async function request(url: URL): Promise<Response> {
   return await fetch(url, { ...CONNECTION, redirect: "manual" });
 }
 
-/** @param hint what to do when it is not there */
+/** @param hint the hint for an unsuccessful status */
 async function download(url: URL, most: number, hint?: string): Promise<Uint8Array> {
   try {
-    const response = await follow(url);
+    const response = await followRedirects(url);
     if (response.ok) return await readBody(response, url, most);
     throw new UserError(`Cannot download ${describe(url)} (status ${response.status})`, hint);
   } catch (error) {
@@ -141,10 +143,10 @@ async function download(url: URL, most: number, hint?: string): Promise<Uint8Arr
   }
 }
 
-/** The first answer that is no redirect. */
-async function follow(start: URL): Promise<Response> {
+/** Follows redirects and returns the first other response. */
+async function followRedirects(start: URL): Promise<Response> {
   let url = start;
-  for (let left = MOST_REDIRECTS; ; left -= 1) {
+  for (let remaining = MAX_REDIRECTS; ; remaining -= 1) {
     const response = await request(url);
     const location = response.headers.get("location");
     if (response.status < 300 || response.status > 399 || location === null) return response;
@@ -152,11 +154,11 @@ async function follow(start: URL): Promise<Response> {
     const next = URL.parse(location, url);
     if (!next || !isWeb(next) || (url.protocol === "https:" && next.protocol !== "https:"))
       throw new UserError(
-        `${describe(start)} leads from https to ${next ? describe(next) : "an address that is none"}`,
-        "nothing was changed; use an address that stays with https",
+        `${describe(start)} redirects from https to ${next ? describe(next) : "an invalid URL"}`,
+        "nothing was changed; use a URL that redirects to https only",
       );
-    if (left === 0)
-      throw new UserError(`${describe(start)} leads from one address to the next`, "nothing was changed");
+    if (remaining === 0)
+      throw new UserError(`Too many redirects from ${describe(start)}`, "nothing was changed");
     url = next;
   }
 }

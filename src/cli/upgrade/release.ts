@@ -1,7 +1,7 @@
-// What a release says of its files: SHA256SUMS, signed, with the version in the comment of the signature.
+// Verifies a release: SHA256SUMS, its signature, and the version in the signature's trusted comment.
 //
-// The version is in what is signed so that an older release, put in the place of a newer one with all its signatures, is
-// known for what it is before anything of it is run.
+// Non-obvious:
+// - The version is signed, so that an old release offered as a new one is detected before it runs (downgrade attack).
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { checkSignature } from "./minisign.ts";
@@ -9,20 +9,20 @@ import { checkSignature } from "./minisign.ts";
 export const SUMS = "SHA256SUMS";
 export const SIGNATURE = "SHA256SUMS.minisig";
 
-/** The comment that a release of this version is signed with. */
+/** Returns the trusted comment for a version. */
 export function commentOf(version: string): string {
   return `rt ${version}`;
 }
 
 export interface Expected {
   readonly version: string;
-  /** SHA-256, in small hexadecimal digits. */
+  /** SHA-256 in lowercase hexadecimal. */
   readonly sum: string;
 }
 
 /**
- * What the release says of one file.
- * @throws Failure when it is not signed with one of the keys, or does not have the file
+ * Returns the signed version and checksum of one file.
+ * @throws UserError if no key verifies the signature, or SHA256SUMS does not list the file
  */
 export function readRelease(
   name: string,
@@ -33,18 +33,21 @@ export function readRelease(
   const verdict = checkSignature(sums, signature, keys);
   if (!verdict.isValid) {
     if (verdict.fault === "form")
-      throw new UserError(`${SIGNATURE} is no signature that rt can read`, "give the checksum with --sha256");
+      throw new UserError(
+        `${SIGNATURE} is not a valid minisign signature`,
+        "pass the checksum with --sha256",
+      );
     if (verdict.fault === "key")
       throw new UserError(
-        `${SUMS} is signed with the key ${verdict.key}, which this rt does not know`,
-        "a version in between may know it; or give the checksum with --sha256",
+        `${SUMS} is signed with the unknown key ${verdict.key}`,
+        "upgrade to an intermediate version first, or pass the checksum with --sha256",
       );
-    throw new UserError(`${SUMS} is not what was signed`, "nothing was changed; download it again");
+    throw new UserError(`Signature mismatch for ${SUMS}`, "nothing was changed; download it again");
   }
   const [, version] = /^rt (\d+\.\d+\.\d+\S*)$/.exec(verdict.comment) ?? [];
   if (!version)
     throw new UserError(
-      `${SUMS} is signed, but not as a release of rt: "${printable(verdict.comment)}"`,
+      `${SUMS} is signed, but not for a release of rt: "${printable(verdict.comment)}"`,
       "nothing was changed",
     );
   return { version, sum: findSum(Buffer.from(sums).toString(), name) };
@@ -55,5 +58,5 @@ function findSum(sums: string, name: string): string {
     const [, sum, file] = /^([0-9a-f]{64}) [ *](.+?)\r?$/i.exec(line) ?? [];
     if (file === name) return sum!.toLowerCase();
   }
-  throw new UserError(`${SUMS} has no checksum of ${printable(name)}`, "give it with --sha256");
+  throw new UserError(`${SUMS} has no checksum for ${printable(name)}`, "pass it with --sha256");
 }

@@ -1,8 +1,9 @@
-// The folder in which an upgrade makes what it will put in the place of the program: on the same file system, so that it
-// gets there in one step.
+// Creates the directory in which an upgrade prepares the new executable, beside the current one: on the same file system, so that
+// an atomic rename can replace it.
 //
-// It is removed whatever happens, also by who ends rt with Ctrl-C, unless rt is killed outright. So its name has the process
-// in it, and the next upgrade removes what belongs to no process any more.
+// Invariants:
+// - It is removed on every exit, also after Ctrl-C, except after SIGKILL. Its name contains the process ID, so that the next
+//   upgrade removes directories of processes that no longer exist.
 import {
   closeSync,
   fchmodSync,
@@ -23,12 +24,12 @@ const NAME = ".rt-upgrade-";
 const PATTERN = /^\.rt-upgrade-(\d+)-\w+$/;
 
 const HINTS: Readonly<Record<string, string>> = {
-  EACCES: "whoever installed rt there can upgrade it",
-  EPERM: "whoever installed rt there can upgrade it",
-  EROFS: "whoever installed rt there can upgrade it",
+  EACCES: "upgrade as the user who installed rt",
+  EPERM: "upgrade as the user who installed rt",
+  EROFS: "upgrade as the user who installed rt",
   ENOSPC: "nothing was changed; the disk is full",
   EDQUOT: "nothing was changed; the disk is full for this user",
-  EFBIG: "nothing was changed; files may not grow as large here (ulimit -f)",
+  EFBIG: "nothing was changed; the file size limit is too low (ulimit -f)",
 };
 
 export function cannotWrite(directory: string, error: unknown): UserError {
@@ -39,7 +40,7 @@ export function cannotWrite(directory: string, error: unknown): UserError {
   );
 }
 
-/** What upgrades that were killed have left. */
+/** Removes the staging directories of killed upgrades. */
 function removeAbandoned(directory: string): void {
   for (const name of readdirSync(directory)) {
     const [, owner] = PATTERN.exec(name) ?? [];
@@ -48,8 +49,8 @@ function removeAbandoned(directory: string): void {
   }
 }
 
-/** Calls `work` with a folder beside the program, and removes it. */
-export async function inWorkspace<Result>(
+/** Calls `work` with a new staging directory beside the program, and removes it. @throws UserError if it cannot be created */
+export async function withStagingDirectory<Result>(
   program: string,
   work: (folder: string) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -73,11 +74,11 @@ export async function inWorkspace<Result>(
 
 export interface StagedExecutable extends Disposable {
   write(bytes: Uint8Array): void;
-  /** What was written is on the disk, and may be run as `mode` says. */
+  /** Sets the mode and flushes the file to disk. */
   finish(mode: number): void;
 }
 
-/** @throws Failure, also from its methods, when the file cannot be written */
+/** @throws UserError, also from its methods, if the file cannot be written */
 export function createDraft(path: string): StagedExecutable {
   const attempt = <Result>(effect: () => Result): Result => {
     try {

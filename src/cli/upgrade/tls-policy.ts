@@ -1,8 +1,9 @@
-// How an upgrade connects: certificates are verified whatever the environment says, since what is fetched takes rt's own
-// place. NODE_TLS_REJECT_UNAUTHORIZED=0, which somebody has set for a server of their own, does not count here.
+// TLS settings of an upgrade. Certificates are always verified, because the download replaces rt: the environment variable
+// NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
 //
-// Proxies (HTTPS_PROXY, NO_PROXY) and additional authorities (NODE_EXTRA_CA_CERTS, SSL_CERT_FILE) are those of the
-// environment that rt was started with. The engine reads the authorities from libc, and proxies from process.env at each
-// fetch: src/cli/builtin-commands.ts has taken out of that what `.env` files said.
+// Non-obvious:
+// - Proxies (HTTPS_PROXY, NO_PROXY) and extra CAs (NODE_EXTRA_CA_CERTS, SSL_CERT_FILE) come from rt's original environment.
+//   The engine reads CAs from libc, and proxies from process.env at each fetch; src/cli/builtin-commands.ts has removed the
+//   values of `.env` files from it.
 
 export const CONNECTION = { tls: { rejectUnauthorized: true } } satisfies BunFetchRequestInit;

@@ -343,7 +343,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
       [["secrets", "env"], "rt secrets env --config=none.toml"],
       [["secrets", "get", "a", "b"], "rt secrets env --config=none.toml"],
       [["trust"], "rt trust --config=none.toml"],
-      [["doctor"], "rt help doctor says what it takes"],
+      [["doctor"], "see rt help doctor"],
     ] as const)
       for (const option of [[`--config=${file}`], ["--config", file], ["-c", file]])
         expect([words, await own([...option, ...words])]).toEqual([
@@ -351,7 +351,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
           {
             stdout: "",
             stderr:
-              `error: --config in front of "${words[0]}" is not read, since "${words[0]}" is a command of rt\n` +
+              `error: --config before "${words[0]}" has no effect, because "${words[0]}" is a command of rt\n` +
               `hint: ${line}\n`,
             status: 1,
           },
