@@ -1,17 +1,17 @@
-// Modules that only the build knows.
+// Types of virtual modules, which the build generates, and of packages without types.
 declare module "rt:preload" {
   const url: string;
   export default url;
 }
 
 declare module "rt:debugger" {
-  /** The names of files: src/debugger/bootstrap.ts with the runtime in it, and debugger-thread.ts. */
+  /** File names of the bundles: src/debugger/bootstrap.ts with the runtime, and debugger-thread.ts. */
   export const program: string;
   export const thread: string;
 }
 
 declare module "rt:debugger-texts" {
-  /** What is in them: modules. */
+  /** Source texts of the same bundles. */
   export const program: string;
   export const thread: string;
 }
@@ -23,9 +23,8 @@ declare module "rt:option-preload" {
 
 declare module "rt:pages" {
   /** The script and the style of each page of src/reporters/page. */
-  type Parts = import("./reporters/page/document.ts").PageParts;
-  export const run: Parts;
-  export const plan: Parts;
+  export const run: import("./reporters/page/document.ts").PageParts;
+  export const plan: import("./reporters/page/document.ts").PageParts;
 }
 
 declare module "rt:parts" {
@@ -39,7 +38,7 @@ declare module "rt:registry-addon" {
 }
 
 declare module "rt:texts" {
-  /** JSON of names and texts, compressed. */
+  /** File name of a zstd-compressed JSON object of names and texts. */
   const file: string;
   export default file;
 }

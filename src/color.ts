@@ -1,10 +1,10 @@
-// Whether what rt itself writes is in colour: the `$ command` of a script, lists, the reports of many.
+// Decides whether rt colours its own output: the `$ command` line of a script, lists and reports.
 
 /**
- * NO_COLOR beats FORCE_COLOR, with Node it is the other way round; both beat the terminal.
+ * NO_COLOR overrides FORCE_COLOR (in Node.js it is the other way round); both override the terminal check.
  *
- * @param variable looks one up in the environment that rt was started with
- * @param isTerminal asked when it matters, of the stream that is written to
+ * @param variable reads a variable of the environment that rt was started with
+ * @param isTerminal whether the output stream is a terminal; called only if no variable decides
  */
 export function wantsColor(
   variable: (name: string) => string | undefined,

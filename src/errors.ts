@@ -1,58 +1,55 @@
-// The error classes of the JavaScript API and the table of their codes, in one place so that the docs and
-// the tests read the same list.
+// Defines the error classes and error codes of the JavaScript API. The documentation and the tests read the same tables.
 //
-// Contract (specification, "Errors"): misuse throws a TypeError or RangeError with one of Node's codes;
-// a failing credential store rejects with a SecretsError. No message ever contains a credential's value,
-// a signing secret or a token.
+// Invariants (specification, "Errors"):
+// - Misuse throws a TypeError or RangeError with a Node.js code; a failing credential store rejects with a SecretsError.
+// - No message contains a credential's value, a signing secret or a token.
 
-/** Node's codes for a call that is wrong. */
+/** Node.js codes for misuse of the API. */
 export const MISUSE = {
-  ERR_INVALID_ARG_TYPE:
-    "An argument or option has the wrong type, or is a word that is not in the list of those allowed",
-  ERR_INVALID_ARG_VALUE:
-    "A text is of the right type but cannot be used: empty, with a NUL character, or with half a surrogate pair",
-  ERR_OUT_OF_RANGE: "A number or a length is outside its bounds",
+  ERR_INVALID_ARG_TYPE: "An argument or option has the wrong type, or is not one of the allowed words",
+  ERR_INVALID_ARG_VALUE: "A string is invalid: empty, or with a NUL character or a lone surrogate",
+  ERR_OUT_OF_RANGE: "A number or a length is out of range",
 } as const;
 
 export type MisuseCode = keyof typeof MISUSE;
 
-/** The errors that were made here, to be told from those of the program, which keep their traces. */
-const made = new WeakSet<object>();
+/** Errors created in this file. Errors of the user's program keep their stack traces. */
+const ownErrors = new WeakSet<object>();
 
-/** A wrong argument type, or a value outside a closed list. `code` is Node's. */
+/** Creates an error for a wrong argument type, or for a value outside a closed list. */
 export function typeError(code: MisuseCode, message: string): TypeError {
-  return remember(Object.assign(new TypeError(message), { code }));
+  return register(Object.assign(new TypeError(message), { code }));
 }
 
-/** A number or length outside its bounds. */
+/** Creates an error for a number or length that is out of range. */
 export function rangeError(message: string): RangeError {
-  return remember(Object.assign(new RangeError(message), { code: "ERR_OUT_OF_RANGE" as const }));
+  return register(Object.assign(new RangeError(message), { code: "ERR_OUT_OF_RANGE" as const }));
 }
 
-function isMade(error: unknown): error is Error {
-  return made.has(error as object);
+function isOwnError(error: unknown): error is Error {
+  return ownErrors.has(error as object);
 }
 
-function remember<E extends Error>(error: E): E {
-  made.add(error);
+function register<E extends Error>(error: E): E {
+  ownErrors.add(error);
   return error;
 }
 
 /**
- * Lets the trace of an error that was made here begin at the call that it answers, which `Error.captureStackTrace`
- * has taken down. Returns the error.
+ * Replaces the stack trace of an rt error with the caller's, so that it begins at the API call. Returns the error.
+ * @param caller an object on which `Error.captureStackTrace` recorded the call
  */
 export function traceFrom(error: unknown, caller: { readonly stack?: unknown }): unknown {
-  if (!isMade(error)) return error;
+  if (!isOwnError(error)) return error;
   const stack = readStack(caller);
-  // A program that formats traces itself (Error.prepareStackTrace) may make anything of them.
+  // A program's Error.prepareStackTrace may return any value.
   if (typeof stack !== "string") return error;
   const frames = stack.indexOf("\n");
-  error.stack = `${error.name}: ${error.message}${frames < 0 ? "" : stack.slice(frames).replace(NAMELESS, "$1<anonymous> ($2)")}`;
+  error.stack = `${error.name}: ${error.message}${frames < 0 ? "" : stack.slice(frames).replace(ANONYMOUS_FRAME, "$1<anonymous> ($2)")}`;
   return error;
 }
 
-/** What formats it may throw. */
+/** Reads the stack. Returns undefined if the program's Error.prepareStackTrace throws. */
 function readStack(caller: { readonly stack?: unknown }): unknown {
   try {
     return caller.stack;
@@ -61,10 +58,10 @@ function readStack(caller: { readonly stack?: unknown }): unknown {
   }
 }
 
-/** Frames outside every function. What prints an uncaught error reads the text again, and wants a name in each. */
-const NAMELESS = /^(    at (?:async )?)([^(\n]+)$/gm;
+/** A frame outside every function. The engine parses the text when it prints an uncaught error, and requires a name. */
+const ANONYMOUS_FRAME = /^(    at (?:async )?)([^(\n]+)$/gm;
 
-/** What the caller passed, told by type alone: the value itself may be a secret. */
+/** Describes an argument by its type only: the value may be a secret. */
 export function describeType(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "undefined";
@@ -72,7 +69,7 @@ export function describeType(value: unknown): string {
   return `type ${typeof value}`;
 }
 
-/** Objects can be made to answer anything, or nothing: a getter or a Proxy that throws must not hide the mistake. */
+/** Returns "Object" if a getter or Proxy throws, so that the original mistake is still reported. */
 function constructorName(value: object): string {
   try {
     const { name } = value.constructor;
@@ -82,38 +79,39 @@ function constructorName(value: object): string {
   }
 }
 
-/** What can go wrong with a credential store, each the end of a code, and what a person can do. */
+/** Failures of a credential store. The key is the suffix of the error code; the remedy is for the user. */
 export const SECRETS_FAILURES = {
   UNAVAILABLE: {
-    meaning: "There is no store to talk to",
-    remedy: "`rt doctor` says what is missing and how to start it",
+    meaning: "No credential store is available",
+    remedy: "Run `rt doctor`: it shows what is missing and how to start it",
   },
   LOCKED: {
-    meaning: "The store is locked and nobody could be asked to unlock it",
-    remedy: "Unlock it in its own program, or log in to a desktop session; on a server see [CI](ci.md)",
+    meaning: "The store is locked, and no dialog can be shown to unlock it",
+    remedy:
+      "Unlock it in the store's application, or log in to a desktop session; on a server see [CI](ci.md)",
   },
-  CANCELED: { meaning: "A person declined the store's dialog", remedy: "Try again, and answer the dialog" },
+  CANCELED: { meaning: "The user declined the store's dialog", remedy: "Try again and confirm the dialog" },
   TIMEOUT: {
-    meaning: "The store, or a person, did not answer in time",
-    remedy: "Look for a dialog behind other windows; give `timeout` more milliseconds",
+    meaning: "The store or the user did not respond in time",
+    remedy: "Look for a dialog behind other windows; increase `timeout` (milliseconds)",
   },
   TOO_LARGE: {
-    meaning: "The store does not take a value of this size",
-    remedy: "Encrypt the data in a file and keep only its key in the store",
+    meaning: "The value exceeds the store's size limit",
+    remedy: "Encrypt the data in a file and store only its key",
   },
   DENIED: {
-    meaning: "The store refuses this program or user",
-    remedy: "Allow the program in the store's own settings; start it as the user the session belongs to",
+    meaning: "The store denies access to this program or user",
+    remedy: "Allow the program in the store's settings; run it as the user who owns the session",
   },
   PLATFORM: {
     meaning: "Any other error of the store",
-    remedy: "`cause` is the store's own code; `rt doctor` looks at the store",
+    remedy: "See the store's code in `cause`; run `rt doctor` to diagnose the store",
   },
 } as const satisfies Readonly<Record<string, { meaning: string; remedy: string }>>;
 
 export type SecretsFailure = keyof typeof SECRETS_FAILURES;
 
-/** A credential store that could not do what it was asked to. `cause` is the store's own code, where it gave one. */
+/** A failed operation of a credential store. `cause` is the store's error code, if it returned one. */
 export class SecretsError extends Error {
   override readonly name = "SecretsError";
   readonly code: `ERR_SECRETS_${SecretsFailure}`;
@@ -121,6 +119,6 @@ export class SecretsError extends Error {
   constructor(failure: SecretsFailure, message: string, cause?: string | number) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = `ERR_SECRETS_${failure}`;
-    remember(this);
+    register(this);
   }
 }

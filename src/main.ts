@@ -1,9 +1,9 @@
-// argv -> outcome -> exit code: the whole program in one reading, and the only place that ends the process.
+// Entry point: turns argv into an outcome and exits. This is the only module that ends the process.
 //
-// Surprising: there are three ways to a program's first line. `rt file.ts` and `rt run script`, without options, are
-// what people start most, and each hundredth of a millisecond counts there, so their plans are made by file-shortcut.ts and
-// script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
-// which decides the same.
+// Non-obvious:
+// - `rt file.ts`, `rt -` and `rt run script` without options have fast paths that do not load command-line.ts, because each
+//   hundredth of a millisecond counts: file-shortcut.ts, stdin-start.ts and script-start.ts.
+// - If a fast path cannot decide, command-line.ts handles the command line, with the same result.
 import { TRACED_NAME } from "../platform/tracing/contract/tracing.ts";
 import type { RunOutcome } from "./runner/outcome.ts";
 import { startInProcess } from "./runner/file/in-process.ts";

@@ -1,16 +1,16 @@
-// Writes rt's own text: answers to standard output, messages to standard error.
+// Writes rt's own text: results to standard output, messages to standard error.
 //
 // Invariants:
-// - The bytes go to the descriptor's position. Other programs that append to the same file move it.
-// - All bytes are written once, also to a pipe that does not block.
-//
-// Non-obvious: `Bun.write(Bun.stdout)` writes to a file at an offset of its own, and repeats bytes that a full pipe has taken.
+// - Bytes are written at the descriptor's position, which other processes that share the file also advance.
+// - Every byte is written exactly once, also to a non-blocking pipe.
+// Non-obvious:
+// - `Bun.write(Bun.stdout)` is not used: it keeps a separate file offset, and repeats bytes that a full pipe already accepted.
 import { host } from "../platform/processes/process.ts";
 import { outputs } from "../platform/terminal/output.ts";
 import { wantsColor } from "./color.ts";
 import { UserError } from "./user-error.ts";
 
-const PATIENCE = 1000; // ms until the descriptor is tried again
+const RETRY_DELAY_MS = 1000; // longest wait before the next attempt
 
 const encoder = new TextEncoder();
 
@@ -19,30 +19,30 @@ export function writeOwn(descriptor: 1 | 2, data: string | Uint8Array): void {
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
   for (let start = 0; start < bytes.length;) {
     const count = outputs.writeSome(descriptor, bytes.subarray(start));
-    if (count === 0) outputs.awaitWritable(descriptor, PATIENCE);
+    if (count === 0) outputs.awaitWritable(descriptor, RETRY_DELAY_MS);
     start += count;
   }
 }
 
 /**
- * Prints a line to standard output. A reader that has gone needs no more.
- * @throws Failure
+ * Prints a line to standard output. Ignores EPIPE: the reader has closed the pipe.
+ * @throws UserError
  */
 export function printLine(text: string): void {
   try {
     writeOwn(1, `${text}\n`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EPIPE") throw new UserError(`Standard output could not be written (${code})`);
+    if (code !== "EPIPE") throw new UserError(`Cannot write to standard output (${code})`);
   }
 }
 
-/** Writes text to standard error. A failure is ignored: there is no other place to report it. */
+/** Writes text to standard error. Ignores a failure, which could not be reported. */
 export function report(text: string): void {
   try {
     writeOwn(2, text);
   } catch {
-    // See above.
+    // Standard error is the last resort.
   }
 }
 

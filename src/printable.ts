@@ -8,14 +8,14 @@
 // Non-obvious:
 // - A joiner (U+200D) stays, because emoji contain it.
 
-/** What a terminal, a log or a reader may take for more than a letter. */
+/** Characters that a terminal or log may interpret, or that are invisible. */
 const INVISIBLE = /[\x7f-\x9f\u2028\u2029\ufeff]|\p{Bidi_Control}|\p{Surrogate}/gu;
 
 function code(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Nearly all text is: the engine takes milliseconds to make the first pattern of the properties of characters. */
+/** Fast path for printable ASCII: the engine takes milliseconds to compile the first pattern with Unicode properties. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -35,12 +35,12 @@ function escapeServiceCommands(text: string): string {
     .replace(/##(?=[a-z]*\[)/gi, "\\u0023#");
 }
 
-/** One line of text that shows what is in it. */
+/** Returns the text on one line, with an unambiguous notation for escaped characters. */
 export function printable(text: string): string {
   return oneLine(text.replaceAll("\\", "\\\\"));
 }
 
-/** The same for what is copied from where it is shown (commands, paths in messages): a backslash stays one. */
+/** Like printable(), but keeps backslashes: for text that users copy, such as commands and paths. */
 export function oneLine(text: string): string {
   if (isPlain(text)) return escapeServiceCommands(text);
   return escapeServiceCommands(text)
@@ -48,12 +48,12 @@ export function oneLine(text: string): string {
     .replace(INVISIBLE, code);
 }
 
-/** Text in quotes, for a line of several texts: no text ends its quotes early, and each blank in it is a space. */
+/** Returns the text in quotes, for a line of several texts. Quotes inside are escaped; the only white space is U+0020. */
 export function quoted(text: string): string {
   return escapeJson(JSON.stringify(text)).replace(/[^\S ]/g, code);
 }
 
-/** JSON text in which nothing is invisible; it parses to the same value. */
+/** Escapes invisible characters in JSON text; the result parses to the same value. */
 export function escapeJson(json: string): string {
   const visible = isPlain(json) ? json : json.replace(INVISIBLE, code);
   return escapeServiceCommands(visible); // in JSON a "#" is inside a string

@@ -1,13 +1,13 @@
-// A process by its number, as names of files have it: what a process that was killed has left is known by that nobody has
-// the number any more. It may have gone to another process meanwhile; then what was left stays until that one has ended.
+// Checks whether a process ID is in use. File names contain the ID of their owner; a file without a live owner is stale. If the
+// system has reused the ID, the file remains until that process exits.
 
-/** What systems hand out is lower; no call of theirs takes more. */
-const MOST = 2 ** 31 - 1;
+/** Largest pid_t. No system assigns a larger process ID. */
+const MAX_PID = 2 ** 31 - 1;
 
-/** Also for a process of somebody else's, which this one may not signal. What can be no number of a process is free. */
+/** Returns true also for another user's process, which this one may not signal. Returns false for an invalid process ID. */
 export function isPidInUse(pid: number): boolean {
-  // Of 0 and of those below it the system says that they are there: it takes them for groups of processes.
-  if (!Number.isInteger(pid) || pid < 1 || pid > MOST) return false;
+  // kill() interprets 0 and negative numbers as process groups, so it would succeed.
+  if (!Number.isInteger(pid) || pid < 1 || pid > MAX_PID) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {

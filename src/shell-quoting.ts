@@ -1,17 +1,17 @@
-// Writes an argument so that a shell hands it to the program byte for byte.
+// Quotes an argument so that a shell passes it to the program byte for byte.
 //
-// Surprising: patterns stand where they are used. Those of a module are made whenever it is loaded, and this one is at every
-// start of a script.
+// Non-obvious:
+// - Regular expressions are inside the functions: module-level ones are compiled on load, and every script start loads this file.
 
-/** Leaves the quotes for a command that writes the bytes, which the text of a command cannot hold. */
+/** Closes the quotes around a command substitution that prints the bytes: command text cannot contain invalid UTF-8. */
 function printBytes(characters: string): string {
   const octal = (character: string) => `\\${(character.charCodeAt(0) - 0xdc00).toString(8)}`;
   return `'"$(printf '${Array.from(characters, octal).join("")}')"'`;
 }
 
-/** For bash, sh, zsh and the built-in shell: in single quotes nothing has a meaning but the quote itself. */
+/** Quotes for bash, sh, zsh and the built-in shell. Inside single quotes only the single quote is special. */
 export function quoteArgument(argument: string): string {
-  // zsh looks for a command where a word begins with an equals sign.
+  // zsh expands a word that begins with "=" to the path of a command.
   if (/^(?!=)[A-Za-z0-9_@%+=:,./-]+$/.test(argument)) return argument;
   const quoted = `'${argument.replaceAll("'", `'\\''`)}'`;
   // Bytes that are not UTF-8; see `exactArguments` of platform/processes/contract/process.ts.

@@ -1,6 +1,6 @@
-// The file extensions that rt runs as code, and those that users name by mistake.
+// Lists the file extensions that rt runs as code, and data files that users pass by mistake.
 
-/** What the engine runs as code. */
+/** Extensions that the engine runs as code. */
 export const SOURCE_EXTENSIONS: readonly string[] = [
   ".js",
   ".jsx",
@@ -12,10 +12,10 @@ export const SOURCE_EXTENSIONS: readonly string[] = [
   ".cts",
 ];
 
-/** What only the engine's own entry point understands: a WebAssembly module, a page to serve. */
+/** Extensions that only the engine's own entry point handles: a WebAssembly module, a page to serve. */
 export const ENGINE_EXTENSIONS: readonly string[] = [".wasm", ".html"];
 
-/** Files that people name by mistake, and what to call them. */
+/** Data files, with their format's name for the error message. */
 export const DATA_EXTENSIONS: Readonly<Record<string, string>> = {
   ".json": "json",
   ".jsonc": "json",
@@ -27,9 +27,9 @@ export const DATA_EXTENSIONS: Readonly<Record<string, string>> = {
   ".md": "text",
 };
 
-/** Lower case, with its dot; "" when there is none. */
+/** Returns the extension in lower case with its dot; "" without one. */
 export function extensionOf(path: string): string {
-  // Without `Math`, which the engine makes when it is first named.
+  // Avoids `Math`, which the engine creates at its first use.
   const dot = path.lastIndexOf(".");
   const before = path[dot - 1];
   if (dot <= 0 || before === "/" || before === "\\") return "";

@@ -1,13 +1,14 @@
-// What the user of the command line can mend: one line on stderr, and a hint where there is one. Everything else that is
-// thrown is a fault of rt's own and keeps its stack trace.
+// An error that the user can resolve: printed as one error line and hints. Any other exception is a bug in rt and keeps its
+// stack trace.
 //
-// Surprising: there may be several copies of this class in the program (build/chunks.ts), so it is known by its name.
+// Non-obvious:
+// - The executable may contain several copies of this class (build/chunks.ts), so compare `name`, not the class.
 
 export class UserError extends Error {
   override readonly name = "Failure";
-  /** What to do about it; printed on a line of its own, or on one each. */
+  /** Imperative or command, printed on one line each. */
   readonly hint: string | readonly string[] | undefined;
-  /** What rt exits with. */
+  /** Exit code of rt. */
   readonly status: number;
 
   constructor(message: string, hint?: string | readonly string[], status = 1) {

@@ -1,4 +1,4 @@
-// The version of rt, from package.json: the bundler puts the text here.
+// The version of rt, which the bundler inlines from package.json.
 import { version } from "../package.json";
 
 export const VERSION: string = version;

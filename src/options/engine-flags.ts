@@ -1,15 +1,15 @@
-// The switches that the engine alone acts on, as one text. Called while the program is built (a macro), so that a start
-// knows them without the table that they stand in.
+// Lists the switches that only the engine handles, as one text. It runs at build time as a macro, so that a start does not load
+// the option table.
 import { OPTIONS } from "./options.ts";
 
-/** The first takes the place of a target, the second keeps rt as the engine's parent. */
-const NOT_ALONE = ["interactive", "hot"];
+/** Engine switches that rt handles as well: "interactive" replaces the target, "hot" keeps rt as the engine's parent. */
+const SHARED_SWITCHES = ["interactive", "hot"];
 
-/** " --smol --expose-gc ... ", to be looked into for " --smol ". */
+/** Returns " --smol --expose-gc ... ", in which the caller searches for " --smol ". */
 export function engineSwitches(): string {
   const switches = OPTIONS.filter(
     ({ name, by, value, forward, aliasOf, isHelped }) =>
-      by === "engine" && !value && !forward && !aliasOf && !isHelped && !NOT_ALONE.includes(name),
+      by === "engine" && !value && !forward && !aliasOf && !isHelped && !SHARED_SWITCHES.includes(name),
   );
   return ` ${switches.map(({ name }) => `--${name}`).join(" ")} `;
 }

@@ -1,26 +1,23 @@
-// Splits a command line into what is rt's and what is the target's. Pure: strings in, an Invocation out.
+// Splits a command line into rt's options, the target and the target's arguments. Pure: strings in, an Invocation out.
 //
-// Contract (specification, "Script runner command line", rule 1): options stand right after `rt`, or after
-// `run`, and before the target; everything behind the target is the target's and is not looked at. An
-// option that the table does not know is an error here, not silence.
-//
-// A program that starts itself gives options of Node.js; those that we do not know are the engine's to pass over, as it
-// does.
-//
-// Surprising: the table of options comes from the caller, who loads it only when there is an option to look up:
-// making it takes a tenth of a whole start, and most starts have none. `-` is a target (standard input), and with -e or -p there is no target, so that every word
-// that is not an option belongs to the evaluated code.
+// Invariants (specification, "Script runner command line", rule 1):
+// - Options are right after `rt` or `run` and before the target. Everything after the target is passed to it unparsed.
+// - An unknown option is an error. Exception: a program that starts itself through process.execPath passes Node.js options,
+//   which are forwarded to the engine.
+// Non-obvious:
+// - The caller passes the option table and loads it only if a word may be an option: creating it takes a tenth of a start.
+// - `-` is a target (standard input). With -e or -p there is no target: every later word is an argument of the code.
 import { COMMANDS } from "./commands.ts";
 import type { Option } from "./options.ts";
 import { findFault } from "./values.ts";
 
 export interface Given {
   readonly option: Option;
-  /** Absent for a switch, and for an option with an optional value that was given none. */
+  /** Absent for a switch, and for an omitted optional value. */
   readonly value?: string;
-  /** It comes from rtfig.toml, not from the command line. */
+  /** Set if the option comes from rtfig.toml, not from the command line. */
   readonly isConfigured?: true;
-  /** Of one from rtfig.toml: the file, its line and the key, for messages. */
+  /** Returns file, line and key of an option from rtfig.toml, for messages. */
   locate?(): string;
 }
 
@@ -31,15 +28,15 @@ export interface Invocation {
   /** A file, script, binary, command or "-". */
   readonly target?: string;
   readonly args: readonly string[];
-  /** Whatever else is given, it is answered and nothing is run; "version" comes first. */
+  /** An option that prints information instead of running anything. Of several, "version" has priority, then "revision". */
   readonly asksFor?: "version" | "revision" | "help" | undefined;
 }
 
-/** The user's command line is wrong: one line that says what, one that says what to do. */
+/** A usage error of the command line, printed as one error line and one hint line. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly hint: string | readonly string[] | undefined;
-  /** The word that was not understood and what it could have been, for a suggestion. */
+  /** The unknown word and the valid ones, for a "did you mean" suggestion. */
   readonly unknown: { word: string; known: readonly string[] } | undefined;
 
   constructor(
@@ -65,13 +62,14 @@ function checkValue(flag: string, option: Option, value: string): void {
   const fault = findFault(option, value);
   if (!fault) return;
   const { hint, example = option.default } = option.value!;
-  const shown = value === "" || example === undefined ? `write it as ${flag}=<${hint}>` : undefined;
-  throw new UsageError(`${flag} ${fault.reason}`, fault.hint ?? shown ?? `for example ${flag}=${example}`);
+  const usage = value === "" || example === undefined ? `write it as ${flag}=<${hint}>` : undefined;
+  throw new UsageError(`${flag} ${fault.reason}`, fault.hint ?? usage ?? `for example ${flag}=${example}`);
 }
 
-const FOREIGN = { by: "engine", group: "General execution", help: "" } as const;
+/** An unknown option that is forwarded to the engine. */
+const FORWARDED = { by: "engine", group: "General execution", help: "" } as const;
 
-/** Reads one option at `words[index]` and tells how many words it took. */
+/** Parses the option at `words[index]`. `width` is the number of words it consists of. @throws UsageError */
 function parseOption(
   words: readonly string[],
   index: number,
@@ -89,10 +87,10 @@ function parseOption(
     inline = word[2] === "=" ? word.slice(3) : word.slice(2);
   }
   if (!option && isOwnChild && word.startsWith("--"))
-    return { given: { option: { ...FOREIGN, name: flag.slice(2) }, value: inline }, width: 1 };
+    return { given: { option: { ...FORWARDED, name: flag.slice(2) }, value: inline }, width: 1 };
   if (!option) {
     const known = options.map(({ name }) => `--${name}`);
-    throw new UsageError(`Unknown option "${flag}"`, "rt help run lists the options", { word: flag, known });
+    throw new UsageError(`Unknown option "${flag}"`, "list the options: rt help run", { word: flag, known });
   }
   const name = `--${option.name}`;
   if (!option.value) {
@@ -108,15 +106,18 @@ function parseOption(
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 
-const ANSWERED = ["version", "revision", "help"] as const;
+const INFORMATION_OPTIONS = ["version", "revision", "help"] as const;
 
-/** Whether a word could be an option, so that parsing needs the table. */
+/** Returns true if a word may be an option, so that parsing needs the table. */
 export function mentionsOption(words: readonly string[]): boolean {
   for (const word of words) if (word[0] === "-" && word !== "-") return true;
   return false;
 }
 
-/** @param isOwnChild whether a program that we run has started us */
+/**
+ * @param isOwnChild whether a program run by rt started this process
+ * @throws UsageError
+ */
 export function parseCommandLine(
   words: readonly string[],
   table: readonly Option[],
@@ -143,7 +144,7 @@ export function parseCommandLine(
     if (command === undefined && word in COMMANDS) {
       command = word;
       index += 1;
-      // A tool reads the rest of the line itself.
+      // A tool parses the rest of the line itself.
       if (COMMANDS[word]!.by !== "run") break;
       continue;
     }
@@ -151,13 +152,13 @@ export function parseCommandLine(
   }
   const rest = words.slice(index);
   const names = options.map(({ option }) => option.name);
-  const asksFor = ANSWERED.find((name) => names.includes(name));
+  const asksFor = INFORMATION_OPTIONS.find((name) => names.includes(name));
   if (evaluates || (command !== undefined && COMMANDS[command]!.by !== "run"))
     return { options, command, args: rest, asksFor };
   return { options, command, target: rest[0], args: rest.slice(1), asksFor };
 }
 
-/** Drops what rtfig.toml gives where the command line gives an option of the same subject. */
+/** Removes configured options whose subject the command line also sets. */
 export function withoutOverridden<Each extends Given>(
   configured: readonly Each[],
   written: readonly Given[],
@@ -166,16 +167,16 @@ export function withoutOverridden<Each extends Given>(
   return configured.filter(({ option }) => option.subject === undefined || !subjects.has(option.subject));
 }
 
-/** What was given of one option, by whatever of its names. */
+/** All occurrences of one option, including its aliases. */
 export interface GivenOption {
-  /** The last value, as users expect of a repeated option; undefined for a switch. */
+  /** The last value, which wins for a repeated option; undefined for a switch. */
   readonly last: string | undefined;
   readonly all: readonly string[];
-  /** Whether it stands on the command line, and not in rtfig.toml alone. */
+  /** False if only rtfig.toml sets the option. */
   readonly isOnLine: boolean;
 }
 
-/** By the names of their rows. */
+/** Keyed by the option's name; aliases are resolved. */
 export type GivenOptions = ReadonlyMap<string, GivenOption>;
 
 export function collectOptions(options: readonly Given[]): GivenOptions {

@@ -1,14 +1,14 @@
-// Checks the value of an option, from the command line or from rtfig.toml.
+// Validates option values from the command line and from rtfig.toml.
 //
 // Invariants:
-// - An option that takes a value takes no empty one, except code (-e "") and values that may be left out.
-// - A value that comes from rtfig.toml may be a credential: the value of a definition is in no message.
+// - An option with a required value rejects an empty one, except code (-e "").
+// - A value from rtfig.toml may be a credential, so no message contains the value of a --define.
 import type { Option, Value } from "./options.ts";
 
-/** The part of a message behind the name of the option or key. */
+/** The part of an error message after the name of the option or key. */
 export interface Fault {
   readonly reason: string;
-  /** Valid for an option and for a key. */
+  /** Applies to an option and to a key alike. */
   readonly hint?: string;
 }
 
@@ -51,7 +51,7 @@ const CHECKS: Readonly<Record<NonNullable<Value["form"]>, (value: string) => Fau
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200C\u200D]*$/u;
 
-/** The engine substitutes "{}" for an empty value, and goes on after an error in a name. */
+/** Validates a --define. Without this check the engine substitutes {} for an empty value, and ignores an invalid name. */
 function checkDefinition(definition: string): Fault | undefined {
   const at = definition.search(/[:=]/);
   if (at < 0) return { reason: `needs a name, a colon and a value, not "${definition}"` };
@@ -60,7 +60,7 @@ function checkDefinition(definition: string): Fault | undefined {
   if (!name.split(".").every((part) => IDENTIFIER.test(part)))
     return { reason: `cannot substitute "${name}": it is not an identifier` };
   if (value.trim() === "")
-    return { reason: `needs a value for "${name}"`, hint: "an empty string is written as '\"\"'" };
+    return { reason: `needs a value for "${name}"`, hint: "write an empty string as '\"\"'" };
   try {
     new Bun.Transpiler({ define: { [name]: value } });
   } catch {
@@ -93,7 +93,7 @@ function isExtension(text: string): boolean {
   return /^\.[^\s/\\]+$/.test(text);
 }
 
-/** The names of a list with commas. */
+/** Splits a comma-separated list; trims the names and drops empty ones. */
 export function namesIn(list: string): string[] {
   return list
     .split(",")

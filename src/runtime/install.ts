@@ -1,7 +1,8 @@
-// Puts `rt` into a thread: the global, the module "rt", and both again into every Worker it starts.
+// Installs `rt` in a thread: the global, the module "rt", and both in every Worker that it starts.
 //
-// Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
-// is on the way of every start: nothing is made here that can wait until it is touched, the object itself neither.
+// Invariants:
+// - It runs before the user's first line, in the main thread and in each worker, for every way to run code.
+// - It is on the critical path of every start, so everything, including the `rt` object, is created at its first use.
 import type { DeferredModules } from "./modules/deferred-modules.ts";
 import type { LazyModules } from "./modules/lazy-modules.ts";
 import type { Rt } from "./rt.ts";
@@ -9,18 +10,18 @@ import { hookWorkerThreads } from "./worker-threads.ts";
 
 type RuntimeInstallOptions = WorkerOptions & { preload?: string | string[] };
 
-/** @param preload gives the URL of the script that a Worker must load first: see preload.ts. */
+/** @param preload returns the URL of the script that a Worker must load first (see preload.ts) */
 export function installRuntime(parts: LazyModules, late: DeferredModules, preload: () => string): void {
-  let made: Rt | undefined;
-  const rt = () => (made ??= late.createRt(parts));
-  const become = (value: unknown) =>
+  let instance: Rt | undefined;
+  const rt = () => (instance ??= late.createRt(parts));
+  const replaceAccessor = (value: unknown) =>
     void Object.defineProperty(globalThis, "rt", { value, configurable: true, writable: true });
   Object.defineProperty(globalThis, "rt", {
     get() {
-      become(rt());
-      return made;
+      replaceAccessor(rt());
+      return instance;
     },
-    set: become,
+    set: replaceAccessor,
     configurable: true,
   });
   Bun.plugin({
@@ -31,7 +32,7 @@ export function installRuntime(parts: LazyModules, late: DeferredModules, preloa
   });
   globalThis.Worker = new Proxy(Worker, {
     construct(target, args: [] | [string | URL, RuntimeInstallOptions?], newTarget) {
-      if (args.length === 0) return Reflect.construct(target, args, newTarget); // which throws
+      if (args.length === 0) return Reflect.construct(target, args, newTarget); // throws the engine's TypeError
       const [url, options] = args;
       const preloads = [preload(), ...[options?.preload ?? []].flat()];
       return Reflect.construct(target, [url, { ...options, preload: preloads }], newTarget);
@@ -40,7 +41,7 @@ export function installRuntime(parts: LazyModules, late: DeferredModules, preloa
   hookWorkerThreads(late, preload);
 }
 
-/** Those are rt's own; a program looks there for what it was itself compiled with. */
+/** Hides rt's embedded files: a program expects only files that it was compiled with. */
 export function hideEmbeddedFiles(): void {
   (Bun as { embeddedFiles: readonly Blob[] }).embeddedFiles = [];
 }

@@ -10,9 +10,9 @@ declare module "rt" {
     service: string;
     /** Account, 1 to 255 characters. */
     name: string;
-    /** Gives up waiting; the call rejects with the signal's reason. */
+    /** Aborts the call, which rejects with the signal's reason. */
     signal?: AbortSignal;
-    /** Milliseconds for the whole operation, time for a person to answer a dialog included. */
+    /** Milliseconds for the whole operation, including the time until the user confirms a dialog. */
     timeout?: number;
   }
 
@@ -23,14 +23,14 @@ declare module "rt" {
 
   /** New and experimental: the interface may change. @experimental */
   export interface Secrets {
-    /** The stored value, or null when there is none. */
+    /** Returns the stored value, or null if the credential does not exist. */
     get(options: SecretsOptions): Promise<string | null>;
     get(service: string, name: string): Promise<string | null>;
-    /** Stores a value in place of the one before. */
+    /** Stores a value and replaces the previous one. */
     set(options: SecretsSetOptions, value: string): Promise<void>;
     set(options: SecretsSetOptions & { value: string }): Promise<void>;
     set(service: string, name: string, value: string): Promise<void>;
-    /** True when a credential was deleted, false when there was none. */
+    /** Returns true if a credential was deleted, false if it did not exist. */
     delete(options: SecretsOptions & { value?: string }): Promise<boolean>;
     delete(service: string, name: string): Promise<boolean>;
   }
@@ -51,22 +51,22 @@ declare module "rt" {
   }
 
   export interface CSRFVerifyOptions {
-    /** The secret of generation, or several during a rotation; this thread's own by default. */
+    /** The secret used by generate(), or several during a rotation; by default the thread's random secret. */
     secret?: string | readonly string[];
-    /** Greatest age in milliseconds, whatever the token's own `expiresIn`. @default 86400000 */
+    /** Maximum age in milliseconds, regardless of the token's `expiresIn`. @default 86400000 */
     maxAge?: number;
     /** @default "base64url" */
     encoding?: "base64" | "base64url" | "hex";
     /** @default "sha256" */
     algorithm?: CSRFAlgorithm;
-    /** The principal of generation. */
+    /** The session ID passed to generate(). */
     sessionId?: string;
   }
 
   export interface CSRF {
-    /** A token with a nonce, a timestamp and an HMAC signature. */
+    /** Returns a token with a nonce, a timestamp and an HMAC signature. */
     generate(secret?: string, options?: CSRFGenerateOptions): string;
-    /** Whether a token is valid and unexpired; never throws for a bad token. */
+    /** Returns true if the token is valid and has not expired; never throws for an invalid token. */
     verify(token: string, options?: CSRFVerifyOptions): boolean;
   }
 

@@ -1,21 +1,20 @@
-// The `rt` object: everything the engine's own namespace has, with `secrets` and `CSRF` ours.
+// Creates the `rt` object: the engine's `Bun` namespace with rt's `secrets` and `CSRF`.
 //
-// Contract (specification, "Endpoints"): reachable as `rt` and as named exports of the module "rt" (module-exports.ts).
-// The stack trace of an error that a call ends with begins where the program made the call: what prints an uncaught
-// error shows the source of its first frame, and ours would be a page of minified code.
-//
-// A call reads its options before it returns. It validates the copy once its code is loaded.
-//
-// Surprising: making the object loads nothing. The methods of `secrets` and `CSRF` load their code when one is
-// first called.
+// Invariants (specification, "Endpoints"):
+// - It is available as the global `rt` and as named exports of the module "rt" (module-exports.ts).
+// - The stack trace of a rejected call begins at the program's call. An uncaught error prints the source of its first frame,
+//   which would otherwise be minified code.
+// - A call copies its options synchronously. It validates the copy after its code is loaded.
+// Non-obvious:
+// - Creating the object loads nothing. `secrets` and `CSRF` load their code at the first call.
 import type { CSRF } from "../csrf/csrf.ts";
 import type { Secrets } from "../secrets/api/secrets.ts";
 import type { LazyModules } from "./modules/lazy-modules.ts";
 
-/** A stack, taken down where the program called. */
+/** An object with the stack captured at the program's call. */
 type Caller = { readonly stack?: unknown };
 
-/** Bound now: test environments replace globals. */
+/** Captured at load: test environments replace globals. */
 const OwnError = Error;
 const { captureStackTrace } = OwnError;
 
@@ -25,12 +24,12 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 }
 
 export function createRt({ loadSecrets, loadCSRF }: LazyModules): Rt {
-  // Kept here: asking for a loaded module again takes longer than signing a token.
+  // Memoized: a second import of a loaded module takes longer than signing a token.
   let secrets: ReturnType<LazyModules["loadSecrets"]> | undefined;
   let csrf: ReturnType<LazyModules["loadCSRF"]> | undefined;
 
   async function perform(method: keyof Secrets, [first, ...rest]: [never], caller: Caller): Promise<never> {
-    // Before the first await: the program may use the same object for its next call.
+    // Copied before the first await, because the program may change the object for its next call.
     const args: [never] = [copyOptions(first) as never, ...rest];
     const loaded = await (secrets ??= loadSecrets());
     try {
@@ -64,16 +63,16 @@ export function createRt({ loadSecrets, loadCSRF }: LazyModules): Rt {
   return { __proto__: Bun, secrets: lateSecrets, CSRF: lateCSRF } as unknown as Rt;
 }
 
-/** The properties that an operation of `secrets` has, each read once; anything but an object as it is. */
+/** Copies the options of a `secrets` operation; reads each property once. Returns any other value unchanged. */
 function copyOptions(argument: unknown): unknown {
   if (typeof argument !== "object" || argument === null) return argument;
   const { service, name, signal, timeout, persist, value } = argument as Record<string, unknown>;
   return { service, name, signal, timeout, persist, value };
 }
 
-/** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */
+/** Captures the stack of the caller of `method`. An asynchronous method must call it before its first await. */
 function callerOf(method: Function): Caller {
-  // Of an error, it becomes a text when it is read: a program's Error.prepareStackTrace is not called for nothing.
+  // The stack of an Error is formatted when it is read, so a program's Error.prepareStackTrace runs only if needed.
   const caller = new OwnError();
   captureStackTrace(caller, method);
   return caller;

@@ -1,16 +1,17 @@
-// TypeScript in the REPL of --interactive, which is node:repl and reads JavaScript alone: there a line goes through the
-// transpiler that `bun repl` has, and declares what it declares for the lines that follow.
+// Adds TypeScript to the REPL of --interactive, which is node:repl and accepts only JavaScript. Lines are transpiled as in
+// `bun repl`; declarations become globals for the following lines.
 //
-// Contract: what is JavaScript is left to the REPL as it is, but for static imports, which that refuses. What is neither
-// one nor the other is the REPL's to refuse, and what has not ended yet is asked to go on.
-//
-// Surprising: the one that makes the REPL keeps it to itself, so it is met where it prepares its context. And it reads lines
-// that are not typed (a pipe's) while one before them is still awaited, which therefore wait here.
+// Invariants:
+// - Plain JavaScript is passed to the REPL unchanged, except static imports, which it rejects.
+// - The REPL reports invalid input. Incomplete input continues on the next line.
+// Non-obvious:
+// - The engine does not expose its REPLServer, so resetContext() is patched to get it.
+// - The REPL reads piped lines while an earlier one is pending, so they are queued here.
 import type { REPLEval, REPLServer } from "node:repl";
 
 type EvaluationResult = { readonly value?: unknown } | undefined;
 
-/** The REPL alone can have the end wait for what a line awaits. */
+/** Global through which the REPL itself awaits a pending result; only its own evaluation delays the end of input. */
 const PENDING = Symbol.for("rt:pending");
 const AWAIT_PENDING = '(await globalThis[Symbol.for("rt:pending")])?.value\n';
 
@@ -23,7 +24,7 @@ export function readTypeScript(): void {
   prototype.resetContext = function () {
     prototype.resetContext = resetContext;
     const evaluate = withTypes(this.eval, Recoverable);
-    Object.assign(this, this.terminal ? { eval: evaluate } : inTurn(this, evaluate));
+    Object.assign(this, this.terminal ? { eval: evaluate } : queueLines(this, evaluate));
     resetContext.call(this);
   };
 }
@@ -31,29 +32,29 @@ export function readTypeScript(): void {
 type LineQueue = Pick<REPLServer, "close" | "displayPrompt" | "emit" | "eval">;
 
 /**
- * Lines, and their end, come when the one before them has been answered, which is when there is a prompt again: an error has
- * no other sign. On a terminal the REPL waits by itself.
+ * Delays each line, and the end of input, until the previous line is complete. The prompt signals completion, because an error
+ * has no other event. On a terminal the REPL does this itself.
  */
-function inTurn(server: REPLServer, evaluate: REPLEval): LineQueue {
+function queueLines(server: REPLServer, evaluate: REPLEval): LineQueue {
   const emit = server.emit.bind(server) as (...words: unknown[]) => boolean;
   const displayPrompt = server.displayPrompt.bind(server);
   const close = server.close.bind(server);
   const waiting: (() => unknown)[] = [];
   let isBusy = false;
   let isClosed = false;
-  const goOn = () => {
+  const runNext = () => {
     while (waiting.length > 0 && !isBusy && !isClosed) waiting.shift()!();
   };
   return {
     emit(...words: unknown[]) {
       if (words[0] !== "line") return emit(...words);
       waiting.push(() => emit(...words));
-      goOn();
+      runNext();
       return true;
     },
     close() {
       if (isBusy) return void waiting.push(() => this.close());
-      isClosed = true; // by .exit, with lines behind it
+      isClosed = true; // drops the lines after .exit
       close();
     },
     eval(...words) {
@@ -63,14 +64,14 @@ function inTurn(server: REPLServer, evaluate: REPLEval): LineQueue {
     displayPrompt(isCursorKept) {
       isBusy = false;
       displayPrompt(isCursorKept);
-      queueMicrotask(goOn);
+      queueMicrotask(runNext);
     },
   };
 }
 
 function withTypes(evaluate: REPLEval, Recoverable: new (error: Error) => Error): REPLEval {
   const plain = new Bun.Transpiler({ loader: "js" });
-  // Not among the engine's own types: statements become an expression, declarations globals.
+  // `replMode` is missing in the engine's types: statements become an expression, declarations become globals.
   const options = { loader: "tsx", target: "bun", replMode: true } as Bun.TranspilerOptions;
   const typed = new Bun.Transpiler(options);
   return function (this: REPLServer, code, context, file, callback) {
@@ -105,7 +106,7 @@ function isPlain(code: string, plain: Bun.Transpiler): boolean {
 
 function run(script: string, filename: string): EvaluationResult | Promise<EvaluationResult> {
   const { constants, runInThisContext } = process.getBuiltinModule("node:vm");
-  // Imports are those of a file in the working directory.
+  // Imports are resolved as in a file of the working directory.
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   return runInThisContext(script, { filename, importModuleDynamically }) as
     EvaluationResult | Promise<EvaluationResult>;

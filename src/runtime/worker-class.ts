@@ -1,4 +1,4 @@
-// The internals of node:worker_threads that worker-threads.ts waits for: see there.
+// Hooks the internals of node:worker_threads, for worker-threads.ts, which explains the mechanism.
 const MODULE = "node:worker_threads";
 
 export function isLoading(): boolean {
@@ -15,22 +15,22 @@ export function hookClassDefinition(preload: () => string): void {
     get() {
       if (!isLoading()) return prototype;
       Object.defineProperty(EventEmitter, "prototype", descriptor);
-      return prototypeWithCue(prototype, preload);
+      return prototypeWithHook(prototype, preload);
     },
   });
 }
 
 export function hookLoadedClass(preload: () => string): void {
   const { prototype } = process.getBuiltinModule(MODULE).Worker;
-  Object.setPrototypeOf(prototype, prototypeWithCue(Object.getPrototypeOf(prototype) as object, preload));
+  Object.setPrototypeOf(prototype, prototypeWithHook(Object.getPrototypeOf(prototype) as object, preload));
 }
 
-function prototypeWithCue(prototype: object, preload: () => string): object {
+function prototypeWithHook(prototype: object, preload: () => string): object {
   return Object.create(prototype, {
     _events: {
       configurable: true,
       get() {
-        lendPreload(preload);
+        addInheritedPreload(preload);
         return undefined;
       },
       set(value) {
@@ -45,20 +45,20 @@ function prototypeWithCue(prototype: object, preload: () => string): object {
   }) as object;
 }
 
-function lendPreload(preload: () => string): void {
-  const takeBack = () => {
+function addInheritedPreload(preload: () => string): void {
+  const remove = () => {
     delete (Object.prototype as { preload?: unknown }).preload;
   };
   Object.defineProperty(Object.prototype, "preload", {
     configurable: true,
     enumerable: false,
     get() {
-      takeBack();
+      remove();
       return [preload()];
     },
     set(value) {
       Object.defineProperty(this, "preload", { value, configurable: true, enumerable: true, writable: true });
     },
   });
-  queueMicrotask(takeBack);
+  queueMicrotask(remove);
 }

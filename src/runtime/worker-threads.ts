@@ -1,26 +1,20 @@
-// Brings `rt` into the workers of node:worker_threads without loading that module.
+// Installs `rt` in the workers of node:worker_threads without loading that module, which would cost every program 3 ms.
 //
-// Its Worker class passes its options on to an internal constructor that cannot be replaced, and its exports
-// are fixed when it is imported; loading it early to patch it would cost every program three milliseconds.
-// So the hook waits at two properties that the module reads while it loads, each for one read only:
-//
-//   MessagePort.prototype.close   tells that the module is being evaluated
-//   EventEmitter.prototype        tells that its Worker class is being defined; it gets a prototype of its own,
-//                                 with a getter that EventEmitter reads when a Worker is constructed
-//
-// In a thread of node:worker_threads the module is there before our code; its class then gets such a prototype late.
-//
-// From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
-// option `preload` is inherited by every object. Anything that reads these properties in another situation
-// gets the ordinary value. test/runtime/rt.test.ts fails should the engine change its ways.
+// Non-obvious:
+// - The module's exports are fixed at import, and its Worker class passes its options to an internal constructor.
+// - So the hook is an accessor on two properties that the module reads while it loads, each for one read.
+//   `MessagePort.prototype.close` shows that the module is being evaluated, `EventEmitter.prototype` that Worker is being
+//   defined. Worker then inherits from a prototype with a getter that EventEmitter reads for each new Worker.
+// - That getter and the internal constructor run synchronously. In between, for one read, Object.prototype has `preload`.
+// - Inside a worker of node:worker_threads the module is already loaded; its class gets the prototype afterwards.
 import type { DeferredModules } from "./modules/deferred-modules.ts";
 
-/** The module puts a property of this name on MessagePort.prototype when it is loaded. */
-const TRACE = Symbol.for("nodejs.util.inspect.custom");
+/** The module adds this property to MessagePort.prototype when it loads. test/runtime/rt.test.ts fails if the engine changes. */
+const LOADED_MARK = Symbol.for("nodejs.util.inspect.custom");
 
 export function hookWorkerThreads(late: DeferredModules, preload: () => string): void {
   const port = MessagePort.prototype;
-  if (TRACE in port) return late.hookLoadedClass(preload);
+  if (LOADED_MARK in port) return late.hookLoadedClass(preload);
   const close = Object.getOwnPropertyDescriptor(port, "close");
   if (!close) return;
   Object.defineProperty(port, "close", {

@@ -32,7 +32,7 @@ test.skipIf(process.platform !== "linux").each(COMMANDS)(
   async (words) => {
     expect(await run(words, "> /dev/full")).toEqual({
       stdout: "",
-      stderr: "error: Standard output could not be written (ENOSPC)\n",
+      stderr: "error: Cannot write to standard output (ENOSPC)\n",
       status: words === "doctor" ? 2 : 1,
     });
   },

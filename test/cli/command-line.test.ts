@@ -61,7 +61,7 @@ testTranscripts("help and versions", [
     "--help",
     {
       args: ["--help"],
-      stdout: /rt \[options\] <file\|script>[\s\S]*\n  secrets .*\n[\s\S]*rt help run lists the options/,
+      stdout: /rt \[options\] <file\|script>[\s\S]*\n  secrets .*\n[\s\S]*Options: rt help run/,
     },
   ],
   ["-h", { args: ["-h"], stdout: /\n  run  / }],

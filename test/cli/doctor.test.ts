@@ -140,7 +140,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     const { of } = await examine(project, { TMPDIR: project.join("tmp") }, [...AS_OTHER, RT]);
     expect(of("cache")).toMatchObject({
       status: "warning",
-      found: expect.stringMatching(/\/cache\/rt\/scripts-\d+ cannot be written to \(EACCES\)$/),
+      found: expect.stringMatching(/^Cannot write to .*\/cache\/rt\/scripts-\d+ \(EACCES\)$/),
     });
     expect(of("debugger").found).toBe(`Cannot write to ${project.join("tmp")} (EACCES)`);
     for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o755);
@@ -152,7 +152,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
       name: "debugger",
       status: "warning",
       found: `Cannot write to ${ABSENT} (ENOENT)`,
-      remedy: "set TMPDIR to a folder that can be written to",
+      remedy: "set TMPDIR to a writable folder",
     });
     await using project = await createProject();
     const few = await examine(project, {}, ["sh", "-c", 'ulimit -n 200; exec "$0" "$@"', RT]);

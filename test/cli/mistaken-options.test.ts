@@ -23,7 +23,7 @@ testTranscripts("a mistake", [
     {
       args: ["--qqqqqqqq", "x"],
       status: 1,
-      stderr: 'error: Unknown option "--qqqqqqqq"\nhint: rt help run lists the options\n',
+      stderr: 'error: Unknown option "--qqqqqqqq"\nhint: list the options: rt help run\n',
     },
   ],
   [

@@ -87,7 +87,7 @@ describe("rt upgrade refuses", () => {
   });
 
   test("options that it does not have, and ones that do not go together", async () => {
-    await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
+    await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: see rt help upgrade/);
     for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
       await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback cannot be used with a file or another option\n/);
@@ -212,8 +212,8 @@ describe("rt upgrade refuses", () => {
   });
 
   test("a release that came over a network without protection", async () => {
-    await refuse(["http://example.invalid/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
-    await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
+    await refuse(["http://example.invalid/rt.tar.gz"], /^error: A download over http .*\nhint: use https/);
+    await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: A download over http .*\nhint: use https/);
     await refuse(["ftp://example.invalid/rt"], /^error: Unsupported URL "ftp:\S+"\n/);
   });
 
@@ -397,7 +397,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       await using other = await offer("rt", bytes);
       await refuse(
         [other.join("rt")],
-        `error: rt is for ${system}\nhint: this is Linux on x64 with glibc: name the archive for that\n`,
+        `error: rt is for ${system}\nhint: pass the archive for Linux on x64 with glibc\n`,
       );
     }
   });

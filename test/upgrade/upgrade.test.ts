@@ -125,7 +125,7 @@ describe("rt upgrade", () => {
     const before = home.join("bin", "rt.previous");
     await compileVersion(before, "0.0.9");
     expect(await upgrade("--rollback")).toEqual({
-      stdout: `rt is 0.0.9 again, at ${rt}\n`,
+      stdout: `Restored rt 0.0.9 at ${rt}\n`,
       stderr: "",
       status: 0,
     });

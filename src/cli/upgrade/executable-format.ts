@@ -1,5 +1,5 @@
-// Reads the operating system, CPU and C library of an executable from its first bytes: ELF, Mach-O or PE. This executable is
-// read in the same way: two executables are compatible if their descriptions are equal.
+// Reads the operating system, CPU and C library of an executable from its first bytes (ELF, Mach-O or PE). Two executables are
+// compatible if their descriptions are equal.
 
 export interface ProgramFormat {
   readonly system: "Linux" | "macOS" | "Windows";

@@ -1,9 +1,9 @@
-// Creates the directory in which an upgrade prepares the new executable, beside the current one: on the same file system, so that
-// an atomic rename can replace it.
+// Creates the directory in which an upgrade prepares the new executable. It is beside the current one, on the same file system,
+// so that a rename can replace it atomically.
 //
 // Invariants:
-// - It is removed on every exit, also after Ctrl-C, except after SIGKILL. Its name contains the process ID, so that the next
-//   upgrade removes directories of processes that no longer exist.
+// - It is removed on every exit, also after Ctrl-C, except after SIGKILL.
+// - Its name contains the process ID, so that the next upgrade removes directories whose process no longer exists.
 import {
   closeSync,
   fchmodSync,

@@ -3,7 +3,7 @@
 //
 // Non-obvious:
 // - Proxies (HTTPS_PROXY, NO_PROXY) and extra CAs (NODE_EXTRA_CA_CERTS, SSL_CERT_FILE) come from rt's original environment.
-//   The engine reads CAs from libc, and proxies from process.env at each fetch; src/cli/builtin-commands.ts has removed the
-//   values of `.env` files from it.
+// - The engine reads CAs from libc's environment, and proxies from process.env at each fetch.
+//   src/cli/builtin-commands.ts has removed the values of `.env` files from process.env.
 
 export const CONNECTION = { tls: { rejectUnauthorized: true } } satisfies BunFetchRequestInit;

@@ -1,6 +1,10 @@
-// Bun.build(), with the module "rt" where it is. A bundle leaves it to the rt that will run it; a program, as
-// `rt build --compile` makes them too, takes it along, and on Linux is put into the engine's own file, which rt's is not any
-// more (see compiled-program.ts). Everything else is the engine's.
+// Wraps Bun.build() so that built code can import the module "rt".
+//
+// Invariants:
+// - A bundle keeps the import external: the rt that runs the bundle provides the module.
+// - A compiled program (as with `rt build --compile`) contains the runtime; see compiled-program.ts. On Linux it is based on the
+//   stock engine's file, because rt's own executable is modified.
+// - Other options are passed to the engine unchanged.
 import type { LazyModules } from "../modules/lazy-modules.ts";
 
 type Build = typeof Bun.build;
@@ -12,7 +16,7 @@ export function hookBuild(parts: LazyModules): void {
       if (!config) return await original(config);
       const { external = [], compile, target } = config;
       const own = Array.isArray(external) ? { ...config, external: ["rt", ...external] } : config;
-      // For the browser it is a page that is compiled.
+      // With target "browser", `compile` produces an HTML page, not a program.
       return await (compile && target !== "browser" ? buildProgram(original, parts, own) : original(own));
     },
   };

@@ -1,8 +1,9 @@
-// The runtime in a program that was made with rt (see compiled-program.ts): what is loaded before the program's first line, and
-// before that of each of its threads. What few programs need, and most of them later, stays compressed in an option until then.
+// Preload of a program compiled with rt (see compiled-program.ts). It installs the runtime before the first line of the program
+// and of each of its threads. Deferred code stays compressed in an option until its first use.
 //
-// Surprising: it hides itself from the program, whose options are the ones that were compiled in after ours. A thread may be
-// given others, so its URL has the scripts in it.
+// Non-obvious:
+// - It removes rt's options from process.execArgv, so that the program sees only its own.
+// - A thread may receive other options, so its preload URL also contains the scripts.
 import { nameBuiltin } from "../modules/builtin-module.ts";
 import { createParts } from "../modules/evaluated-modules.ts";
 import { installRuntime } from "../install.ts";
@@ -12,14 +13,14 @@ import { evaluate } from "../preload/embedded-script.ts";
 
 const END = ";base64,";
 
-/** That of the module that evaluates this script. */
+/** The `import.meta` of the module that evaluates this script. */
 declare const importMeta: ImportMeta;
 
-/** As they stand in the option, or in a thread's URL. */
+/** Compressed scripts from the option; "" in a thread, whose URL contains them. */
 let packed = "";
 const options: string[] = [];
 const given = process.execArgv;
-// Not by methods of arrays, each of which the engine compiles when it is first called.
+// A loop instead of array methods: the engine compiles each method at its first call.
 for (let index = 0; index < given.length; index += 1) {
   const word = given[index]!;
   if (word.startsWith(SCRIPTS_OPTION)) packed = word.slice(SCRIPTS_OPTION.length);
@@ -48,7 +49,7 @@ installRuntime(
   },
   () => {
     const { path } = importMeta;
-    // Windows has turned the slashes of what it took for a path.
+    // On Windows the engine treats the URL as a path and replaces its slashes.
     const url = path.slice(path.indexOf("data:")).replaceAll("\\", "/");
     return packed === "" ? url : `${PROGRAM_URL_START}${packed}${url.slice(PROGRAM_URL_START.length)}`;
   },

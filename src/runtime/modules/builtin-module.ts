@@ -1,21 +1,20 @@
-// What programs are told of builtin modules names "rt" among them: tools leave those to the runtime, where they look for
-// every other name in node_modules.
+// Makes "rt" a builtin module for the program, so that tools do not search for it in node_modules.
 //
-// Contract: node:module's list, test and resolver, process.getBuiltinModule() and the resolvers of `Bun` answer for "rt" as they do for
-// "bun", in whichever way a program asks. The engine itself answers `require.resolve()`, and `import.meta.resolve()` cannot
-// be told (docs/tools.md).
-//
-// Surprising: an import of node:module copies its exports, so they have to be right before the program's first line; so
-// short a way is there to it that nothing is made here that the program would not make itself.
+// Invariants:
+// - node:module's builtinModules, isBuiltin() and resolver, process.getBuiltinModule() and Bun's resolvers handle "rt" like "bun".
+// Non-obvious:
+// - `require.resolve()` works without a hook, and `import.meta.resolve()` cannot be hooked (docs/tools.md).
+// - An import of node:module copies its exports, so they are changed before the program's first line. This is on the critical
+//   path, so it creates nothing that the engine has not created.
 const NAME = "rt";
 
 type ModuleCall = (...args: never[]) => unknown;
 
-/** Answers for "rt", and is the function itself for everything else: its name, its length, how it is printed. */
-function withRt<F extends ModuleCall>(original: F, answer: () => unknown): F {
+/** Wraps a function so that it handles "rt". A Proxy keeps the function's name, length and inspection. */
+function withRt<F extends ModuleCall>(original: F, resolve: () => unknown): F {
   return new Proxy(original, {
     apply: (_, self, args: readonly unknown[]) =>
-      args[0] === NAME ? answer() : Reflect.apply(original, self, args as never[]),
+      args[0] === NAME ? resolve() : Reflect.apply(original, self, args as never[]),
   });
 }
 
@@ -24,17 +23,17 @@ interface Resolving {
 }
 
 /**
- * What is assigned to this property the engine calls at each `require()`, so it is not assigned to: it is read otherwise, and
- * programs that put their own there still do.
+ * Replaces the getter of `_resolveFilename` instead of assigning to it: after an assignment the engine calls the function at
+ * each `require()`. A program can still assign its own resolver.
  */
 function nameForRequire(nodeModule: Resolving): void {
   const { get, set } = Object.getOwnPropertyDescriptor(nodeModule, "_resolveFilename")!;
   const original = nodeModule._resolveFilename;
-  const answering = withRt(original, () => NAME);
+  const wrapped = withRt(original, () => NAME);
   Object.defineProperty(nodeModule, "_resolveFilename", {
     get() {
       const current: unknown = get!.call(nodeModule);
-      return current === original ? answering : current;
+      return current === original ? wrapped : current;
     },
     set,
     enumerable: true,

@@ -1,6 +1,5 @@
-// What a thread needs of the runtime only if its program touches `rt` or starts threads of Node's kind. In the compiled
-// program's own process it is there; the preload, which is compiled anew in each process, carries it as a text that is
-// compiled when it is touched.
+// Collects the runtime code that a thread needs only if its program uses `rt` or node:worker_threads. In rt's own process it is
+// part of the executable. Other processes compile the preload, so it contains this code as a text that is compiled on first use.
 import { moduleExports } from "./module-exports.ts";
 import type { LazyModules } from "./lazy-modules.ts";
 import { createRt, type Rt } from "../rt.ts";

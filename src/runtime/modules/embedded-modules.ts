@@ -1,20 +1,19 @@
-// The same parts, for a process that was started as the engine: it cannot see the files embedded in this
-// program, but it can read the program itself, where the build has put the script of lazy-modules.ts, compressed,
-// between two marks.
+// Provides the modules of lazy-modules.ts to a process started as the engine, which cannot access the executable's embedded
+// files. It reads compressed scripts from the executable itself, where the build stores them between two marks.
 //
-// With it stand the same for the other systems, and what else a program is given that is made with rt: see compiled-program.ts.
-// The scripts have so much in common that this is half as large again as one of them.
-//
-// Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
-// because every kilobyte of a `data:` URL costs the start of every program that is run this way.
+// Non-obvious:
+// - The scripts for the other systems and for compiled programs (compiled-program.ts) are in the same block. They share most of
+//   their text, so the block is only half as large again as one script.
+// - The block is read when `secrets` or `CSRF` is first used (1 ms). It is not part of the preload, because every kilobyte of a
+//   `data:` URL slows each start.
 import { OWN_PROGRAM, OWN_SYSTEM, type System } from "../../../platform/processes/running-executable.ts";
 import { createParts } from "./evaluated-modules.ts";
 
-/** Put together here, so that neither mark stands anywhere but around the scripts. */
+/** Joined at run time, so that the executable contains each mark only once. */
 export const BEGIN = ["/*rt:parts", "begin*/"].join(":");
 export const END = ["/*rt:parts", "end*/"].join(":");
 
-/** Where the scripts are looked for, from the end of the file: they are near it, but for what signing appends. */
+/** Sizes in bytes of the searched end of the file. The scripts are near the end, but a code signature may follow. */
 const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 
 export interface EmbeddedSources {
@@ -31,7 +30,7 @@ export function packScripts({ parts, program, late }: EmbeddedSources): Uint8Arr
   return Buffer.concat([Buffer.from(BEGIN), Bun.zstdCompressSync(text, { level: 19 }), Buffer.from(END)]);
 }
 
-/** The scripts in the bytes of a program, or of its end; undefined when they are not there as a whole. */
+/** Extracts the scripts from an executable or its end. Returns undefined if a mark is missing. */
 export function unpackScripts(bytes: Buffer): EmbeddedSources | undefined {
   const begin = bytes.indexOf(BEGIN);
   const end = bytes.indexOf(END, begin);
@@ -56,7 +55,7 @@ export function readScripts(): EmbeddedSources {
   } finally {
     closeSync(file);
   }
-  throw new Error(`${process.execPath} is damaged: its own runtime is not in it; download it again`);
+  throw new Error(`${process.execPath} is damaged: its runtime is missing; download it again`);
 }
 
 export const PARTS = createParts(() => readScripts().parts[OWN_SYSTEM]);

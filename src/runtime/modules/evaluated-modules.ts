@@ -1,4 +1,4 @@
-// The parts of a process that has them as a script, which is evaluated when one is first touched.
+// Creates LazyModules from a script, which is evaluated when a module is first used.
 import type { LazyModules } from "./lazy-modules.ts";
 import { evaluate } from "../preload/embedded-script.ts";
 

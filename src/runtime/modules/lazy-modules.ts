@@ -1,10 +1,11 @@
-// What is ours of `rt`, and what programs are made of, each loaded when it is first touched.
+// Loads rt's API modules and the program compiler at first use.
 //
-// In a compiled program's own process these are chunks of it. Elsewhere (see embedded-modules.ts) this module is
-// one script, which is why nothing may happen here before a function is called.
+// Invariants:
+// - No code runs at module level. In rt's own process these modules are chunks of the executable; in a process started as the
+//   engine, this file is part of one evaluated script (see embedded-modules.ts).
 
 export interface LazyModules {
-  /** A promise, since an `import()` takes a fifth of the first `require` of a process. */
+  /** Asynchronous, because `import()` takes a fifth of the time of a process's first `require`. */
   loadSecrets(): Promise<typeof import("../../secrets/api/secrets.ts")>;
   loadCSRF(): typeof import("../../csrf/csrf.ts");
   loadProgram(): typeof import("../compiled/compiled-program.ts");

@@ -1,18 +1,17 @@
-// An object that becomes another one when it is first used: for members of the engine that take long to make, where
-// an `import` of the module "rt" needs a value for every one of them at once.
+// Creates a Proxy for an object that is expensive to create; the object is created at its first use. An `import` of the module
+// "rt" needs a value for every member at once.
 //
-// What a stand-in cannot do: be equal to the real one by `===`, or be handed to native code as an argument. The
-// members that are chosen for it (see rt.ts) are used by calling, constructing and looking into them.
-//
-// Surprising: native methods and accessors work on their own object alone, so a stand-in gives them the real one
-// for `this`.
+// Non-obvious:
+// - The proxy is not `===` to the object and cannot be passed to native code. It is used only for members that are called,
+//   constructed or read (see module-exports.ts).
+// - Native methods and accessors require the object itself as `this`, so the proxy substitutes it.
 
-/** `kind` is what `typeof` says of what `load` makes. */
+/** @param kind the `typeof` of the object that `load` returns */
 export function lazyProxy(kind: "function" | "object", load: () => object): unknown {
-  let made: object | undefined;
-  const real = () => (made ??= load()) as () => unknown;
+  let loaded: object | undefined;
+  const real = () => (loaded ??= load()) as () => unknown;
   const resolve = (value: unknown) => (value === proxy ? real() : value);
-  /** The methods that were handed out, by the real ones, so that reading one twice gives the same. */
+  /** Wrappers by original method, so that two reads return the same function. */
   let methods: Map<unknown, ProxyMethod> | undefined;
 
   function methodOf(value: ProxyMethod): ProxyMethod {
@@ -24,9 +23,9 @@ export function lazyProxy(kind: "function" | "object", load: () => object): unkn
     return method;
   }
 
-  // A bound function can be called and constructed, and has no fixed property that a Proxy must answer for.
+  // A bound function is callable and constructible, and has no non-configurable property, which a Proxy would have to report.
   const target = kind === "function" ? function () {}.bind(undefined) : {};
-  // What is printed of a Proxy is its target, and this is looked for there without asking the handler.
+  // Inspection prints a Proxy's target, and reads this symbol from the target without calling the handler.
   Object.defineProperty(target, Symbol.for("nodejs.util.inspect.custom"), {
     value: real,
     configurable: true,
@@ -34,7 +33,7 @@ export function lazyProxy(kind: "function" | "object", load: () => object): unkn
   const proxy: unknown = new Proxy<object>(target, {
     get(_, key, receiver) {
       const value: unknown = Reflect.get(real(), key, resolve(receiver));
-      // A constructor must stay itself, for instanceof.
+      // A constructor is not wrapped: instanceof needs the original.
       const isMethod = typeof value === "function" && !Object.hasOwn(value, "prototype");
       return kind === "object" && isMethod ? methodOf(value as ProxyMethod) : value;
     },
@@ -43,7 +42,7 @@ export function lazyProxy(kind: "function" | "object", load: () => object): unkn
     construct: (_, args, newTarget) => Reflect.construct(real(), args, resolve(newTarget) as ProxyMethod),
     getOwnPropertyDescriptor(_, key) {
       const descriptor = Reflect.getOwnPropertyDescriptor(real(), key);
-      // A Proxy may tell of a fixed property only if its target has it too.
+      // A Proxy may report a non-configurable property only if its target has it too.
       if (descriptor?.configurable === false) Object.defineProperty(target, key, descriptor);
       return descriptor;
     },

@@ -1,2 +1,2 @@
-/** The variable that tells the engine what to do with the registry's answers of before: "0" is to ask again. */
+/** Environment variable of the engine's cache of registry responses; "0" disables the cache. */
 export const MANIFEST_CACHE = "BUN_MANIFEST_CACHE";

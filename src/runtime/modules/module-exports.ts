@@ -1,11 +1,11 @@
-// The exports of the module "rt": everything that the object has.
+// Creates the exports of the module "rt": every member of the `rt` object.
 //
-// Surprising: some members of the engine take up to five milliseconds to make, and exports must exist when the module is
-// imported, so for these there are stand-ins that make the real one at first use.
+// Non-obvious:
+// - Some members of the engine take up to 5 ms to create, but exports must exist at import. These are lazy proxies.
 import type { Rt } from "../rt.ts";
 import { lazyProxy } from "./lazy-proxy.ts";
 
-/** Members that cost more than 30 microseconds when they are first touched, and what `typeof` says of them. */
+/** Members that take more than 30 µs at first access, with their `typeof`. */
 const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
   sql: "function",
   SQL: "function",
@@ -19,7 +19,7 @@ const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
   s3: "object",
 };
 
-/** What `import ... from "rt"` can name. */
+/** Returns the named exports and the default export. */
 export function moduleExports(rt: Rt): Record<string, unknown> {
   const source = rt as unknown as Record<string, object>;
   const exports: Record<string, unknown> = { default: rt };

@@ -1,4 +1,4 @@
-// The script that the preload carries as a text: see deferred-modules.ts.
+// Entry point of the script that the preload contains as a text (see deferred-modules.ts).
 import type { DeferredModules } from "../modules/deferred-modules.ts";
 import type { LazyModules } from "../modules/lazy-modules.ts";
 

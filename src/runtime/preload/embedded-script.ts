@@ -1,8 +1,8 @@
-// Scripts that this program carries as texts.
+// Evaluates scripts that the executable contains as texts.
 
 /**
- * What a script exports. It is a function expression of CommonJS' five names, as build/compile.ts makes them; its own name
- * shows in stack traces.
+ * Evaluates a script and returns its exports. The script is a function expression with the five parameters of CommonJS, created
+ * by build/compile.ts. Stack traces show it as `rt:runtime`.
  */
 export function evaluate<Exports extends object>(
   script: string,

@@ -1,8 +1,10 @@
-// --extension-order for `import`: see option-effects.ts. The engine knows one order for require(), which the option changes,
-// and another for import, which nothing does; its plugins are not asked about a name without an extension.
+// Implements --extension-order for `import` (see option-effects.ts): appends the preferred extension to import specifiers.
 //
-// So in the texts of the program's own modules such names are completed. The engine would take every text that a plugin
-// gives it for an ECMAScript module, and a plugin cannot refuse; so which modules these are is found out before.
+// Non-obvious:
+// - The option changes the engine's order for require() only. Plugins are not called for a specifier without an extension, so
+//   the text of the importing module is rewritten.
+// - The engine treats every text from a plugin as an ES module, and a plugin cannot decline. Hence the affected ES modules are
+//   determined first, by walking the imports from the entry point.
 const { getBuiltinModule } = process;
 
 const SOURCE = /\.[cm]?[jt]sx?$/;
@@ -25,23 +27,23 @@ export function orderExtensions(order: readonly string[], main: string): void {
   });
 }
 
-/** The modules that the engine would import others into than the order says, with what has to be their text. */
+/** Returns the new text of each ES module in which the engine would resolve an import against the order. */
 function completeImports(order: readonly string[], main: string): Map<string, string> {
-  const { resolve, dirname } = getBuiltinModule("node:path");
+  const { resolve: join, dirname } = getBuiltinModule("node:path");
   const changed = new Map<string, string>();
-  const seen = new Set<string>();
-  const open = [main];
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+  const visited = new Set<string>();
+  const queue = [main];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const from = path;
-    if (seen.has(from) || !SOURCE.test(from)) continue;
-    seen.add(from);
+    if (visited.has(from) || !SOURCE.test(from)) continue;
+    visited.add(from);
     const text = readText(from);
     const completed = text.replace(IMPORTED, (all, before: string, mark: string, name: string) => {
-      const base = resolve(dirname(from), name);
-      const behind = preferred(base, name, order);
-      open.push(base + behind);
-      const isRight = behind === "" || resolved(base + behind, from) === resolved(name, from);
-      return isRight ? all : `${before}${mark}${name}${behind}${mark}`;
+      const base = join(dirname(from), name);
+      const suffix = preferredSuffix(base, name, order);
+      queue.push(base + suffix);
+      const isRight = suffix === "" || resolve(base + suffix, from) === resolve(name, from);
+      return isRight ? all : `${before}${mark}${name}${suffix}${mark}`;
     });
     const isCommonJs = /\.c[jt]s$/.test(from) || (!DECLARED.test(text) && COMMON_JS.test(text));
     if (completed !== text && !isCommonJs) changed.set(from, completed);
@@ -57,7 +59,7 @@ function readText(path: string): string {
   }
 }
 
-function resolved(name: string, importer: string): string | undefined {
+function resolve(name: string, importer: string): string | undefined {
   try {
     return Bun.resolveSync(name, getBuiltinModule("node:path").dirname(importer));
   } catch {
@@ -65,8 +67,8 @@ function resolved(name: string, importer: string): string | undefined {
   }
 }
 
-/** What has to stand behind a name for the file that is first in the order; "" where it is right as it is. */
-function preferred(base: string, name: string, order: readonly string[]): string {
+/** Returns the suffix that selects the first file in the order; "" if the specifier needs none. */
+function preferredSuffix(base: string, name: string, order: readonly string[]): string {
   const { existsSync, statSync } = getBuiltinModule("node:fs");
   const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   if (isFile(base)) return "";

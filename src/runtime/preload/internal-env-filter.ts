@@ -1,15 +1,16 @@
-// The engine's switch, and what else rt has put into the environment, kept from a program and from what it starts.
+// Removes rt's internal environment variables from process.env and from the environment of child processes.
 //
-// Contract: neither process.env nor a child has a variable of rt's; one of that name which the user has set stays. Bun.spawn()
-// gives its children what it gave them before: the environment that the program was started with.
-//
-// Surprising: the engine keeps a map of its own of that environment, which nothing of ours can change and which Bun.spawn()
-// passes on where it is given no other; so it is given one. In libc's list, by which --watch starts the process again, the
-// variables stay: C code that asks for them finds them.
+// Invariants:
+// - A variable of the same name that the user set is kept.
+// - Bun.spawn() without `env` passes on the environment that the program was started with, as in the engine.
+// Non-obvious:
+// - The engine keeps a separate, immutable map of the environment, which Bun.spawn() passes on without `env`. So Bun.spawn() is
+//   wrapped and always gets an `env`.
+// - The variables remain in libc's environment, because --watch restarts the process from it. C code can read them.
 
-/** What the engine's own map says of the switch: a way to say no that nobody takes. See `replace` of platform. */
+/** Value of the switch in the engine's map, which no user would set. See `replace` of platform/processes. */
 const OFF = "off";
-/** The same, where a name has one value: see src/runner/engine/internal-variables.ts. */
+/** Value of the switch if an emulator keeps one value per name (see src/runner/engine/internal-variables.ts). */
 const ON = "1";
 
 type SpawnFunction = (...args: unknown[]) => unknown;
@@ -17,7 +18,7 @@ type SpawnOptions = { readonly env?: unknown } | null | undefined;
 
 export function hideSwitch(): void {
   const { env } = process;
-  // Once in a thread: --hot comes here again. A thread begins with a copy of process.env, and the engine's whole map.
+  // Only once in a thread, because --hot runs this again. A thread starts with a copy of process.env and the engine's full map.
   const isFirst = env.RT_BECAME !== undefined || !Bun.isMainThread;
   delete env.RT_BECAME;
   if (env.BUN_BE_BUN === OFF || env.BUN_BE_BUN === ON) delete env.BUN_BE_BUN;
@@ -26,8 +27,7 @@ export function hideSwitch(): void {
 
 function hideFromChildren(env: Readonly<Record<string, string | undefined>>): void {
   const { spawn, spawnSync } = Bun as unknown as Record<"spawn" | "spawnSync", SpawnFunction>;
-  // A class, whose methods are strict: a call in the last place of one takes its place on the stack, and what is printed of
-  // an error begins at the program's own line.
+  // Class methods are strict, so the engine performs proper tail calls: stack traces begin at the program's line.
   class Hooked {
     static spawn(...args: unknown[]): unknown {
       return spawn(...withEnvironment(args, env));
@@ -39,13 +39,13 @@ function hideFromChildren(env: Readonly<Record<string, string | undefined>>): vo
   Object.assign(Bun, { spawn: likeNative(Hooked.spawn), spawnSync: likeNative(Hooked.spawnSync) });
 }
 
-/** Looks like a function of the engine's, and adds nothing to the stack. */
+/** Makes a function look like a native one, without adding a stack frame. */
 function likeNative(start: SpawnFunction): SpawnFunction {
   Object.defineProperty(start, "length", { value: 1 });
   return new Proxy(start, {});
 }
 
-/** `(words, options)` or `(options)`; what is neither is the engine's to refuse. */
+/** Handles `(words, options)` and `(options)`. Invalid arguments are unchanged, so that the engine rejects them. */
 function withEnvironment(args: readonly unknown[], env: object): readonly unknown[] {
   const at = Array.isArray(args[0]) ? 1 : 0;
   const options = args[at] as SpawnOptions;

@@ -1,11 +1,11 @@
-// The authorities of OpenSSL's places, and no others, for what a program connects with.
+// Implements --use-openssl-ca: replaces the default certificate authorities with those of OpenSSL's locations.
 import { LIST_SEPARATOR } from "../../../platform/processes/libc-environment.ts";
 
 const { getBuiltinModule } = process;
 
 type CaEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** As OpenSSL reads them: each variable takes the place of one of the system's two. */
+/** SSL_CERT_FILE and SSL_CERT_DIR together replace the system's certificates; one of them alone adds to these. */
 export function trustOnly({ SSL_CERT_FILE, SSL_CERT_DIR, NODE_EXTRA_CA_CERTS }: CaEnvironment): void {
   const { getCACertificates, setDefaultCACertificates } = getBuiltinModule("node:tls");
   const isReplaced = SSL_CERT_FILE && SSL_CERT_DIR;

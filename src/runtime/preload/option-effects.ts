@@ -1,36 +1,33 @@
-// What options promise and the engine does not do of itself: a script that the engine loads behind the runtime, only where
-// such an option is given, and each of the program's threads (Worker) again. docs/differences.md says what is left.
+// Implements effects of options that the engine lacks. With such an option, the engine loads this script after the runtime, in the
+// main thread and in each Worker. docs/differences.md lists the remaining gaps.
 //
-// --use-bundled-ca   Beside the bundled authorities the engine trusts those of OpenSSL's places. BoringSSL looks these up in
-//                    C's environment when the first connection is made, so they are named there as places where nothing is;
-//                    what the program starts gets its environment from elsewhere and does not see it.
-// --use-openssl-ca   The bundled ones are trusted by what the engine connects with unless a call brings authorities of its
-//                    own. So node:tls gets others as a default, and fetch() and WebSocket with each call that has none.
-// --extension-order  The engine knows it for require() alone. In the text of a module, what is imported without an
-//                    extension gets the one that is first in the order.
-// --interactive      Its REPL reads JavaScript alone; here TypeScript as well.
-// --prefer-latest    A variable tells the engine: see src/runner/engine/engine.ts. The program is not to see it.
+// - `--use-bundled-ca`: the engine also trusts OpenSSL's locations, which BoringSSL reads from libc's environment at the first
+//   connection. They are set to a missing path. Child processes get process.env and do not see it.
+// - `--use-openssl-ca`: node:tls gets a new default; fetch() and WebSocket get the certificates with each call.
+// - `--extension-order`: see extension-order.ts.
+// - `--interactive`: see ../typescript-repl.ts.
+// - `--prefer-latest`: set by a variable in src/runner/engine/engine.ts, which is hidden from the program.
 import { libraryVariables } from "../../../platform/processes/libc-environment.ts";
 import { orderExtensions } from "./extension-order.ts";
 import { MANIFEST_CACHE } from "../modules/manifest-cache.ts";
 import { trustOnly } from "./openssl-ca.ts";
 import { readTypeScript } from "../typescript-repl.ts";
 
-/** That of the module which the build wraps around this script. */
+/** The `import.meta` of the module that the build wraps around this script. */
 declare const importMeta: ImportMeta;
 
-const PLACES = ["SSL_CERT_FILE", "SSL_CERT_DIR"] as const;
-const NOWHERE = "/dev/null/none";
+const LOCATION_VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"] as const;
+const MISSING_PATH = "/dev/null/none";
 
 const given = process.execArgv;
-// This script's own word, wherever the first one has left it.
+// Removes this script's own option, at any position.
 process.execArgv = given.filter((word) => word !== `--preload=${ownUrl()}`);
 
 if (given.includes("--use-bundled-ca")) {
-  const [{ SSL_CERT_FILE = "", SSL_CERT_DIR = "" }, isSet] = [process.env, PLACES.every(hide)];
+  const [{ SSL_CERT_FILE = "", SSL_CERT_DIR = "" }, isSet] = [process.env, LOCATION_VARIABLES.every(hide)];
   if (!isSet)
     console.error(
-      `warning: --use-bundled-ca: the authorities of ${SSL_CERT_FILE || SSL_CERT_DIR || "the system"} stay trusted here`,
+      `warning: --use-bundled-ca: certificates of ${SSL_CERT_FILE || SSL_CERT_DIR || "the system"} are still trusted`,
     );
 }
 if (given.includes("--use-openssl-ca")) trustOnly(process.env);
@@ -53,10 +50,10 @@ globalThis.Worker = new Proxy(Thread, {
 });
 
 function hide(name: string): boolean {
-  return libraryVariables?.set(name, NOWHERE) ?? false;
+  return libraryVariables?.set(name, MISSING_PATH) ?? false;
 }
 
-/** As in preload.ts. */
+/** See preloadUrl() in preload.ts. */
 function ownUrl(): string {
   const { path } = importMeta;
   const start = path.indexOf("data:");

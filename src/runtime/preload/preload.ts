@@ -1,12 +1,12 @@
-// The runtime as one script: what a Worker loads before the user's code, and what the engine loads first when it
-// was started anew (see src/runner/engine/engine.ts). It travels as a `data:` URL, so that nothing is written to disk.
+// The runtime as one script, loaded before the user's code by each Worker and by the engine after re-execution (see
+// src/runner/engine/engine.ts). It is a `data:` URL, so that no file has to be written.
 //
-// It hides the hand-over from the user's code: options that were compiled in, or added by rt, are not the
-// user's, and argv[0] is rt. The build wraps the script into a named evaluation, because a stack trace would
-// otherwise show the whole URL.
-//
-// Surprising: this is compiled anew in each such process, so its size counts (what can wait is a text, see deferred-modules.ts), and a
-// pattern that is tried takes a tenth of a millisecond.
+// Invariants:
+// - User code does not see the re-execution: options added by rt are removed, and argv[0] is rt.
+// Non-obvious:
+// - The build wraps the script in a named evaluation, because stack traces would otherwise contain the whole URL.
+// - Each process compiles it again, so its size matters: code that can wait is a text (deferred-modules.ts). Regular
+//   expressions are avoided: one test takes 0.1 ms.
 import { evaluate } from "./embedded-script.ts";
 import { nameBuiltin } from "../modules/builtin-module.ts";
 import { hideSwitch } from "./internal-env-filter.ts";
@@ -16,10 +16,10 @@ import type { LazyModules } from "../modules/lazy-modules.ts";
 import type { PreloadLate } from "./deferred-preload.ts";
 import { PRELOAD_URL_START } from "./preload-url.ts";
 
-/** That of the module which the build wraps around this script. Each of its properties takes time to be made. */
+/** The `import.meta` of the module that the build wraps around this script. Reading one of its properties takes time. */
 declare const importMeta: ImportMeta;
 
-/** deferred-preload.ts, as a script. */
+/** The bundled text of deferred-preload.ts. */
 declare const lateScript: string;
 
 let loaded: PreloadLate | undefined;
@@ -44,18 +44,18 @@ installRuntime(
 hookBuild(parts);
 nameBuiltin();
 
-/** The URL that this script came from, or its file: see preloadFor() in src/runner/engine/preload.ts. */
+/** Returns the URL or the file of this script (see preloadFor() in src/runner/engine/preload.ts). */
 function preloadUrl(): string {
   const { path } = importMeta;
   const start = path.indexOf("data:");
   if (start < 0) return path;
-  // Windows has turned the slashes of what it took for a path.
+  // On Windows the engine treats the URL as a path and replaces its slashes.
   return path.slice(start).replaceAll("\\", "/");
 }
 
 if (!Bun.isMainThread) hideEmbeddedFiles();
 
-/** Ours stand first (see src/runner/engine/engine.ts), but for what the environment adds, and in a thread. */
+/** rt's options are first (see src/runner/engine/engine.ts), except in a thread and after options from the environment. */
 const { execArgv } = process;
 const count = execArgv[0] === "--config=/dev/null" ? 2 : 1;
 const isFirst = Bun.isMainThread && execArgv[count - 1]?.startsWith(`--preload=${PRELOAD_URL_START}`);
