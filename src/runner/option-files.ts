@@ -52,10 +52,11 @@ export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
   });
 }
 
-type OptionFileKind = "missing" | "directory" | "pipe" | "other";
+type OptionFileKind = "missing" | "unreadable" | "directory" | "pipe" | "other";
 
 const PROBLEMS: { readonly [kind in OptionFileKind]?: (file: string) => string } = {
   missing: (file) => `there is no ${file}`,
+  unreadable: (file) => `${file} cannot be read`,
   directory: (file) => `${file} is a directory`,
 };
 
@@ -64,7 +65,8 @@ function kindOf(file: string): OptionFileKind {
     const state = process.getBuiltinModule("node:fs").statSync(file);
     return state.isFIFO() ? "pipe" : state.isDirectory() ? "directory" : "other";
   } catch (error) {
-    return (error as { code?: string }).code === "ENOENT" ? "missing" : "other";
+    const { code } = error as { code: string };
+    return ["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(code) ? "missing" : "unreadable";
   }
 }
 

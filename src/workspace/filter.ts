@@ -267,7 +267,8 @@ function hintAt({ name }: Selector, members: readonly MemberPackage[], from: str
   const { suggestNames } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
   const suggestions = suggestNames(name, names).map((each) => `"${each}"`);
   if (suggestions.length > 0) return [`did you mean ${suggestions.join(" or ")}?`];
-  if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];
+  const found = name === "" ? "ENOENT" : files.readFile(`${from}/${name}`, 1);
+  if (typeof found === "string" && ["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(found)) return [];
   return [
     `"${name}" is a name in this folder: a * needs quotes ('*'), a folder is written ./${name} or {${name}}`,
   ];
