@@ -93,7 +93,8 @@ function compile(
 ): void {
   const words = [COMPILERS[architecture], ...FLAGS[name], ...more, "-o", to, FILES[name]];
   const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
-  if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
+  if (exitCode !== 0)
+    throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr.toString()}`);
 }
 
 /** As base64, deflated. Throws with what the compiler says. */

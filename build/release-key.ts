@@ -10,6 +10,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { errorMessage } from "../platform/caught-error.ts";
 import { RELEASE_KEYS } from "../src/cli/upgrade/release-keys.ts";
 import { commentOf, SIGNATURE, SUMS } from "../src/cli/upgrade/release.ts";
 import { createKeyPair, publicKeyOf, signContent, signForSsh } from "./minisign.ts";
@@ -84,7 +85,7 @@ if (import.meta.main) {
   try {
     await run(process.argv.slice(2));
   } catch (error) {
-    console.error(`error: ${(error as Error).message}`);
+    console.error(`error: ${errorMessage(error)}`);
     process.exitCode = 1;
   }
 }

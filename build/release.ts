@@ -13,6 +13,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { errorMessage } from "../platform/caught-error.ts";
 import { renderManual } from "./docs/man-page.ts";
 import { COMPLETIONS } from "../src/cli/help/embedded-texts.ts";
 import { RELEASE_KEYS } from "../src/cli/upgrade/release-keys.ts";
@@ -191,7 +192,7 @@ if (import.meta.main) {
     await run(process.argv.slice(2));
   } catch (error) {
     const causes = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [];
-    console.error([`error: ${(error as Error).message}`, ...causes.map(String)].join("\n"));
+    console.error([`error: ${errorMessage(error)}`, ...causes.map(String)].join("\n"));
     process.exitCode = 1;
   }
 }

@@ -60,5 +60,5 @@ export function hostTarget(): BuildTarget {
 
 function usesMusl(): boolean {
   const { stdout, stderr } = Bun.spawnSync(["ldd", "--version"]);
-  return `${stdout}${stderr}`.includes("musl");
+  return Buffer.concat([stdout, stderr]).includes("musl");
 }

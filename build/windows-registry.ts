@@ -11,6 +11,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
+import { errorCode } from "../platform/caught-error.ts";
 import type { BuildTarget } from "./targets.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -104,7 +105,7 @@ function run(directory: string, program: string, args: readonly string[]): void 
   const env = { ...process.env, TMPDIR: directory };
   const { status, stderr, error } = spawnSync(program, args, { cwd: directory, env, encoding: "utf8" });
   if (status === 0) return;
-  if ((error as { code?: string } | undefined)?.code === "ENOENT") {
+  if (errorCode(error) === "ENOENT") {
     throw new Error(
       `The binary for Windows needs the C++ compiler of MinGW (${program}); on Debian or Ubuntu: apt-get install g++-mingw-w64-x86-64-win32`,
     );

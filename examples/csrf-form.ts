@@ -35,7 +35,7 @@ const server = rt.serve({
         if (!sessionId || typeof token !== "string" || !CSRF.verify(token, { secret, sessionId })) {
           return new Response("This form is no longer valid: load the page again", { status: 403 });
         }
-        return html(`<p>Received: ${rt.escapeHTML(String(form.get("message")))}</p>`);
+        return html(`<p>Received: ${rt.escapeHTML(String(form.get("message") as string | null))}</p>`);
       },
     },
   },

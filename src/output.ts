@@ -6,6 +6,7 @@
 // Non-obvious:
 // - `Bun.write(Bun.stdout)` is not used: it keeps a separate file offset, and repeats bytes that a full pipe already accepted.
 import { host } from "../platform/processes/process.ts";
+import { errorCode } from "../platform/caught-error.ts";
 import { outputs } from "../platform/terminal/output.ts";
 import { wantsColor } from "./color.ts";
 import { UserError } from "./user-error.ts";
@@ -32,7 +33,7 @@ export function printLine(text: string): void {
   try {
     writeOwn(1, `${text}\n`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code !== "EPIPE") throw new UserError(`Cannot write to standard output (${code})`);
   }
 }

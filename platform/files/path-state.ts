@@ -1,4 +1,5 @@
 // What a path is at this moment, for whoever compares it with what it was.
+import { errorCode } from "../caught-error.ts";
 import type { PathState } from "../tracing/contract/tracing.ts";
 
 const fs = process.getBuiltinModule("node:fs");
@@ -31,7 +32,7 @@ export function statPath(path: string): PathState {
       isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
     };
   } catch (error) {
-    return { kind: "absent", code: (error as NodeJS.ErrnoException).code ?? "EIO" };
+    return { kind: "absent", code: errorCode(error) ?? "EIO" };
   }
 }
 

@@ -3,6 +3,7 @@
 // Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
 // read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
 // somebody else has a directory of that name, is passed over for the next. Files are named after their content.
+import { errorCode } from "../caught-error.ts";
 import type { PathOwner } from "./contract/files.ts";
 import { requireOwnedPath } from "./path-ownership.ts";
 import { readOwner } from "./path-owner.ts";
@@ -65,7 +66,7 @@ function make(directory: string): PathOwner {
   try {
     process.getBuiltinModule("node:fs").mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
   return readOwner(directory)!;
 }

@@ -123,8 +123,8 @@ export class ForeignThreads {
 
 function startThread(opening: Opening): Thread {
   const EngineWorker = Worker.prototype.constructor as typeof Worker;
-  const script = URL.createObjectURL(new Blob([`(${serve})()`], { type: "text/javascript" }));
-  const worker = new EngineWorker(script, { ref: false, smol: true } as WorkerOptions);
+  const script = URL.createObjectURL(new Blob([`(${serve.toString()})()`], { type: "text/javascript" }));
+  const worker = new EngineWorker(script, { ref: false, smol: true });
   /** In the order of the calls, which is that of the answers. */
   const waiting: ((reply: ThreadReply) => void)[] = [];
   let failure: ThreadReply | undefined;

@@ -1,6 +1,7 @@
 // The way into this room: a script, and whether it is one of those that are not run again.
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { errorCode, errorMessage } from "../../platform/caught-error.ts";
 import type { TracingOperations } from "../../platform/tracing/contract/tracing.ts";
 import { OWNER_ADVICE } from "../../platform/files/path-ownership.ts";
 import { host } from "../../platform/processes/process.ts";
@@ -72,7 +73,8 @@ export async function openCached(
     const context = new ScriptContext(script, rule, rooted, packageDirectory, ofRun);
     return await new CachedScriptRun(context).find(purpose);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
+    const message = errorMessage(error);
     const advice = code === undefined ? `; ${OWNER_ADVICE}` : "";
     return noticeOnce(`Scripts are not cached: ${oneLine(message)}${advice}`);
   }

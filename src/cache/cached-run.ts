@@ -3,6 +3,7 @@
 // Invariants:
 // - If a check is inconclusive, the script runs and nothing is cached; one line says why.
 // - The cache never fails a script. An unreadable or unwritable cache behaves like an empty one.
+import { errorMessage } from "../../platform/caught-error.ts";
 import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import type { Child } from "../../platform/processes/contract/process-tree.ts";
 import type { CachedRun, Hit, LeasedPublication, StepRequest } from "./cached-script.ts";
@@ -152,9 +153,7 @@ export class CachedScriptRun implements CachedRun {
       return lines;
     } catch (error) {
       const { why, detail } =
-        error instanceof NotCacheableError
-          ? error
-          : { why: "store" as const, detail: (error as Error).message };
+        error instanceof NotCacheableError ? error : { why: "store" as const, detail: errorMessage(error) };
       // Above the project, files are created and deleted for other reasons.
       if (["changed", "names"].includes(why) && !isBelow(project.root, detail)) this.outdatedBy = detail;
       const hint = error instanceof ModifiedInputError ? await adviseFor(error, subject, project) : undefined;

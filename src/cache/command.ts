@@ -3,6 +3,7 @@
 // Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
 import { lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { errorCode } from "../../platform/caught-error.ts";
 import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/files/path-ownership.ts";
 import { suggestNames } from "../did-you-mean.ts";
 import { UserError } from "../user-error.ts";
@@ -72,7 +73,7 @@ function isThere(path: string): boolean {
     lstatSync(path);
     return true;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 // - A path that is a symlink counts as existing, also a dangling one: a project must not redirect rt's writes.
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { errorReason } from "../../platform/caught-error.ts";
 import { DEFAULT_PORT } from "../debugger/server/address.ts";
 import { UsageError } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
@@ -148,7 +149,7 @@ export function writeDebugConfig(
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
+    throw new UsageError(`Cannot write ${path}: ${errorReason(error)}`);
   }
   return { text: `Wrote ${file}; ${advice}${describeMissingRuntime(searchPath)}`, isWritten: true };
 }

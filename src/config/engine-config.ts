@@ -56,7 +56,7 @@ export function isCredential(name: string, value: string): boolean {
 function anchorPlugins(serve: Table | undefined, cwd: string): void {
   const pages = serve?.static as Table | undefined;
   if (!pages?.plugins) return;
-  pages.plugins = [pages.plugins].flat().map((plugin) => Bun.resolveSync(String(plugin), cwd));
+  pages.plugins = [pages.plugins].flat().map((plugin) => Bun.resolveSync(plugin as string, cwd));
 }
 
 function absolute(file: string, cwd: string): string {

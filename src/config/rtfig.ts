@@ -7,6 +7,7 @@
 // Surprising: the engine reads a file of its own form, and two things in ours it must not see. Preloads it would
 // run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
 // these reaches it as a copy without them (see engine-config.ts), every other one as it is.
+import { errorMessage } from "../../platform/caught-error.ts";
 import { files } from "../../platform/files/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { findFault } from "../options/values.ts";
@@ -71,7 +72,7 @@ export function parseConfig(text: string, file: string): Config {
     content = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
     const isDeep = (error as Error).name === "RangeError"; // of the engine's stack
-    const reason = isDeep ? "nested too deeply" : (error as Error).message.replace(/^TOML Parse error: /, "");
+    const reason = isDeep ? "nested too deeply" : errorMessage(error).replace(/^TOML Parse error: /, "");
     throw new UserError(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
   }
   const settings: Setting[] = [];

@@ -166,7 +166,7 @@ function copySecrets(secret: string | readonly string[]): string | readonly stri
     checkText("secret", secret as string);
     return secret;
   }
-  const secrets: string[] = [...secret];
+  const secrets: string[] = [...(secret as readonly string[])];
   if (secrets.length === 0) {
     throw typeError("ERR_INVALID_ARG_TYPE", "secret must hold at least one string, received an empty array");
   }

@@ -91,7 +91,7 @@ export function serveFromThread(): void {
       return;
     }
     if (!("order" in data)) return void conclude(data);
-    beginning = begin(data).catch((error) =>
+    beginning = begin(data).catch((error: unknown) =>
       report({ failure: explainFailure(data.order.address ?? ANY_PORT, error) }),
     );
   };

@@ -45,7 +45,7 @@ export async function connectBackend(path: string): Promise<Backend> {
   const socket = await openRaw(path, { "Ref-Event-Loop": "0" });
   const waiting = new Map<number, PromiseWithResolvers<Json>>();
   socket.onmessage = ({ data }) => {
-    const { id, method, params, result, error } = JSON.parse(String(data)) as Json;
+    const { id, method, params, result, error } = JSON.parse(String(data));
     if (id === undefined) return client?.onEvent(method, params ?? {});
     const answer = waiting.get(id);
     waiting.delete(id);

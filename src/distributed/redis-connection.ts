@@ -79,7 +79,7 @@ export class RedisConnection {
     for (;;) {
       const connection = await this.#opened.promise;
       try {
-        return await withTimeout(connection.commands.send(command, [...args]));
+        return await withTimeout(connection.commands.send(command, [...args]) as Promise<unknown>);
       } catch (error) {
         if (!isConnectionError(error)) throw this.#giveUp(`Redis ${describeError(error)}`);
         this.#lose(connection);

@@ -41,7 +41,7 @@ export class BlobUploader {
         }),
       );
     }
-    await Promise.all(new Set(blobs.map(({ digest }) => this.#known.get(digest.hash))));
+    await Promise.all(new Set(blobs.flatMap(({ digest }) => this.#known.get(digest.hash) ?? [])));
   }
 
   #isKnown(name: string): boolean {
@@ -55,7 +55,7 @@ export class BlobUploader {
   async sendLate(blobs: readonly Blob[]): Promise<void> {
     const known = this.#known;
     const fresh = blobs.filter(({ digest }) => !known.has(digest.hash));
-    const others = new Set(blobs.map(({ digest }) => known.get(digest.hash)));
+    const others = new Set(blobs.flatMap(({ digest }) => known.get(digest.hash) ?? []));
     if (fresh.length > 0) await this.#store.upload(fresh);
     for (const { digest } of fresh) if (!known.has(digest.hash)) known.set(digest.hash, Promise.resolve());
     await Promise.all(others);

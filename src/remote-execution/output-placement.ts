@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { errorCode } from "../../platform/caught-error.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import type { ActionOutput } from "../reapi/outputs.ts";
@@ -72,13 +73,13 @@ function exchange(made: string, place: string, before: string): void {
     try {
       renameSync(place, before);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (errorCode(error) !== "ENOENT") throw error;
     }
     try {
       renameSync(made, place);
       return;
     } catch (error) {
-      const isTaken = TAKEN.includes((error as NodeJS.ErrnoException).code ?? "");
+      const isTaken = TAKEN.includes(errorCode(error) ?? "");
       if (!isTaken || attempt === EXCHANGES) throw error;
     } finally {
       rmSync(before, { recursive: true, force: true });

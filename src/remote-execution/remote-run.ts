@@ -262,7 +262,7 @@ class Remote implements RemoteRun {
 
   async #placed(tasks: Iterable<ScriptTask>): Promise<void> {
     try {
-      await Promise.all([...tasks].map((task) => this.#ended.get(task)?.placed));
+      await Promise.all([...tasks].flatMap((task) => this.#ended.get(task)?.placed ?? []));
     } catch (error) {
       if (this.#all.signal.aborted) return;
       throw this.#explain(error);

@@ -7,6 +7,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { errorReason } from "../../platform/caught-error.ts";
 import type { PathState } from "../../platform/tracing/contract/tracing.ts";
 import { statPath } from "../../platform/files/path-state.ts";
 import type { FileHashCache } from "../cache/store/file-hash-cache.ts";
@@ -139,7 +140,7 @@ export class WorkspaceFiles {
       return describe(digest);
     };
     const explain = (error: unknown) => {
-      const { code = String(error) } = error as NodeJS.ErrnoException;
+      const code = errorReason(error);
       if (GONE.includes(code)) return undefined;
       throw unreadable(file, code);
     };

@@ -8,6 +8,7 @@
 // - A file that cannot be read again is a UserError.
 //
 // Non-obvious: node modules are loaded on demand, because this module shares a chunk with runs that need no file.
+import { errorReason } from "../../platform/caught-error.ts";
 import { temporaryDirectory } from "../../platform/files/temporary-directory.ts";
 import { UserError } from "../user-error.ts";
 
@@ -136,7 +137,7 @@ export class TaskLog {
         count += 1;
       }
     } catch (error) {
-      this.#obstacle = codeOf(error);
+      this.#obstacle = errorReason(error);
       unspilled += this.#size;
     }
     this.#chunks.splice(0, count);
@@ -147,17 +148,13 @@ function costOf({ length }: Uint8Array): number {
   return length + OVERHEAD;
 }
 
-function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? String(error);
-}
-
 function readChunk(file: number, buffer: Uint8Array, length: number, position: number): number {
   let code = "the file was truncated";
   try {
     const count = fs().readSync(file, buffer, 0, length, position);
     if (count > 0) return count;
   } catch (error) {
-    code = codeOf(error);
+    code = errorReason(error);
   }
   throw new UserError(`Cannot read the buffered output of a script in ${temporaryDirectory()}: ${code}`);
 }

@@ -1,4 +1,5 @@
 // The files that options name: whether they are there, told before anything runs.
+import { errorCode } from "../../platform/caught-error.ts";
 import { files } from "../../platform/files/files.ts";
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";

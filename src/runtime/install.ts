@@ -32,10 +32,10 @@ export function installRuntime(parts: LazyModules, late: DeferredModules, preloa
   });
   globalThis.Worker = new Proxy(Worker, {
     construct(target, args: [] | [string | URL, RuntimeInstallOptions?], newTarget) {
-      if (args.length === 0) return Reflect.construct(target, args, newTarget); // throws the engine's TypeError
+      if (args.length === 0) return Reflect.construct(target, args, newTarget) as Worker; // throws the engine's TypeError
       const [url, options] = args;
       const preloads = [preload(), ...[options?.preload ?? []].flat()];
-      return Reflect.construct(target, [url, { ...options, preload: preloads }], newTarget);
+      return Reflect.construct(target, [url, { ...options, preload: preloads }], newTarget) as Worker;
     },
   });
   hookWorkerThreads(late, preload);

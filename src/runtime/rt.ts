@@ -71,7 +71,7 @@ function copyOptions(argument: unknown): unknown {
 }
 
 /** Captures the stack of the caller of `method`. An asynchronous method must call it before its first await. */
-function callerOf(method: Function): Caller {
+function callerOf(method: (...args: never) => unknown): Caller {
   // The stack of an Error is formatted when it is read, so a program's Error.prepareStackTrace runs only if needed.
   const caller = new OwnError();
   captureStackTrace(caller, method);

@@ -8,6 +8,7 @@
 // - The engine does not expose its REPLServer, so resetContext() is patched to get it.
 // - The REPL reads piped lines while an earlier one is pending, so they are queued here.
 import type { REPLEval, REPLServer } from "node:repl";
+import { errorMessage } from "../../platform/caught-error.ts";
 
 type EvaluationResult = { readonly value?: unknown } | undefined;
 
@@ -80,8 +81,7 @@ function withTypes(evaluate: REPLEval, Recoverable: new (error: Error) => Error)
     try {
       script = typed.transformSync(code);
     } catch (error) {
-      if (END_OF_INPUT.test((error as Error).message))
-        return callback(new Recoverable(error as Error), undefined);
+      if (END_OF_INPUT.test(errorMessage(error))) return callback(new Recoverable(error as Error), undefined);
       return evaluate.call(this, code, context, file, callback);
     }
     let outcome: EvaluationResult | Promise<EvaluationResult>;

@@ -20,7 +20,7 @@ export function hookWorkerThreads(late: DeferredModules, preload: () => string):
   Object.defineProperty(port, "close", {
     configurable: true,
     enumerable: close.enumerable,
-    get() {
+    get(): unknown {
       if (late.isLoading()) {
         Object.defineProperty(port, "close", close);
         late.hookClassDefinition(preload);

@@ -10,6 +10,7 @@
 //   means; input of several lines, such as a key in PEM, is kept to the byte.
 // - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
 //   stores an empty value.
+import { errorReason } from "../../platform/caught-error.ts";
 import type { FindServerUses } from "../config/server-use.ts";
 import { escapeJson, printable } from "../printable.ts";
 import { host } from "../../platform/processes/process.ts";
@@ -199,8 +200,10 @@ async function askForValue(service: string, name: string): Promise<string | null
 }
 
 async function readValue(): Promise<string> {
-  const bytes = await Bun.stdin.bytes().catch(({ code }: { code?: string }) => {
-    throw new ArgumentError(`Standard input could not be read (${code}), so nothing was stored`);
+  const bytes = await Bun.stdin.bytes().catch((error: unknown) => {
+    throw new ArgumentError(
+      `Standard input could not be read (${errorReason(error)}), so nothing was stored`,
+    );
   });
   if (bytes.length === 0)
     throw new ArgumentError(

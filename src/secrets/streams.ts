@@ -2,6 +2,7 @@
 //
 // Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
 import { readSync } from "node:fs";
+import { errorCode } from "../../platform/caught-error.ts";
 import { OWN_SYSTEM } from "../../platform/processes/running-executable.ts";
 import { writeOwn } from "../output.ts";
 import { ArgumentError } from "./command-arguments.ts";
@@ -20,7 +21,7 @@ export async function print(text: string): Promise<void> {
   try {
     writeOwn(1, bytes);
   } catch (error) {
-    const { code } = error as { code?: string };
+    const code = errorCode(error);
     if (code === "EPIPE") throw error; // whoever read the output has had enough
     throw new ArgumentError(`Standard output could not be written (${code})`);
   } finally {
@@ -37,7 +38,7 @@ async function* readChunks(): AsyncGenerator<Uint8Array> {
     try {
       length = readSync(0, buffer);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EOF") throw error;
+      if (errorCode(error) !== "EOF") throw error;
     }
     if (length === 0) return;
     yield buffer.subarray(0, length);

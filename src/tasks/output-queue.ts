@@ -94,7 +94,7 @@ export class OutputQueue {
   }
 
   async #drain(): Promise<void> {
-    await null; // `#draining` is set before this function may clear it
+    await Promise.resolve(); // `#draining` is set before this function may clear it
     for (;;) {
       const first = this.#segments[0];
       if (first) outputs.awaitWritable(first.descriptor, this.#isInHurry ? LAST_WRITE_WAIT : WRITE_WAIT);

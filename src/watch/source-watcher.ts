@@ -6,6 +6,7 @@
 //   Git but affect the program.
 // - The system limits the number of watches. Directories beyond the limit are skipped and counted.
 import type { FSWatcher } from "node:fs";
+import { errorCode } from "../../platform/caught-error.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../source-extensions.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreLines, readIgnoreFile, startOf } from "./gitignore.ts";
@@ -182,7 +183,7 @@ export function watchSources(
       watcher.on("error", () => leave(directory));
       watchers.set(directory, { watcher, identity: identityOf(directory) });
     } catch (error) {
-      const { code = "" } = error as NodeJS.ErrnoException;
+      const code = errorCode(error) ?? "";
       if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted concurrently, or is not readable
       unwatched.count += 1;
       unwatched.code = code;

@@ -8,6 +8,7 @@
 //
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
 // what a repository's own configuration would start it starts no hooks and no file system monitor.
+import { errorReason } from "../../platform/caught-error.ts";
 import { host } from "../../platform/processes/process.ts";
 import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
@@ -205,6 +206,6 @@ async function askGit(
     ]);
     return isAnswer(await child.exited) ? output : { complaint };
   } catch (error) {
-    return { code: (error as { code?: string }).code ?? String(error) };
+    return { code: errorReason(error) };
   }
 }

@@ -47,7 +47,7 @@ const openStamps: StampOperations["openStamps"] = (paths) => {
         return stamp;
       }
       // Of a file system that does not know all of it, and where somebody has moved the block.
-      if ((found[MASK]! & STATX_BASIC_STATS) !== STATX_BASIC_STATS)
+      if ((found[MASK] & STATX_BASIC_STATS) !== STATX_BASIC_STATS)
         throw new Error("statx() tells too little");
       stamp[0] = found[MODE]! & 0xffff;
       for (let index = 1; index < FINGERPRINT_WORDS; index += 1) stamp[index] = found[FIELDS[index - 1]!]!;

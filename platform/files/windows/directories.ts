@@ -1,5 +1,6 @@
 // Finding packages on Windows.
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { errorCode } from "../../caught-error.ts";
 import type { DirectoryOperations } from "../contract/directories.ts";
 
 const listDirectory: DirectoryOperations["listDirectory"] = (path) => {
@@ -30,7 +31,7 @@ const openReader: DirectoryOperations["openReader"] = (directory) => ({
     try {
       return readFileSync(`${directory}/${path}`, "utf8");
     } catch (error) {
-      const { code } = error as { code?: string };
+      const code = errorCode(error);
       return code === "ENOENT" || code === "ENOTDIR" ? null : "";
     }
   },

@@ -1,5 +1,6 @@
 // Reading small files at once, on Windows.
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { errorCode } from "../../caught-error.ts";
 import { type FileOperations, LARGEST_FILE } from "../contract/files.ts";
 
 const readFile: FileOperations["readFile"] = (path, limit) => {
@@ -13,7 +14,7 @@ const readFile: FileOperations["readFile"] = (path, limit) => {
       closeSync(descriptor);
     }
   } catch (error) {
-    return (error as { code?: string }).code ?? "EIO";
+    return errorCode(error) ?? "EIO";
   }
 };
 

@@ -26,7 +26,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild 
   const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
     argv0: request.argv[0],
     cwd: request.cwd,
-    env: request.env as Record<string, string>,
+    env: request.env,
     stdin: request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
     stdout: mode,
     stderr: mode,

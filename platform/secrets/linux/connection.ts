@@ -43,7 +43,7 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
-  const greeted = bus.greet(HELLO_TIMEOUT).catch((error) => {
+  const greeted = bus.greet(HELLO_TIMEOUT).catch((error: unknown) => {
     if (!isTimeout(error)) throw error;
     const text = `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`;
     const failure = new BusFailure("timeout", text);
@@ -58,7 +58,7 @@ export function openConnection(): SecretServiceConnection {
   const { bus } = openBus();
   const defaultCollection = readFirst(bus);
   // Nobody is asked anything by it, so its silence is the service's.
-  defaultCollection.catch((error) => {
+  defaultCollection.catch((error: unknown) => {
     if (isTimeout(error)) bus.close(error);
   });
   const connection: SecretServiceConnection = {

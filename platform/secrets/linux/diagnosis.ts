@@ -126,8 +126,9 @@ async function checkService(progress: Progress): Promise<KeyringFinding> {
     await callBus(bus, "StartServiceByName", "su", [SERVICE_NAME, 0]);
     owner = await ownerOf(bus, SERVICE_NAME);
   }
-  const [pid] = await callBus(bus, "GetConnectionUnixProcessID", "s", [owner ?? SERVICE_NAME]);
-  const command = await commandOf(Number(pid));
+  const [number] = await callBus(bus, "GetConnectionUnixProcessID", "s", [owner ?? SERVICE_NAME]);
+  const pid = Number(number);
+  const command = await commandOf(pid);
   const store = (await findByBusName(bus, owner)) ?? STORES.find(({ process }) => process.test(command));
   if (store) progress.advice = store;
   progress.store = store?.name ?? (command || "an unknown program");

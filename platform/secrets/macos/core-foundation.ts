@@ -124,7 +124,7 @@ export class Scope implements Disposable {
 }
 
 function memoryAt(address: Pointer | bigint, length: number): Uint8Array {
-  return new Uint8Array(toArrayBuffer(address as Pointer, 0, length));
+  return new Uint8Array(toArrayBuffer(address, 0, length));
 }
 
 function contentOf(data: CFReference): Uint8Array | undefined {

@@ -2,6 +2,7 @@
 // a dialog, and by which signature macOS will know this program again.
 //
 // Nothing is asked, unlocked or stored. A call that fails ends its own check only; the others stand by themselves.
+import { errorMessage } from "../../caught-error.ts";
 import {
   type DiagnosisCheck,
   type Diagnosis,
@@ -113,7 +114,7 @@ async function copy(scope: Scope, call: (result: BigUint64Array) => Promise<numb
 }
 
 function toProblem(error: unknown): KeychainFinding {
-  const [found, remedy] = splitRemedy((error as Error).message);
+  const [found, remedy] = splitRemedy(errorMessage(error));
   // Anything else than a status is about the look itself, and tells nothing about the keychain.
   return { status: error instanceof ProviderFailure ? "problem" : "warning", found, remedy };
 }

@@ -13,6 +13,7 @@
 // - A query without a limit finds one item where something is read, and all of them where something is changed or
 //   deleted; naming the limit there is an error.
 // - Names can be listed without unlocking anything; only values are encrypted.
+import { errorMessage } from "../../caught-error.ts";
 import { type IsOver, Operations } from "../credential-operations.ts";
 import {
   type CredentialName,
@@ -113,7 +114,7 @@ class Keychain implements SecretProvider {
         if (error instanceof ProviderFailure) throw error;
         throw new ProviderFailure(
           "PLATFORM",
-          `The keychain could not be called (${(error as Error).message}); this needs macOS 13 or later`,
+          `The keychain could not be called (${errorMessage(error)}); this needs macOS 13 or later`,
         );
       }
     });

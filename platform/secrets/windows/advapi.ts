@@ -2,7 +2,7 @@
 // that `call` belongs to.
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import type { ForeignCall, ForeignLibrary } from "../foreign-threads.ts";
-import { type Pointer, read } from "bun:ffi";
+import { read } from "bun:ffi";
 import { originalVariable } from "../../processes/windows/environment.ts";
 import { encodeCredential, encodeWide, GENERIC, takeCredential } from "./credential.ts";
 import type { Vault } from "./chunked-credentials.ts";
@@ -88,7 +88,7 @@ export function openVault(call: ForeignCall): Vault {
       if (!(await attempt("CredEnumerateW", [null, 0, count, out]))) return [];
       try {
         return Array.from({ length: count[0]! }, (_, index) => {
-          const credential = takeCredential(read.ptr(Number(out[0]) as Pointer, index * 8));
+          const credential = takeCredential(read.ptr(Number(out[0]), index * 8));
           credential?.blob.fill(0);
           return credential;
         }).filter((credential) => credential !== null);

@@ -68,7 +68,7 @@ export function takeCredential(address: number): WindowsCredential | null {
   const size = read.u32(at, FIELD.blobSize);
   const blobAddress = size === 0 ? 0 : read.ptr(at, FIELD.blob);
   const original = new Uint8Array(
-    blobAddress === 0 ? new ArrayBuffer(0) : toArrayBuffer(blobAddress as Pointer, 0, size),
+    blobAddress === 0 ? new ArrayBuffer(0) : toArrayBuffer(blobAddress, 0, size),
   );
   const isGeneric = read.u32(at, FIELD.type) === GENERIC;
   const credential = isGeneric && {
@@ -99,7 +99,7 @@ export function encodeWide(text: string): Uint8Array {
 function decodeWide(address: number): string {
   if (address === 0) return "";
   let length = 0;
-  while (read.u16(address as Pointer, length) !== 0) length += 2;
+  while (read.u16(address, length) !== 0) length += 2;
   return length === 0 ? "" : Buffer.from(toArrayBuffer(address as Pointer, 0, length)).toString("utf16le");
 }
 

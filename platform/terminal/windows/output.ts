@@ -1,5 +1,6 @@
 // Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
 import { writeSync } from "node:fs";
+import { errorCode } from "../../caught-error.ts";
 import type { OutputOperations } from "../contract/output.ts";
 import { isSameFile } from "../../files/same-file.ts";
 
@@ -7,7 +8,7 @@ const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   try {
     return writeSync(descriptor, bytes);
   } catch (error) {
-    const { code } = error as { code?: string };
+    const code = errorCode(error);
     if (code === "EAGAIN") return 0;
     throw code === "EOF" ? Object.assign(new Error("broken pipe"), { code: "EPIPE" }) : error;
   }

@@ -3,6 +3,7 @@
 //
 // Surprising: a console's Ctrl-C reaches the program by itself. The engine's switch has one entry here, which its own
 // preload takes away (src/runtime/preload/internal-env-filter.ts).
+import { errorReason } from "../../caught-error.ts";
 import type { PreparedTerminal, TerminalOperations } from "../contract/terminal.ts";
 import { originalEnvironment } from "../../processes/windows/environment.ts";
 import { operations as trees } from "../../processes/windows/process-tree.ts";
@@ -27,7 +28,7 @@ const attend: PreparedTerminal["attend"] = ({ program, argv, environment, engine
     });
     return { pid: child.pid, done, hangUp() {} };
   } catch (error) {
-    return (error as { code?: string }).code ?? String(error);
+    return errorReason(error);
   }
 };
 

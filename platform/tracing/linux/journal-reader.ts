@@ -14,7 +14,11 @@ const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED] = [1, 2, 3, 4, 5, 6];
 const [NOTE_SIZE, HEAD] = [6, 5];
 
 /** Behind `enum access`, `OPENS` and `RENAMES` of recorder.c. */
-const LABELS: Readonly<Record<number, string>> = { ...ACCESSES, 20: "open", 21: "rename" };
+const LABELS: Readonly<Record<number, string>> = {
+  ...Object.fromEntries(ACCESSES.entries()),
+  20: "open",
+  21: "rename",
+};
 
 export class Journal {
   /** `thread access path` of each call, where they are written. */

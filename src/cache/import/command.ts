@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { errorMessage, errorReason } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
@@ -97,7 +98,7 @@ function append(text: string): void {
     renameSync(draft, FILE);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new UserError(`${FILE} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    throw new UserError(`${FILE} cannot be written (${errorReason(error)})`);
   }
 }
 
@@ -112,7 +113,7 @@ function readTable(path: string, parse: (text: string) => unknown): Table {
     const content = parse(new TextDecoder().decode(bytes));
     if (typeof content === "object" && content !== null && !Array.isArray(content)) return content as Table;
   } catch (error) {
-    throw cannotRead((error as Error).message);
+    throw cannotRead(errorMessage(error));
   }
   throw new UserError(`${oneLine(path)} is no table`, "it begins with {");
 }

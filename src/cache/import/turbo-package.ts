@@ -90,11 +90,16 @@ function resolveTask(name: string, inherited: unknown, layers: readonly Table[])
 function mergeTask(base: Table, own: Table): Table {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {
-    const before = base[key];
-    const isAdded = Array.isArray(value) && value.includes(EXTENDS) && Array.isArray(before);
+    const before: unknown = base[key];
+    const isAdded = isList(value) && value.includes(EXTENDS) && isList(before);
     merged[key] = isAdded ? [...before, ...value] : value;
   }
   return merged;
+}
+
+/** `Array.isArray` makes `any[]` of unknown. */
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
 }
 
 function noteRest({ path, content }: TurboPackage, notes: string[]): void {
@@ -112,5 +117,7 @@ export function tableOf(value: unknown): Table {
 
 /** The texts of a list; one that only says what is inherited is none of them. */
 export function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string" && each !== EXTENDS) : [];
+  return isList(value)
+    ? value.filter((each): each is string => typeof each === "string" && each !== EXTENDS)
+    : [];
 }

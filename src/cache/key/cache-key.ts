@@ -103,6 +103,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
   // What it leaves out of the record is a part of what the record means.
   add("its rule in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
   // Files that are made get it.
+  // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
   add("the umask", (umask ??= process.umask()));
   // Some tools do otherwise for root.
   add("the user", process.getuid?.() ?? null);

@@ -4,6 +4,7 @@
 // (backend.ts), what comes is checked here by its digests, and where it may lie (shareable-outputs.ts), before any of it is believed;
 // what is not signed with the key counts for nothing. What goes wrong is told once. Nobody is spoken to, and nothing
 // loaded for that, before something is asked or offered.
+import { errorMessage } from "../../../platform/caught-error.ts";
 import type { RemoteCacheSettings } from "../../config/settings/remote-cache.ts";
 import { oneLine } from "../../printable.ts";
 import { blobHashesOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
@@ -109,7 +110,7 @@ export class RemoteCache implements SharedCache {
       try {
         return await this.#upload(key, entry, store);
       } catch (error) {
-        this.#warn(`What a script made could not be shared: ${oneLine((error as Error).message)}`);
+        this.#warn(`What a script made could not be shared: ${oneLine(errorMessage(error))}`);
         return false;
       }
     });
@@ -127,9 +128,9 @@ export class RemoteCache implements SharedCache {
   async #reach(): Promise<CacheBackend | undefined> {
     this.#opening ??= this.#open(this.#signer, (line) => this.#warn(line)).then(
       (backend) => (this.#backend = backend),
-      (error: Error) => {
+      (error: unknown) => {
         this.#isFinished = true;
-        this.#warn(describeUnusable(oneLine(error.message)));
+        this.#warn(describeUnusable(oneLine(errorMessage(error))));
         return undefined;
       },
     );

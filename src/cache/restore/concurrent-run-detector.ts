@@ -7,6 +7,7 @@
 // Surprising: a file that nobody holds is what a killed rt has left; it says nothing, and goes.
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { errorMessage } from "../../../platform/caught-error.ts";
 import type { FileLock } from "../../../platform/files/contract/file-lock.ts";
 import { fileLocks } from "../../../platform/files/file-lock.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
@@ -38,7 +39,7 @@ export class ConcurrentRunDetector {
         writeFileSync(join(directory, other + MARK), "", { mode: 0o600 });
       }
     } catch (error) {
-      this.#failure = (error as Error).message;
+      this.#failure = errorMessage(error);
     }
   }
 

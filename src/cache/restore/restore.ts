@@ -17,6 +17,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { isOutput, type FileSystemView } from "../entry/entry-validation.ts";
 import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
 import { hashFile } from "../store/file-hash-cache.ts";
@@ -53,7 +54,7 @@ export async function restoreOutputs(
     for (const output of ordered.toReversed())
       if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch (error) {
-    return `what it made cannot be restored: ${(error as Error).message}`;
+    return `what it made cannot be restored: ${errorMessage(error)}`;
   } finally {
     detector.release();
     view.statCache.invalidate();

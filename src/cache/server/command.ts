@@ -1,6 +1,7 @@
 // `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { cacheDirectory } from "../store/cache-store.ts";
@@ -99,7 +100,7 @@ export function makeToken(args: readonly string[]): string {
   try {
     return addToken(file, name, access);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === undefined) throw error;
     throw new UserError(`${oneLine(file)} cannot be written (${code})`);
   }
@@ -119,7 +120,7 @@ function readWords(args: readonly string[], options: ServeOptions) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
+    const [message = ""] = errorMessage(error).split(/\.(?:\s|$)/, 1);
     throw new UserError(oneLine(message), "rt cache serve --help shows what there is");
   }
 }
@@ -140,7 +141,7 @@ function openShelves(directory: string, limit: number, scopes: readonly string[]
     return new ArtifactStores(directory, limit, scopes);
   } catch (error) {
     throw new UserError(
-      `What is served cannot be kept: ${oneLine((error as Error).message)}`,
+      `What is served cannot be kept: ${oneLine(errorMessage(error))}`,
       "give --store=<directory>",
     );
   }
@@ -154,7 +155,7 @@ function listen<Server>(
   try {
     return start(hostname, port);
   } catch (error) {
-    const { code = "unknown" } = error as { code?: string };
+    const code = errorCode(error) ?? "unknown";
     const where = `${oneLine(hostname)}:${port}`;
     throw new UserError(
       code === "EADDRINUSE" ? `Something else listens at ${where}` : `Cannot listen at ${where} (${code})`,

@@ -3,6 +3,7 @@
 // Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
 // another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
 // whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./artifact-store.ts";
 import { MAIN, type ArtifactStores } from "./artifact-stores.ts";
 import type { Token, Tokens } from "./tokens.ts";
@@ -185,7 +186,7 @@ async function receive(call: ArtifactRequest, id: string, kind: string): Promise
     if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
     if (error instanceof NoRoomError)
       return problem(503, "no_room", "Unfinished uploads take up all room of this token");
-    const { code = "unknown" } = error as { code?: string };
+    const code = errorCode(error) ?? "unknown";
     const reason = !FULL.includes(code) ? "" : stores.makeRoom(namespace.scope) ? WITHOUT_ROOM : ONLY_FULL;
     options.warn(`An artifact was not kept (${code})${reason}`);
     return problem(500, "not_kept", "It could not be kept");

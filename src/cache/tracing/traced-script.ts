@@ -3,6 +3,7 @@
 //
 // Contract: what cannot be followed runs all the same, and `refusal` tells why. From the first step on others are told that the
 // script runs, until `leave`.
+import { errorCode } from "../../../platform/caught-error.ts";
 import {
   NoThreadError,
   type Trace,
@@ -78,7 +79,7 @@ export class TracedScript {
       void child.isTraced.then((isTraced) => (this.refusal ??= isTraced ? undefined : "refused"));
       return child;
     } catch (error) {
-      const isForbidden = FORBIDDEN.includes((error as { code?: string }).code);
+      const isForbidden = FORBIDDEN.includes(errorCode(error));
       if (this.#tracer && !isForbidden && !(error instanceof NoThreadError)) throw error;
       // No thread is to be had, or no launcher: it starts as any other.
       this.refusal ??= isForbidden ? "unlaunched" : "refused";

@@ -3,6 +3,7 @@
 // Invariants:
 // - It is read-only: it opens no dialog, unlocks no store and reads no credential.
 // - Exit code 0 without problems, 1 with at least one problem, 2 for a usage error. Warnings do not change the exit code.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { type DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
 import { diagnoseStore } from "../../../platform/secrets/secret-provider.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
@@ -48,7 +49,7 @@ async function show(text: string): Promise<void> {
   try {
     await print(text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+    if (errorCode(error) !== "EPIPE") throw error;
   }
 }
 

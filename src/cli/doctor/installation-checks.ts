@@ -5,6 +5,7 @@
 // - Findings contain unescaped text from outside rt; the caller escapes it before printing.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, dirname } from "node:path";
+import { errorReason } from "../../../platform/caught-error.ts";
 import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { temporaryDirectory } from "../../../platform/files/temporary-directory.ts";
@@ -82,13 +83,13 @@ function checkDebugger(): DiagnosisCheck {
   try {
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    const found = `Cannot write to ${folder} (${codeOf(error)})`;
+    const found = `Cannot write to ${folder} (${errorReason(error)})`;
     return { name, status: "warning", found, remedy: "set TMPDIR to a writable folder" };
   }
   try {
     Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }).stop(true);
   } catch (error) {
-    const found = `Cannot listen on 127.0.0.1 (${codeOf(error)})`;
+    const found = `Cannot listen on 127.0.0.1 (${errorReason(error)})`;
     return {
       name,
       status: "warning",
@@ -115,8 +116,4 @@ function checkWatching({ watches, instances }: WatchLimits): DiagnosisCheck {
   ];
   if (short.length === 0) return { name, status: "ok", found };
   return { name, status: "warning", found, remedy: `sudo sysctl ${short.join(" ")}` };
-}
-
-function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? String(error);
 }

@@ -4,6 +4,7 @@
 // - It prints names of keys and variables, never values: a value may be a registry token.
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-provider.ts";
 import { OWNER_ADVICE, requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -87,7 +88,8 @@ function checkCache(directory: string | undefined): DiagnosisCheck {
     for (const each of [dirname(dirname(directory)), dirname(directory)])
       if (existsSync(each)) requireOwnDirectory(each);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
+    const message = errorMessage(error);
     const found = code === undefined ? message : `Cannot write to ${directory} (${code})`;
     return { name, status: "warning", found, remedy: OWNER_ADVICE };
   }

@@ -34,10 +34,13 @@ function withoutNotes(markdown: string): string {
 
 /** Replaces `[text](page.md#part)`, which a terminal cannot follow. */
 function localizeLinks(markdown: string): string {
-  return markdown.replaceAll(/\[([^\]\n]+)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)/g, (_, text, target) => {
-    const [name] = Object.entries(GUIDES).find(([, { page }]) => page === target) ?? [];
-    return name ? `${text} (\`rt help ${name}\`)` : text;
-  });
+  return markdown.replaceAll(
+    /\[([^\]\n]+)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)/g,
+    (_, text: string, target: string) => {
+      const [name] = Object.entries(GUIDES).find(([, { page }]) => page === target) ?? [];
+      return name ? `${text} (\`rt help ${name}\`)` : text;
+    },
+  );
 }
 
 /** The renderer puts code between `+- ts` and `+-` with a bar before each line, or the box-drawing equivalents. */

@@ -20,7 +20,7 @@ export async function askInLines({
   const ask = async (text: string) => {
     report(text);
     const { value, done } = await lines.next();
-    return done ? undefined : (value as string).trim();
+    return done ? undefined : value.trim();
   };
   try {
     let matches = search(choices, initialSearch);

@@ -157,6 +157,7 @@ class Picker extends Prompt<PickerResult> {
 
   #draw(): string {
     if (this.state === "submit" || this.state === "cancel") return "";
+    // oxlint-disable-next-line typescript/no-useless-default-assignment -- a stream that is not a terminal has no size
     const { columns = FALLBACK.columns, rows = FALLBACK.rows } = process.stderr;
     const clip = (text: string) => Bun.sliceAnsi(text, 0, Math.max(1, columns - 1), "…");
     const line = this.#isEditing ? `Arguments: ${this.#input}` : `Run a script: ${this.#input}`;

@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { VERSION } from "../../version.ts";
 import { extractProgram } from "./archive.ts";
 import { RELEASE_KEYS } from "./release-keys.ts";
@@ -63,7 +64,7 @@ function readArguments(args: string[]): UpgradeArguments {
       allowPositionals: true,
     });
   } catch (error) {
-    const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
+    const [message = ""] = errorMessage(error).split(/\.(?:\s|$)/, 1);
     throw new UserError(printable(message), "see rt help upgrade");
   }
   const { values, positionals } = parsed;

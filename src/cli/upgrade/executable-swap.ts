@@ -7,6 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, parse } from "node:path";
+import { errorCode, errorReason } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
 import { withStagingDirectory } from "./staging-directory.ts";
@@ -31,9 +32,10 @@ export function readVersion(program: string, timeoutMs = DEFAULT_TIMEOUT_MS): st
     stdio: ["ignore", "pipe", "ignore"],
     windowsHide: true,
   });
-  const version = stdout?.trim() ?? "";
+  // The types do not say that a program which cannot be started has no output.
+  const version = (stdout as string | null)?.trim() ?? "";
   if (status === 0 && /^\d+\.\d+\.\d+[\w.+-]*$/.test(version)) return version;
-  const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
+  const reason = errorCode(error) ?? signal ?? `exit code ${status}`;
   throw new UserError(
     `The new rt does not start on this machine (${status === 0 ? "it printed no version" : reason})`,
     "nothing was changed",
@@ -75,7 +77,7 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
 }
 
 function cannotReplace(program: string, error: unknown): UserError {
-  return new UserError(`Cannot replace ${printable(program)} (${(error as NodeJS.ErrnoException).code})`);
+  return new UserError(`Cannot replace ${printable(program)} (${errorReason(error)})`);
 }
 
 /**

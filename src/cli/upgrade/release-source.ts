@@ -6,6 +6,7 @@
 // - Plain http is accepted only if the user passed the checksum.
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { errorCode, errorMessage, errorReason } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { CONNECTION } from "./tls-policy.ts";
 import { printable } from "../../printable.ts";
@@ -119,7 +120,7 @@ function readLocal(path: string, most: number, hint?: string): Buffer {
 }
 
 function cannotRead(path: string, error: unknown, hint?: string): UserError {
-  return new UserError(`Cannot read ${printable(path)} (${(error as NodeJS.ErrnoException).code})`, hint);
+  return new UserError(`Cannot read ${printable(path)} (${errorReason(error)})`, hint);
 }
 
 /** Sends one request without following redirects. */
@@ -135,7 +136,8 @@ async function download(url: URL, most: number, hint?: string): Promise<Uint8Arr
     throw new UserError(`Cannot download ${describe(url)} (status ${response.status})`, hint);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
+    const message = errorMessage(error);
     throw new UserError(
       `Cannot download ${describe(url)} (${printable(code ?? message)})`,
       "nothing was changed",

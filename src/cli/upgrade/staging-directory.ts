@@ -15,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode } from "../../../platform/caught-error.ts";
 import { onTermination } from "../../../platform/processes/termination-hook.ts";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
@@ -33,7 +34,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 export function cannotWrite(directory: string, error: unknown): UserError {
-  const code = (error as NodeJS.ErrnoException).code ?? "";
+  const code = errorCode(error) ?? "";
   return new UserError(
     `Cannot write to ${printable(directory)} (${code})`,
     HINTS[code] ?? "nothing was changed",

@@ -1,6 +1,7 @@
 // Where settings come from: the command line, the directory that it names to work in, and the rtfig.toml there.
 //
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../config-file-name.ts";
@@ -112,7 +113,7 @@ function changeDirectory(directory: string | undefined): string {
   try {
     process.chdir(directory);
   } catch (error) {
-    const isDenied = (error as NodeJS.ErrnoException).code === "EACCES";
+    const isDenied = errorCode(error) === "EACCES";
     const hint = isDenied ? "permission denied" : "--cwd needs a directory that exists";
     throw new UserError(`Cannot work in "${directory}"`, hint);
   }

@@ -55,8 +55,8 @@ async function listScripts(session: ClientSession): Promise<void> {
     for (const script of other.scripts.all()) scripts.keep(script);
     return;
   }
-  await backend.send("Debugger.enable").catch((error: Error) => {
-    if (!/already enabled/.test(error.message)) throw error;
+  await backend.send("Debugger.enable").catch((error: unknown) => {
+    if (!/already enabled/.test(String(error))) throw error;
   });
   await backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: false });
 }

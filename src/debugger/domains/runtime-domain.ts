@@ -108,7 +108,7 @@ export const RUNTIME: Commands = {
       functionDeclaration: READ_ERROR,
       returnByValue: true,
     });
-    const read = answer.result.value as Json;
+    const read = answer.result.value;
     if (!read) throw new Error("errorObjectId is not a JS error object");
     const script = scripts.find(read.url);
     const exception = { type: "object", subtype: "error", objectId: errorObjectId, ...read.exception };

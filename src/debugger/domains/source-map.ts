@@ -25,7 +25,7 @@ interface MappingSegment {
 }
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const VALUES = new Map([...DIGITS].map((digit, value) => [digit, value]));
+const VALUES = new Map(DIGITS.split("").map((digit, value) => [digit, value]));
 
 /** Of a `data:` URL; undefined for what is none, or no map. */
 export function readSourceMap(url: string | undefined): SourceMap | undefined {

@@ -97,7 +97,7 @@ async function link(
     program.start();
   };
   const receive = async (text: string): Promise<void> => {
-    const { id: messageId, method, sessionId } = JSON.parse(text) as Json;
+    const { id: messageId, method, sessionId } = JSON.parse(text);
     const head = { id: messageId, ...(sessionId === undefined ? {} : { sessionId }) };
     if (method === "Target.attachToTarget") {
       client?.close();

@@ -77,7 +77,7 @@ export class Http2Connection {
     this.#session.on("close", () => this.#lose("the connection was lost"));
     this.#session.on("goaway", () => (this.#isLeft = true));
     this.#session.on("remoteSettings", ({ maxConcurrentStreams: most }) => {
-      this.#mostCalls = most ?? Number.POSITIVE_INFINITY;
+      this.#mostCalls = (most as number | undefined) ?? Number.POSITIVE_INFINITY;
     });
   }
 

@@ -147,7 +147,7 @@ function sort(): void {
     duration: (a, b) => b.task.duration - a.task.duration,
     name: (a, b) => (a.task.label < b.task.label ? -1 : 1),
   };
-  list.replaceChildren(...rows.toSorted(compare[order.value]!).map(({ item }) => item));
+  list.replaceChildren(...rows.toSorted(compare[order.value]).map(({ item }) => item));
   filter();
 }
 

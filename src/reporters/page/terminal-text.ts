@@ -3,7 +3,7 @@ import Anser from "anser";
 import { element } from "./elements.ts";
 
 /** Control sequences other than CSI (titles, links, character sets), and text that a CR overwrites. */
-const COMMANDS = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]+[0-~]|\x1b(?![\[\]])[0-~]/g;
+const COMMANDS = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]+[0-~]|\x1b(?![[\]])[0-~]/g;
 const OVERWRITTEN = /^.*\r(?=[^\r\n])/gm;
 const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 

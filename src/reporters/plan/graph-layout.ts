@@ -32,7 +32,7 @@ function arrange(widths: readonly number[], nearest: readonly (readonly number[]
   for (const [to, before] of nearest.entries())
     for (const from of before) graph.setEdge(String(from), String(to));
   layout(graph);
-  const { width = 0, height = 0 } = graph.graph();
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   const arrows = graph.edges().map(({ v, w }): Arrow => {
     const { points = [] } = graph.edge(v, w) as { points?: Arrow["points"] };
     return {

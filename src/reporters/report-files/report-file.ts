@@ -9,6 +9,7 @@
 //
 // Non-obvious: pipes are written asynchronously, because a pipe may block forever and signals must still be
 // handled.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
@@ -84,6 +85,6 @@ function replaceFile(file: string, text: string): void {
 }
 
 function explain(target: string, error: unknown): string {
-  const { code } = error as { code?: string };
+  const code = errorCode(error);
   return `Cannot write the report ${target}: ${code === "EISDIR" ? "it is a directory" : (code ?? String(error))}`;
 }

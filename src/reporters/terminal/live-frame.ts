@@ -67,7 +67,7 @@ function shareRows(blocks: readonly BlockState[], rows: number, elideLines: numb
     const fair = Math.floor(remaining / (blocks.length - position));
     const isElided = wanted[index]! > fair || blocks[index]!.total > wanted[index]!;
     shares[index] = Math.max(0, Math.min(wanted[index]!, isElided ? fair - 1 : fair)); // one row is for the note about elided lines
-    remaining -= shares[index]! + (isElided ? 1 : 0);
+    remaining -= shares[index] + (isElided ? 1 : 0);
   }
   return shares;
 }

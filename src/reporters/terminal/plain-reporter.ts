@@ -44,6 +44,7 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
           return say(`warn: ${oneLine(event.message)}`);
         case "remark":
           return say(event.line);
+        case "again":
         case "interrupt":
         case "resume":
           return;

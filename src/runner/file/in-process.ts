@@ -71,6 +71,7 @@ function becomeEngineFor({ file, engineArgs, config }: InProcessPlan): never {
 type ServerDescription = Parameters<Rt["serve"]>[0];
 
 /** The engine's own rule for a default export that is to be served. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- any default export but null and undefined
 function describesServer(value: {}): value is ServerDescription {
   if (value === globalThis) return false;
   const { fetch, app, stop } = value as { fetch?: unknown; app?: unknown; stop?: unknown };

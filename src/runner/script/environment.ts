@@ -86,7 +86,10 @@ function spread(name: string, value: unknown, environment: Record<string, string
   if (typeof value === "object") {
     for (const key in value)
       spread(`${name}_${key}`, (value as Record<string, unknown>)[key], environment, depth + 1);
-  } else assign(environment, name, String(value));
+  } else {
+    // oxlint-disable-next-line typescript/no-base-to-string -- an object has been spread above
+    assign(environment, name, String(value));
+  }
 }
 
 /** The rest would be cut off, or the program not be started. */

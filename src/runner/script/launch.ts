@@ -3,6 +3,7 @@
 // Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
 // script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
 // anything in between, but where rt is the first process of a container; what stands before it is waited for.
+import { errorReason } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { wantsColor } from "../../color.ts";
@@ -261,7 +262,7 @@ async function stayBefore(
   try {
     return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, "end");
   } catch (error) {
-    return (error as { code?: string }).code ?? String(error);
+    return errorReason(error);
   }
 }
 

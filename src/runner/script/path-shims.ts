@@ -8,6 +8,7 @@
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
 // what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
 // say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { activeLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
@@ -65,7 +66,7 @@ function tryLink(name: string, onFailure?: (message: string) => void): string | 
     return makeLink(name);
   } catch (error) {
     if ((error as Error).name !== "PrivateDirectoryError") throw error;
-    onFailure?.((error as Error).message);
+    onFailure?.(errorMessage(error));
     return undefined;
   }
 }

@@ -84,7 +84,7 @@ export async function startRedacted(
     onExit: () => (isOver = true),
     async flush() {
       for (const { redactor } of all) void (isOver ? redactor.end() : redactor.release());
-      await Promise.all(all.map(({ queue }) => queue.flush()));
+      await Promise.all(all.map(async ({ queue }) => await queue.flush()));
     },
   });
   try {

@@ -96,6 +96,7 @@ async function ask(store: CacheStore, settings: RunSettings, cwd: string): Promi
   const question = {
     program: [FORMAT, VERSION, executableFingerprint(), host.system, (await findTracing()) !== undefined],
     words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
+    // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read the umask
     user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
     environment: host.originalEnvironment(),
   };

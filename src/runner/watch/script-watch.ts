@@ -111,7 +111,7 @@ export async function watchRun(
     notes.printReasons(reasons);
   }
   for (const signal of signals) process.off(signal, onSignal);
-  return { signal: stop! };
+  return { signal: stop };
 }
 
 export async function clearScreen(): Promise<void> {

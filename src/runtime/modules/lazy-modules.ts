@@ -13,6 +13,7 @@ export interface LazyModules {
 
 export const PARTS: LazyModules = {
   loadSecrets: () => import("../../secrets/api/secrets.ts"),
-  loadCSRF: () => require("../../csrf/csrf.ts"),
-  loadProgram: () => require("../compiled/compiled-program.ts"),
+  loadCSRF: () => require("../../csrf/csrf.ts") as typeof import("../../csrf/csrf.ts"),
+  loadProgram: () =>
+    require("../compiled/compiled-program.ts") as typeof import("../compiled/compiled-program.ts"),
 };

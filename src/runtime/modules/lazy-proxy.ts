@@ -15,7 +15,7 @@ export function lazyProxy(kind: "function" | "object", load: () => object): unkn
   let methods: Map<unknown, ProxyMethod> | undefined;
 
   function methodOf(value: ProxyMethod): ProxyMethod {
-    let method = (methods ??= new Map()).get(value);
+    let method = (methods ??= new Map<unknown, ProxyMethod>()).get(value);
     if (!method) {
       method = new Proxy(value, { apply: (_, self, args) => Reflect.apply(value, resolve(self), args) });
       methods.set(value, method);
@@ -38,8 +38,9 @@ export function lazyProxy(kind: "function" | "object", load: () => object): unkn
       return kind === "object" && isMethod ? methodOf(value as ProxyMethod) : value;
     },
     set: (_, key, value, receiver) => Reflect.set(real(), key, value, resolve(receiver)),
-    apply: (_, self, args) => Reflect.apply(real(), self, args),
-    construct: (_, args, newTarget) => Reflect.construct(real(), args, resolve(newTarget) as ProxyMethod),
+    apply: (_, self, args): unknown => Reflect.apply(real(), self, args),
+    construct: (_, args, newTarget) =>
+      Reflect.construct(real(), args, resolve(newTarget) as ProxyMethod) as object,
     getOwnPropertyDescriptor(_, key) {
       const descriptor = Reflect.getOwnPropertyDescriptor(real(), key);
       // A Proxy may report a non-configurable property only if its target has it too.

@@ -9,6 +9,7 @@ export function evaluate<Exports extends object>(
   require: (name: string) => unknown = process.getBuiltinModule,
 ): Exports {
   const module = { exports: {} as Exports };
+  // oxlint-disable-next-line no-eval -- the text is part of this program
   const wrapped = (0, eval)(`(${script})\n//# sourceURL=rt:runtime`) as (...names: unknown[]) => void;
   wrapped(module.exports, require, module, "", "");
   return module.exports;

@@ -29,7 +29,7 @@ export function trustOnly({ SSL_CERT_FILE, SSL_CERT_DIR, NODE_EXTRA_CA_CERTS }: 
     construct(target, [url, options, ...others]: [string, unknown], newTarget) {
       const isList = typeof options === "string" || Array.isArray(options);
       const own = isList ? { protocols: [options].flat() } : (options as object | undefined);
-      return Reflect.construct(target, [url, trusting(own), ...others], newTarget);
+      return Reflect.construct(target, [url, trusting(own), ...others], newTarget) as WebSocket;
     },
   });
 }

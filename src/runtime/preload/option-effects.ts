@@ -45,7 +45,8 @@ globalThis.Worker = new Proxy(Thread, {
   construct(target, args: [] | [string | URL, WorkerOptions & { preload?: string | string[] }], newTarget) {
     const [url, options] = args;
     const preload = [ownUrl(), ...[options?.preload ?? []].flat()];
-    return Reflect.construct(target, url === undefined ? args : [url, { ...options, preload }], newTarget);
+    const words = url === undefined ? args : [url, { ...options, preload }];
+    return Reflect.construct(target, words, newTarget) as Worker;
   },
 });
 

@@ -13,6 +13,7 @@
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../atomic-file-edit.ts";
@@ -141,7 +142,7 @@ export async function decryptShared(path: string, shown = path, base?: string): 
   try {
     text = await decrypter.decrypt(armor.decode(file.text), "text");
   } catch (error) {
-    const isOthers = /no identity matched/.test((error as Error).message);
+    const isOthers = /no identity matched/.test(errorMessage(error));
     throw isOthers
       ? unreadable(
           `${printable(shown)} is not encrypted to the key of ${identities.isFromVariable ? KEY_VARIABLE : "this machine"}`,

@@ -92,7 +92,7 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
       provider = undefined; // the next operation may have more luck
       throw toSecretsError(error);
     }
-    return operate(store).catch((error) => {
+    return operate(store).catch((error: unknown) => {
       throw toSecretsError(error);
     });
   }

@@ -5,6 +5,7 @@
 // to say to a person goes to standard error. What it writes on standard output is the value, without the last line break, and
 // is told to nobody else: a failure is told by the exit code. The value is whole when the program has ended: what it leaves in
 // the background, as a manager of passwords leaves its agent, may hold the pipe open for ever.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { printable } from "../../printable.ts";
 
@@ -33,7 +34,7 @@ export async function readCommand(argv: readonly string[], folder: string): Prom
       stderr: "inherit",
     });
   } catch (error) {
-    return `${shown} could not be started (${(error as { code?: string }).code ?? "unknown"})`;
+    return `${shown} could not be started (${errorCode(error) ?? "unknown"})`;
   }
   const output = await readOutput(child.stdout, child.exited);
   // It may heed nothing else: a pipe that nobody reads and TERM are easily ignored.
@@ -92,6 +93,7 @@ function listenBriefly(exited: Promise<unknown>, size: () => number, end: () => 
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const look = (before: number) => {
+    // oxlint-disable-next-line typescript/no-misused-promises -- nothing in it throws but `end` and `size`, which do not
     timer = setTimeout(async () => {
       // What is there has been read by the next turns, however late this one has come.
       for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));

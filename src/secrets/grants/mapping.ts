@@ -3,6 +3,7 @@
 // Contract: what can be read is complete: every name can be a variable, every source says where to look, and what a script
 // is to get is there. A script gets what rows name by its name, by a glob (not as a hook: that must be named exactly), or
 // by "package#script" for one package alone; without a package a row is for the scripts of all packages.
+import { errorMessage } from "../../../platform/caught-error.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { projectIdIn } from "../../config/project-id.ts";
@@ -133,7 +134,7 @@ function checkAddress(service: string, name: string, wrong: (message: string) =>
   try {
     return { kind: "store", service: checkText("service", service), name: checkText("name", name) };
   } catch (error) {
-    throw wrong(`is no address: ${(error as Error).message}`);
+    throw wrong(`is no address: ${errorMessage(error)}`);
   }
 }
 

@@ -19,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
+import { errorCode } from "../../../platform/caught-error.ts";
 import { OWN_SYSTEM } from "../../../platform/processes/running-executable.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { printable } from "../../printable.ts";
@@ -81,7 +82,7 @@ function readText(path: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
-    const { code = "no UTF-8" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error) ?? "no UTF-8";
     if (code === "ENOENT") return undefined;
     throw new ArgumentError(`${printable(path)} could not be read (${code})`);
   }
@@ -104,9 +105,7 @@ function parseConfig(text: string, path: string): Record<string, unknown> {
 }
 
 function hasPasswords(auths: unknown): boolean {
-  return Object.values((auths ?? {}) as object).some((each) =>
-    Boolean((each as { auth?: string } | null)?.auth),
-  );
+  return Object.values(auths ?? {}).some((each) => Boolean((each as { auth?: string } | null)?.auth));
 }
 
 /** Beside the file, then in its place. Throws WordsError. */
@@ -125,7 +124,7 @@ function writeText(path: string, text: string): void {
     }
     renameSync(draft, place);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (draft && code !== "EEXIST") rmSync(draft, { force: true });
     throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
   }
@@ -136,7 +135,7 @@ function placeOf(path: string): { place: string; mode: number } {
     const place = realpathSync(path);
     return { place, mode: statSync(place).mode & 0o777 };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     return { place: path, mode: 0o600 };
   }
 }
@@ -157,7 +156,7 @@ function installLink(): string {
     if (isWindows) writeFileSync(link, batchFile(), { flag: "wx" });
     else symlinkSync(basename(ownPath()), link);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     throw code === "EEXIST"
       ? new ArgumentError(`${printable(link)} is there and not rt's`, "remove it first")
       : new ArgumentError(`${printable(link)} could not be made (${code})`, "install rt where you may write");

@@ -135,7 +135,7 @@ async function eraseCredential(store: HelperStore, asked: Attributes): Promise<n
     if (asked.has("password") || asked.has("credential")) {
       const value = await store.secrets.get(service, each);
       const stored = value === null ? undefined : readValue(value);
-      if (!stored || pick(asked, ["password", "credential"]).some(([key, old]) => stored.get(key!) !== old))
+      if (!stored || pick(asked, ["password", "credential"]).some(([key, old]) => stored.get(key) !== old))
         continue;
     }
     await store.secrets.delete(service, each);

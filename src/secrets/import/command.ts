@@ -8,6 +8,7 @@
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
 import { basename, dirname, resolve } from "node:path";
+import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME } from "../../config/config-file-name.ts";
@@ -267,7 +268,8 @@ async function bindProject(moves: readonly Move[], mapping: ProjectFile): Promis
 
 /** Where there is no store, a file can be one. */
 function leadElsewhere(error: unknown): never {
-  const { code, message } = error as Error & { code?: string };
+  const code = errorCode(error);
+  const message = errorMessage(error);
   if (code !== "ERR_SECRETS_UNAVAILABLE") throw error;
   const [what, remedy] = splitRemedy(message);
   const others = "--to age:secrets.age moves them into a file that is encrypted (rt help moving-in)";

@@ -3,6 +3,7 @@
 //
 // Contract: what comes out is read again, and has to mean what the old text meant with what was asked for, no more and no
 // less; where the file is written in a way that no line can be added to, nothing is.
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { parseConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
@@ -27,7 +28,7 @@ export function parseMappingText(text: string, file: string, isNew = false): Tab
     if (isNew) readMapping(config, ".");
     return config.content;
   } catch (error) {
-    throw new ArgumentError(`${(error as Error).message}, so nothing was changed`, "mend that first");
+    throw new ArgumentError(`${errorMessage(error)}, so nothing was changed`, "mend that first");
   }
 }
 

@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
+import { errorCode } from "../../../platform/caught-error.ts";
 import { OWN_SYSTEM } from "../../../platform/processes/running-executable.ts";
 import { printable } from "../../printable.ts";
 import { ownPath } from "../helpers/helper-io.ts";
@@ -111,7 +112,7 @@ function writeHook({ path }: Hook, text: string): void {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
   }
 }

@@ -13,6 +13,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../../../platform/caught-error.ts";
 import { printable } from "../../printable.ts";
 import { ArgumentError } from "../command-arguments.ts";
 import { isPlaceOfCredentials } from "./context-rules.ts";
@@ -117,7 +118,7 @@ function withSlashes(path: string): string {
 }
 
 function isClosed(error: unknown): boolean {
-  return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+  return ["EACCES", "EPERM"].includes(errorCode(error) ?? "");
 }
 
 /** Undefined for what is not there, or no file. */

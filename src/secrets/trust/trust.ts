@@ -8,6 +8,7 @@
 //
 // Surprising: who has allowed the whole has allowed it without its registries too. Scripts need no more than that, so that an
 // .npmrc of the user's own that has changed is another question to `rt install`, and none to `rt run`.
+import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import type { OwnFiles } from "../../../platform/files/state-directory.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
@@ -215,7 +216,8 @@ function remember(mapping: Mapping): void {
     const content = { folder, names: [...names], ...(scripts !== hash && { scripts }), project };
     files.write(hash, `${JSON.stringify(content)}\n`);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
+    const message = errorMessage(error);
     const reason = code === undefined ? message : `${files.directory} (${code})`;
     throw new UserError(`What is allowed cannot be remembered: ${printable(reason)}`, hint);
   }

@@ -2,6 +2,7 @@
 //
 // Surprising: the answer is read at once and by itself, without a stream: one that waits in a thread would take the first
 // key that is meant for the script.
+import { errorCode } from "../../../platform/caught-error.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { report } from "../../output.ts";
 
@@ -37,7 +38,7 @@ function readWhenThere(read: () => number): number {
     try {
       return read();
     } catch (error) {
-      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      if (errorCode(error) !== "EAGAIN") throw error;
       Bun.sleepSync(LOOK_AGAIN_AFTER);
     }
   }

@@ -112,13 +112,13 @@ export class Steps {
       emit({ type: "output", task, step, bytes, isError });
     const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
     if (command.evaluate) {
-      emit(begin);
+      void emit(begin);
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
     }
     if (output === "inherit" && command.attend) {
-      emit(begin);
+      void emit(begin);
       return await command.attend();
     }
     if (cached) {
@@ -139,7 +139,7 @@ export class Steps {
         isTraced = traced.isTraced;
         return traced;
       });
-      emit(begin);
+      void emit(begin);
       const ended = await exit;
       // If tracing is not permitted, nothing has been started yet.
       if (this.#options.isOver() || (await isTraced)) return ended;
@@ -162,7 +162,7 @@ export class Steps {
       onOutput,
       ...family,
     });
-    emit(begin);
+    void emit(begin);
     return await this.#awaitExit(child, task, redacted);
   }
 

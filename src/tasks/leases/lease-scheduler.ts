@@ -189,6 +189,7 @@ export class LeaseScheduler {
     this.#isRequested = true;
     if (this.#isServing) return;
     this.#isServing = true;
+    // oxlint-disable-next-line typescript/no-misused-promises -- it catches every error
     queueMicrotask(async () => {
       try {
         while (this.#isRequested) {

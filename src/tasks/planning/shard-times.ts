@@ -5,6 +5,7 @@
 //   longest time counts.
 // - Only the content matters, so that machines with the same files split alike.
 // - A missing file is an error: that machine would split differently, and some scripts would run nowhere.
+import { errorReason } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 
@@ -44,9 +45,7 @@ function reportsAt(path: string): string[] {
     if (names.length === 0) throw refuse(path, "the folder contains no report");
     return names.map((name) => join(path, name));
   } catch (error) {
-    throw error instanceof UserError
-      ? error
-      : refuse(path, (error as { code?: string }).code ?? String(error));
+    throw error instanceof UserError ? error : refuse(path, errorReason(error));
   }
 }
 
@@ -71,7 +70,7 @@ function parseReport(path: string): { readonly tasks?: unknown } {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw refuse(path, (error as { code?: string }).code ?? String(error));
+    throw refuse(path, errorReason(error));
   }
   try {
     const report: unknown = JSON.parse(text);

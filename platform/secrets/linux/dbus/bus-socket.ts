@@ -4,6 +4,7 @@
 // What would surprise you: nothing is awaited. Authentication leaves with whatever was given to `send` until the
 // socket is open. Bytes are zeroed once they are written, or are part of a message; they may contain a secret.
 // Of a message that is too long to be read, the header alone is kept.
+import { errorReason } from "../../../caught-error.ts";
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { verifyPeer } from "./peer-credentials.ts";
@@ -25,7 +26,7 @@ export class BusSocket {
   readonly #label: string;
   readonly #uid: number;
   readonly #events: BusSocketEvents;
-  #socket: Bun.Socket<undefined> | undefined;
+  #socket: Bun.Socket | undefined;
   #isAuthenticated = false;
   #isFlushing = false;
   #isOver = false;
@@ -89,10 +90,10 @@ export class BusSocket {
     for (const { path } of endpoints) {
       if (this.#isOver) return;
       try {
-        await Bun.connect<undefined>({ unix: path, socket: this.#handlers() });
+        await Bun.connect({ unix: path, socket: this.#handlers() });
         return;
       } catch (error) {
-        reason = (error as { code?: string }).code ?? String(error);
+        reason = errorReason(error);
       }
     }
     this.#fail(new BusFailure("unreachable", `No session bus answers at ${this.#label} (${reason})`, reason));

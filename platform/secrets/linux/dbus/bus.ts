@@ -12,6 +12,7 @@
 // - At most 64 calls are under way and the others wait their turn: a bus refuses a client with more than
 //   128 pending replies. dbus-next is loaded with the first call that was not prepared.
 // - The socket keeps the process alive only while somebody holds the connection, see `hold`.
+import { errorMessage } from "../../../caught-error.ts";
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BusSocket } from "./bus-socket.ts";
@@ -66,6 +67,7 @@ interface QueuedCall {
 export class Bus {
   readonly #socket: BusSocket;
   #codec: typeof import("./dbus-encoder.ts") | undefined;
+  // oxlint-disable-next-line no-unused-private-class-members -- `??=` reads it
   #loading: Promise<void> | undefined;
   #failure: BusFailure | undefined;
   /** Whether the calls that lead have been answered. */
@@ -223,7 +225,8 @@ export class Bus {
         this.#codec = codec;
         this.#startNext();
       },
-      (error) => this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${error})`)),
+      (error: unknown) =>
+        this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${String(error)})`)),
     );
   }
 
@@ -255,7 +258,7 @@ export class Bus {
     const isAnswer = header.type === METHOD_RETURN || header.type === ERROR;
     const isExpected = isOfBus
       ? header.type === ERROR || pending?.destination === BUS_NAME
-      : pending?.senders.has(header.sender!);
+      : pending?.senders.has(header.sender);
     if (!pending || !isAnswer || !isExpected) return void message.fill(0);
     this.#settle(header.replySerial!);
     try {
@@ -267,7 +270,7 @@ export class Bus {
       pending.reject(new BusFailure("answered", text, header.errorName!.slice(0, MAX_TEXT)));
     } catch (error) {
       message.fill(0);
-      const how = (error as Error).message;
+      const how = errorMessage(error);
       pending.reject(error instanceof BusFailure ? error : malformed(`an answer to ${pending.member}`, how));
     }
   }
