@@ -1,4 +1,4 @@
-// `npm test`: builds dist/rt, meanwhile checks format and types, runs every test, and closes with
+// `npm test`: builds dist/rt, meanwhile checks format, types and lint rules, runs every test, and closes with
 //
 //   N passed, N failed, N skipped
 //
@@ -78,6 +78,7 @@ async function checkTree(): Promise<Count> {
   const checks = [
     ["fmt", "--no-script", "--check"],
     ["check", "--no-script"],
+    ["node_modules/oxlint/bin/oxlint"],
   ];
   const count: Count = { passed: 0, failed: 0, skipped: 0 };
   for (const check of checks) {

@@ -32,7 +32,7 @@ async function writeLog(file: string): Promise<string> {
   const block = Array.from({ length: LINES / 100 }, (_, index) => line(index)).join("");
   const writer = Bun.file(file).writer();
   for (let written = 0; written < 100; written += 1) {
-    writer.write(block);
+    void writer.write(block);
     await writer.flush();
   }
   await writer.end();

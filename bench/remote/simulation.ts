@@ -91,7 +91,7 @@ const elapsed = (performance.now() - before.at) / 1000;
 const { user, system } = process.cpuUsage(before.usage);
 const memory = process.memoryUsage.rss() - before.memory;
 client[Symbol.dispose]();
-cluster.stdin.end();
+void cluster.stdin.end();
 const { most, count } = JSON.parse(new TextDecoder().decode((await output.read()).value)) as {
   most: number;
   count: number;

@@ -44,7 +44,7 @@ async function writeLines(file: string, bytes: number, length: number): Promise<
   const line = length === 0 ? "x".repeat(100_000) : `${"x".repeat(length - 1)}\n`;
   const block = Buffer.from(line.repeat(Math.ceil(1_000_000 / line.length)));
   for (let written = 0; written < bytes; written += block.length) {
-    writer.write(block);
+    void writer.write(block);
     await writer.flush();
   }
   await writer.end();

@@ -39,7 +39,7 @@ export async function startFormApp(): Promise<FormApp> {
     url: url!,
     async moveClock(milliseconds) {
       text = "";
-      child.stdin.write(`${milliseconds}\n`);
+      void child.stdin.write(`${milliseconds}\n`);
       await child.stdin.flush();
       await waitFor(/Clock moved/);
     },

@@ -43,6 +43,7 @@ class Editor implements AsyncDisposable {
 
   constructor(project: Project) {
     this.path = project.join("e.sock");
+    // oxlint-disable-next-line typescript/no-this-alias -- the handlers have a `this` of their own
     const editor = this;
     interface State {
       rest: string;

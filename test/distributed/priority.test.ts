@@ -34,7 +34,7 @@ function simulate(
     const task = ready.reduce((best, each) => (ranks[each]! > ranks[best]! ? each : best));
     left.delete(task);
     free[at] = now + durations[task]!;
-    ends.set(task, free[at]!);
+    ends.set(task, free[at]);
   }
   return Math.max(...ends.values());
 }

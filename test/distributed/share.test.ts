@@ -129,9 +129,9 @@ test.skipIf(!CAN_TRACE)(
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
     for (const { path } of machines.all)
       expect(await Bun.file(`${path}/packages/a/out.txt`).text()).toBe(`made by ${next}\n`);
-    expect(results[0]!.stdout).toContain(`a t: by ${next}\n`);
-    expect(results[0]!.stderr).toContain("\nShared run: 0 scripts on this machine, 1 on m2\n");
-    expect(results[1]!.stderr).toContain("\nShared run: 1 script here\n");
+    expect(results[0].stdout).toContain(`a t: by ${next}\n`);
+    expect(results[0].stderr).toContain("\nShared run: 0 scripts on this machine, 1 on m2\n");
+    expect(results[1].stderr).toContain("\nShared run: 1 script here\n");
   },
 );
 

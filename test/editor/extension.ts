@@ -37,7 +37,7 @@ const uriOf = (file: string) => vscode.Uri.file(join(folder().uri.fsPath, file))
 function report(check: string, failure?: unknown): void {
   appendFileSync(
     results,
-    `${JSON.stringify({ check, ...(failure === undefined ? {} : { failure: `${failure}` }) })}\n`,
+    `${JSON.stringify({ check, ...(failure === undefined ? {} : { failure: (failure as Error).toString() }) })}\n`,
   );
 }
 
@@ -131,8 +131,10 @@ const forget = () => vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
 /** Resolves when the program has none any more. */
 async function clear(): Promise<void> {
   forget();
-  await next("the end of all breakpoints", ({ type, command, body }) =>
-    Boolean(type === "response" && command === "setBreakpoints" && body?.breakpoints.length === 0),
+  await next(
+    "the end of all breakpoints",
+    ({ type, command, body }) =>
+      type === "response" && command === "setBreakpoints" && body?.breakpoints.length === 0,
   );
 }
 

@@ -112,7 +112,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
         stdin: "pipe",
       });
       await asking.awaitCall("SecItemCopyMatching c");
-      child.stdin.write("\n");
+      void child.stdin.write("\n");
       await child.stdin.end();
       expect(await child.exited).toBe(7);
     });

@@ -137,7 +137,7 @@ describe("the debugger", () => {
     ]) {
       await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
       const [, url] = await live.see(WEBKIT);
-      expect(url).toContain(expected!);
+      expect(url).toContain(expected);
     }
   });
 
@@ -201,7 +201,7 @@ describe("the debugger", () => {
 describe("BUN_INSPECT", () => {
   prove("inspect-wait", "is what BUN_INSPECT asks for with ?wait=1", async () => {
     await using project = await createProject({
-      "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { ${"console.log('worker says', data); process.exit();"} };`,
+      "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { console.log('worker says', data); process.exit(); };`,
       "w.ts": "postMessage(typeof rt.secrets.get)",
     });
     const port = freePort();

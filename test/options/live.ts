@@ -57,7 +57,7 @@ export function startLive(options: RtOptions): Live {
       return output;
     },
     ended,
-    kill: (signal = "SIGTERM") => void child.kill(signal),
+    kill: (signal = "SIGTERM") => child.kill(signal),
     family: () => mark.find().length,
     running: (command) => mark.find().flatMap((each) => (each.command === command ? [each.pid] : [])),
     others: () => mark.find().flatMap(({ pid }) => (pid === child.pid ? [] : [pid])),

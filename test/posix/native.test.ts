@@ -23,7 +23,7 @@ const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
 test("they are made of the sources as they are: otherwise run build/native-codegen.ts", async () => {
   const { sources, flags } = made.MADE;
-  expect<unknown>({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS });
+  expect<object>({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS });
 });
 
 for (const architecture of ARCHITECTURES) {

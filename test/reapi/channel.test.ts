@@ -23,7 +23,7 @@ function varint(value: number): Buffer {
   }
 }
 
-type Answer = (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void;
+type Answer = (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => unknown;
 
 async function serve(answer: Answer, options: http2.ServerOptions = {}) {
   const sessions: ServerHttp2Session[] = [];
@@ -34,7 +34,7 @@ async function serve(answer: Answer, options: http2.ServerOptions = {}) {
   });
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
     stream.on("error", () => {});
-    answer(stream, headers);
+    void answer(stream, headers);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const url = `grpc://127.0.0.1:${(server.address() as AddressInfo).port}`;

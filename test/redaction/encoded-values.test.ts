@@ -114,11 +114,11 @@ test("a pipe holds back what may begin a value for longer than a terminal does",
   const pipe = redaction.stream((bytes) => void shown.push(Buffer.from(bytes).toString()), false);
   const { promise, resolve } = Promise.withResolvers<string>();
   const terminal = redaction.stream((bytes) => resolve(Buffer.from(bytes).toString()), true);
-  pipe.push(encoder.encode("S3cr"));
-  terminal.push(encoder.encode("S3cr"));
+  void pipe.push(encoder.encode("S3cr"));
+  void terminal.push(encoder.encode("S3cr"));
   expect(await promise).toBe("S3");
   expect(shown).toEqual([]);
-  pipe.push(encoder.encode("et"));
+  void pipe.push(encoder.encode("et"));
   await pipe.end();
   expect(shown.join("")).toBe("S3cret");
   void terminal.end();

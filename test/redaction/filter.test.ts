@@ -399,16 +399,16 @@ describe("what is held back", () => {
     const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
     const { promise, resolve } = Promise.withResolvers<string>();
     const stream = redaction.stream((part) => resolve(Buffer.from(part).toString()));
-    stream.push(encoder.encode("s"));
+    void stream.push(encoder.encode("s"));
     expect(await promise).toBe("s");
-    stream.end();
+    void stream.end();
   });
 
   test("leaves at the end, all of it", async () => {
     const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
     const parts: string[] = [];
     const stream = redaction.stream((part) => void parts.push(Buffer.from(part).toString()));
-    stream.push(encoder.encode("is s3cretval"));
+    void stream.push(encoder.encode("is s3cretval"));
     await stream.end();
     expect(parts.join("")).toBe("is s3cretval");
   });

@@ -464,7 +464,7 @@ describe.if(isLinux)("a server that is not well", () => {
         open(near) {
           const waiting: Uint8Array[] = [];
           near.data = {};
-          sockets.add(near as never);
+          sockets.add(near);
           void Bun.connect({
             hostname: "127.0.0.1",
             port: server.port,

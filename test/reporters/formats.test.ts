@@ -232,6 +232,6 @@ test("the critical path is the longest of all chains, in any graph", () => {
     expect(duration).toBe(longest);
     expect(tasks.reduce((sum, each) => sum + durations[each]!, 0)).toBe(longest);
     for (const [index, each] of tasks.entries())
-      if (index > 0) expect(waitsFor[each]).toContain(tasks[index - 1]!);
+      if (index > 0) expect(waitsFor[each]).toContain(tasks[index - 1]);
   }
 });

@@ -142,7 +142,7 @@ test.skipIf(!CAN_TRACE)("a plan shows which scripts would run and which would no
     .locator("svg a")
     .evaluateAll((boxes) =>
       boxes.map((box) => [
-        box.textContent!.split(":")[0],
+        box.textContent.split(":")[0],
         getComputedStyle(box.querySelector("rect")!).strokeDasharray !== "none",
       ]),
     );

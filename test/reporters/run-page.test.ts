@@ -69,7 +69,9 @@ describe("the page of a run", () => {
       );
       const styles = await core
         .locator("span")
-        .evaluateAll((spans) => spans.map((span) => [span.className, span.getAttribute("style")]));
+        .evaluateAll((spans) =>
+          spans.map((span) => [span.getAttribute("class"), span.getAttribute("style")]),
+        );
       expect(styles).toEqual([
         ["f-ansi-red ansi-bold", null],
         ["f-ansi-palette-208 exact", "color: rgb(255, 135, 0);"],

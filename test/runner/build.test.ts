@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
         ),
       );
       expect(ours!.stdout).toContain("true true");
-      expect(ours).toEqual(stock!);
+      expect(ours).toEqual(stock);
     },
     TIMEOUT,
   );

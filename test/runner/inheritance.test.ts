@@ -28,7 +28,7 @@ describe.concurrent("what a script inherits", () => {
     ["a closed standard input", "rt go <&-", { go: "echo runs" }, "runs\n"],
     ["a pipe on both sides", "echo x | rt go | tr x y", { go: "cat" }, "y\n"],
   ])("%s", async (_, line, entries, expected) => {
-    const { stdout, stderr } = await throughBash(line, entries as unknown as Record<string, string>);
+    const { stdout, stderr } = await throughBash(line, entries);
     expect({ stdout, stderr }).toEqual({ stdout: expected, stderr: "" });
   });
 

@@ -34,7 +34,7 @@ const CONDITION = {
 testSilently("a file for Node.js by its path is run by rt", [
   ...["./bin/cli", "$PROJECT/bin/cli", "bin/cli"].flatMap((path): Row[] => [
     [
-      `${path}`,
+      path,
       {
         files: { "bin/cli": BY_ENV },
         executable: ["bin/cli"],

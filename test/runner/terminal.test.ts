@@ -30,7 +30,7 @@ function openTerminal(
   })();
   return {
     type(text: string) {
-      child.stdin.write(text);
+      void child.stdin.write(text);
       void child.stdin.flush();
     },
     /** A program that has ended will not show it any more. */
@@ -43,7 +43,7 @@ function openTerminal(
     async end() {
       const status = await child.exited;
       await reading;
-      child.stdin.end();
+      void child.stdin.end();
       return { status, screen: screen.replaceAll("\r\n", "\n") };
     },
   };

@@ -90,8 +90,8 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
           expect(new Set(await answers())).toEqual(new Set(["ready"]));
           for (let round = 0; round < ROUNDS; round++) {
             for (const { child } of callers) {
-              child.stdin.write(`n${round}\n`);
-              child.stdin.flush();
+              void child.stdin.write(`n${round}\n`);
+              void child.stdin.flush();
             }
             expect((await answers()).toSorted()).toEqual(["false", "false", "false", "true"]);
           }

@@ -114,7 +114,7 @@ test.skipIf(process.platform === "win32").each([
     this: Uint8Array,
     ...args
   ) {
-    const bytes = slice.apply(this, args) as Uint8Array<ArrayBuffer>;
+    const bytes = slice.apply(this, args);
     made.push(bytes);
     return bytes;
   });
@@ -188,9 +188,7 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
     });
     const chunks: Buffer[] = [];
     const { connect } = Bun;
-    const connecting = spyOn(Bun, "connect").mockImplementation(((
-      options: Bun.UnixSocketOptions<undefined>,
-    ) => {
+    const connecting = spyOn(Bun, "connect").mockImplementation(((options: Bun.UnixSocketOptions) => {
       const { data } = options.socket;
       const keep: typeof data = (socket, chunk) => {
         chunks.push(chunk);
@@ -229,7 +227,7 @@ test.skipIf(process.platform === "win32")(
       this: Uint8Array,
       ...args
     ) {
-      const bytes = slice.apply(this, args) as Uint8Array<ArrayBuffer>;
+      const bytes = slice.apply(this, args);
       parts.push(bytes);
       return bytes;
     });

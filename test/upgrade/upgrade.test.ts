@@ -142,7 +142,7 @@ describe("rt upgrade", () => {
     const output = child.stdout.getReader();
     expect(Buffer.from((await output.read()).value!).toString()).toBe("up\n");
     expect((await upgrade(released.join(ARCHIVE))).status).toBe(0);
-    child.stdin.write("hello\n");
+    void child.stdin.write("hello\n");
     await child.stdin.end();
     expect(Buffer.from((await output.read()).value!).toString()).toStartWith("got hello\n");
     expect(await child.exited).toBe(0);

@@ -27,7 +27,7 @@ const wide = (text: string) => Buffer.from(`${text}\0`, "utf16le");
 function textAt(address: number): string {
   let text = "";
   for (let offset = 0; address !== 0; offset += 2) {
-    const unit = read.u16(address as Pointer, offset);
+    const unit = read.u16(address, offset);
     if (unit === 0) break;
     text += String.fromCharCode(unit);
   }

@@ -53,8 +53,8 @@ export function openStore(windows: Windows): WindowsStore {
     const answer = await new Promise<Answer>((resolve) => {
       if (hasEnded) return resolve(hasEnded);
       waiting.set(id, resolve);
-      child.stdin.write(`${JSON.stringify({ id, store, method, args })}\n`);
-      child.stdin.flush();
+      void child.stdin.write(`${JSON.stringify({ id, store, method, args })}\n`);
+      void child.stdin.flush();
     });
     if (answer.error)
       throw Object.assign(new Error(answer.error.message, { cause: answer.error.cause }), answer.error);
@@ -70,7 +70,7 @@ export function openStore(windows: Windows): WindowsStore {
     bun: storeOf("bun") as unknown as typeof Bun.secrets,
     raw: storeOf("raw", ["write", "read", "delete", "list", "lock", "unlock"]) as unknown as typeof raw,
     async [Symbol.asyncDispose]() {
-      child.stdin.end();
+      void child.stdin.end();
       await child.exited;
     },
   };

@@ -2,7 +2,7 @@
 // which has to be turbo's to the last bit.
 import { expect, test } from "bun:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { CacheEntry, StoredEntry, RecordedOutput } from "../../../src/cache/entry/entry.ts";
+import type { StoredEntry, RecordedOutput } from "../../../src/cache/entry/entry.ts";
 import { packContents, packIndex, readContents, readIndex } from "../../../src/cache/remote/artifact.ts";
 import { reactToRead, reactToWrite } from "../../../src/cache/remote/response-actions.ts";
 import { findUnshareableOutput } from "../../../src/cache/remote/shareable-outputs.ts";
@@ -93,7 +93,7 @@ test("an entry's outputs are in its package, or declared, and links lead into th
     isDeclared: (path: string) => path.startsWith("/r/declared/"),
   };
   const isOutside = (output: RecordedOutput) =>
-    findUnshareableOutput({ ...ENTRY, outputs: [output] } as CacheEntry, place) !== undefined;
+    findUnshareableOutput({ ...ENTRY, outputs: [output] }, place) !== undefined;
   const file = (path: string, mode = 0o644): RecordedOutput => ({ path, kind: "file", hash: ONE, mode });
   const link = (target: string): RecordedOutput => ({ path: "/r/app/l", kind: "link", target });
   for (const output of [

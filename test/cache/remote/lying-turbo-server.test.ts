@@ -304,7 +304,7 @@ test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more",
       open() {
         connections += 1;
       },
-      data: (socket) => void socket.terminate(),
+      data: (socket) => socket.terminate(),
     },
   });
   const names = ["a", "b", "c", "d", "e", "f"];

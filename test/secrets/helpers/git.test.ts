@@ -133,7 +133,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
         stdin: "pipe",
         stdout: "pipe",
       });
-      child.stdin.write("protocol=https\nhost=open.example\n\n");
+      void child.stdin.write("protocol=https\nhost=open.example\n\n");
       await child.stdin.flush();
       expect(await new Response(child.stdout).text()).toContain(`password=${PASSWORD}\n`);
       await child.exited;

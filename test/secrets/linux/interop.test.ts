@@ -70,7 +70,7 @@ function startPython(keyring: Keyring, project: Project): Python {
   const answers = readLines(child.stdout);
   return {
     async ask(words, value) {
-      child.stdin.write(`${JSON.stringify([...words, value ?? null])}\n`);
+      void child.stdin.write(`${JSON.stringify([...words, value ?? null])}\n`);
       await child.stdin.flush();
       const { value: answer } = await answers.next();
       if (!answer) throw new Error(`${KEPT} has ended`);

@@ -39,7 +39,7 @@ const encrypted = (key: bigint, path = "/session/a"): unknown[] => [new TypedVal
 /** The client's private keys, one after the other, while `task` runs. */
 async function withPrivateKeys<T>(keys: readonly bigint[], task: () => Promise<T>): Promise<T> {
   const left = [...keys];
-  const random = spyOn(crypto, "getRandomValues").mockImplementation(((bytes: Uint8Array) => {
+  const random = spyOn(crypto, "getRandomValues").mockImplementation((bytes: Uint8Array) => {
     bytes.set(
       Buffer.from(
         left
@@ -50,7 +50,7 @@ async function withPrivateKeys<T>(keys: readonly bigint[], task: () => Promise<T
       ),
     );
     return bytes;
-  }) as typeof crypto.getRandomValues);
+  });
   try {
     return await task();
   } finally {

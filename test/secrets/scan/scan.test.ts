@@ -40,11 +40,11 @@ const FOUND = [
 function pemOf(kind: "ed25519" | "ec", passphrase?: string): string {
   if (kind === "ec") {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    return privateKey.export({ format: "pem", type: "sec1" }) as string;
+    return privateKey.export({ format: "pem", type: "sec1" });
   }
   const { privateKey } = generateKeyPairSync("ed25519");
   const encryption = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };
-  return privateKey.export({ format: "pem", type: "pkcs8", ...encryption }) as string;
+  return privateKey.export({ format: "pem", type: "pkcs8", ...encryption });
 }
 
 describe("rt secrets check", () => {

@@ -114,7 +114,7 @@ export class FakeSecretService implements AsyncDisposable {
   }
 
   #answer(message: Message): void {
-    const { member = "" } = message;
+    const { member } = message;
     this.calls.push(member);
     this.caller = message.sender ?? "";
     const heard = this.#listeners.filter((listener) => listener.member === member);
@@ -126,7 +126,7 @@ export class FakeSecretService implements AsyncDisposable {
   }
 
   #reply(message: Message): void {
-    const { member = "" } = message;
+    const { member } = message;
     const failure = this.failures.get(member)?.shift();
     if (failure) return this.#bus.send(Message.newError(message as never, failure, this.errorText));
     try {

@@ -157,7 +157,7 @@ export async function startKeyring({
         "ss",
         property,
       );
-      return (isLocked as { value: boolean }).value === false;
+      return !(isLocked as { value: boolean }).value;
     },
     async lock() {
       const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [

@@ -11,9 +11,9 @@ export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Arr
   const { alloc, concat, from } = Buffer;
   const { Uint8Array: Original } = globalThis;
   const copy = Original.from.bind(Original);
-  Buffer.alloc = ((...args: Parameters<typeof alloc>) => keep(alloc(...args))) as typeof alloc;
-  Buffer.concat = ((...args: Parameters<typeof concat>) => keep(concat(...args))) as typeof concat;
-  Buffer.from = ((...args: Parameters<typeof from>) => keep(from(...args))) as typeof from;
+  Buffer.alloc = (...args: Parameters<typeof alloc>) => keep(alloc(...args));
+  Buffer.concat = (...args: Parameters<typeof concat>) => keep(concat(...args));
+  Buffer.from = (...args: Parameters<typeof from>) => keep(from(...args));
   globalThis.Uint8Array = new Proxy(Original, {
     construct: (target, args, newTarget) => keep(Reflect.construct(target, args, newTarget) as Uint8Array),
   });

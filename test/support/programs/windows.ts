@@ -67,7 +67,7 @@ export async function openWindows(): Promise<Windows> {
   async function startWithInput(options: WindowsOptions, input: string) {
     if (!isWine) {
       const child = start({ ...options, stdin: "pipe" });
-      child.stdin.write(input);
+      void child.stdin.write(input);
       await child.stdin.end();
       return child;
     }

@@ -14,8 +14,6 @@ import {
 import {
   clone,
   create,
-  type DescMessage,
-  type DescMethod,
   type DescService,
   fromBinary,
   type MessageInitShape,
@@ -142,7 +140,7 @@ export async function openReapiServer(
     const definition: Record<string, object> = {};
     const handlers: Record<string, handleUnaryCall<object, object>> = {};
     for (const [name, handle] of Object.entries(methods)) {
-      const method = service.method[name]! as DescMethod;
+      const method = service.method[name]!;
       definition[name] = {
         path: `/${service.typeName}/${method.name}`,
         requestStream: method.methodKind === "client_streaming",
@@ -152,7 +150,7 @@ export async function openReapiServer(
         responseSerialize: (message: never) => Buffer.from(toBinary(method.output, message)),
         responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
       };
-      const outputOf = (message: object) => create(method.output as DescMessage, message as never);
+      const outputOf = (message: object) => create(method.output, message as never);
       handlers[name] = ((call: Call & ServerWritableStream<object, object>, answer: Answer | undefined) => {
         const count = (counts.get(name) ?? 0) + 1;
         counts.set(name, count);
@@ -168,10 +166,7 @@ export async function openReapiServer(
         if (error && answer) return answer(error);
         if (error) return void call.emit("error", error);
         const go = () =>
-          handle(
-            call as never,
-            ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
-          );
+          handle(call as never, (failure, message) => answer!(failure, message && outputOf(message)));
         const held = state.faults.hold?.(name, readHashes(call.request));
         return held ? held.then(go) : go();
       }) as never;
