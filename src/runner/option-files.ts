@@ -66,7 +66,7 @@ function kindOf(file: string): OptionFileKind {
     const state = process.getBuiltinModule("node:fs").statSync(file);
     return state.isFIFO() ? "pipe" : state.isDirectory() ? "directory" : "other";
   } catch (error) {
-    const { code } = error as { code: string };
+    const code = errorCode(error) ?? "";
     return ["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(code) ? "missing" : "unreadable";
   }
 }
