@@ -49,7 +49,16 @@ export function readNpmrcs(root: string): string[] {
 /** Returns the text of the project's own; "" if there is none, or if it is the user's. */
 export function readProjectNpmrc(root: string): string {
   const home = homeFolder();
-  return home && realPath(home) === realPath(root) ? "" : readNpmrc(root);
+  return home && resolveFolder(home) === realPath(root) ? "" : readNpmrc(root);
+}
+
+/** Undefined where there is none, as in a container whose user has no home folder. */
+function resolveFolder(folder: string): string | undefined {
+  try {
+    return realPath(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 function homeFolder(): string | undefined {

@@ -121,7 +121,7 @@ test("the filter lets a witness make the calls that only look, from the one plac
   const header = await Bun.file(
     join(import.meta.dir, "../../../platform/native/linux/interposer/call-log.h"),
   ).text();
-  const gate = Number(/ GATE = (0x\w+);/.exec(header)![1]);
+  const gate = Number(/ TRAMPOLINE = (0x\w+);/.exec(header)![1]);
   const looks = ["openat", "newfstatat", "statx", "faccessat"];
   for (const [architecture, size] of [
     ["x64", 2],

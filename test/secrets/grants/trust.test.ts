@@ -26,7 +26,7 @@ const FILES = {
     scripts: { show: "echo got $TOKEN; read line; echo and $line", plain: "echo plain" },
   },
   "web/package.json": { name: "web" },
-  print: "#!/bin/sh\necho a-value",
+  print: "#!/bin/sh\necho the-value",
   // What a project can write does not count.
   ".env": "RT_TRUST=$HASH\nHOME=$PROJECT\nXDG_STATE_HOME=$PROJECT/state\n",
 };
@@ -82,6 +82,12 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect((await own(["trust", "--list"])).stdout).toBe("");
   });
 
+  test("rt trust asks when the home folder does not exist", async () => {
+    const { stderr, status } = await own(["trust"], project.path, home.join("none"));
+    expect(stderr).toStartWith(`error: ${project.path} has not been allowed to read secrets, `);
+    expect(status).toBe(1);
+  });
+
   test("RT_TRUST of rt's own environment allows it, that of .env does not", async () => {
     const hash = hashIn(await run(["run", "show"]))!;
     await project.write({
@@ -91,7 +97,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     });
     expect((await run(["run", "show"])).status).toBe(1);
     const given = await run(["run", "show"], { RT_TRUST: `0, ${hash} ,1` });
-    expect([given.stdout, given.stderr]).toEqual(["got a-value\nand y\n", ""]);
+    expect([given.stdout, given.stderr]).toEqual(["got the-value\nand y\n", ""]);
     expect((await run(["run", "show"], { RT_TRUST: hash.slice(0, 63) })).status).toBe(1);
   });
 
@@ -114,14 +120,14 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       await using allowed = onTerminal(["run", "show"]);
       await allowed.shows("Allow it? [y/N] ", 2);
       allowed.type("y\r");
-      await allowed.shows("got a-value");
+      await allowed.shows("got the-value");
       // The script finds the terminal as it was, and the first key is its own.
       expect(allowed.isOrdinary).toBe(true);
       allowed.type("first\r");
       await allowed.shows("and first");
       expect(await allowed.ends()).toBe(0);
     }
-    expect((await run(["run", "show"])).stdout).toBe("got a-value\nand y\n");
+    expect((await run(["run", "show"])).stdout).toBe("got the-value\nand y\n");
     await using elsewhere = await createProject();
     const hash = hashIn(await run(["run", "show"], { HOME: elsewhere.path }))!;
     expect((await own(["trust", "--list"])).stdout).toBe(`${project.path}\tTOKEN OTHER\t${hash}\n`);
@@ -371,7 +377,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     const [hash] = await readdir(trust);
     const file = join(trust, hash!);
     const isAllowed = async (env = {}) =>
-      (await run(["run", "show"], { HOME: place.path, ...env })).stdout.startsWith("got a-value");
+      (await run(["run", "show"], { HOME: place.path, ...env })).stdout.startsWith("got the-value");
     expect(await isAllowed()).toBe(true);
     const modes = await Promise.all([file, trust].map(async (path) => (await stat(path)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o700]);
