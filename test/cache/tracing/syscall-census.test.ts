@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import { CALLS } from "../../../platform/tracing/linux/syscalls.ts";
 import { statSync } from "node:fs";
-import { chmod, rm } from "node:fs/promises";
+import { chown, rm } from "node:fs/promises";
 import { RT, runRt } from "../../support/rt.ts";
-import { AS_OTHER } from "../../support/users.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
 /** Those that strace counts as calls with a file's name (%file), of every architecture, but for getcwd. */
@@ -112,7 +112,8 @@ test.skipIf(!CAN_TRACE)(
       { "census.c": PROGRAM },
     );
     compile(project);
-    for (const path of [project.path, project.cache]) await chmod(path, 0o777);
+    // Its own directories: rt does not use a cache that other users can change.
+    if (isRoot) for (const path of [project.path, project.cache]) await chown(path, NOBODY, NOBODY);
     const run = async (script: string) =>
       await runRt({
         program: [...AS_OTHER, RT],
