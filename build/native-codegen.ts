@@ -12,14 +12,14 @@ import { hasProgram } from "./system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../platform/native/linux");
 const SOURCES = [
-  ...["syscalls.h", "start.h", "tracee-launcher.c", "job-monitor.c"],
+  ...["syscalls.h", "start.h", "registration.c", "tracee-launcher.c", "job-monitor.c"],
   ...[
     ...["tracee-memory.h", "syscall-handlers.h", "file-contents.h", "journal.h", "arena.h", "recorder.c"],
     ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h"],
   ].map((name) => `recorder/${name}`),
   ...["interposer/call-log.h", "interposer/interposer.c"],
 ];
-export const PROGRAMS = ["gate", "launcher", "monitor", "recorder"] as const;
+export const PROGRAMS = ["registration", "launcher", "monitor", "recorder"] as const;
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type NativeArchitecture = keyof typeof COMPILERS;
@@ -54,14 +54,14 @@ const LIBRARY = [
 ];
 type Made = (typeof PROGRAMS)[number] | "interposer";
 export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
-  gate: PROGRAM,
+  registration: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
   interposer: [...LIBRARY, "-ftls-model=initial-exec"],
 };
 const FILES: Readonly<Record<Made, string>> = {
-  gate: "gate.c",
+  registration: "registration.c",
   launcher: "tracee-launcher.c",
   monitor: "job-monitor.c",
   recorder: "recorder/recorder.c",

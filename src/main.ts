@@ -23,7 +23,7 @@ if (plan?.mode === "in-process") {
   if (typeof outcome === "function") await outcome();
   if (typeof outcome === "object") {
     const { host } = await import("../platform/processes/process.ts");
-    process.exit(host.dieOf(outcome.signal));
+    process.exit(host.exitBySignal(outcome.signal));
   }
 }
 

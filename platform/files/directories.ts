@@ -1,4 +1,4 @@
-// The directory operations of this operating system. The build knows which it is and leaves the other module out.
+// Selects the directory operations of this operating system. The build omits the other module.
 import type { DirectoryOperations } from "./contract/directories.ts";
 import { activeLookupRecorder } from "./lookup-recorder.ts";
 import * as posix from "./posix/directories.ts";

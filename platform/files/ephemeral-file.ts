@@ -1,17 +1,17 @@
-// How a text gets to the program that this process becomes or starts, without a file in any directory.
+// Selects how a text is passed to one program without a file in a directory (ephemeral file).
 //
-// Surprising: macOS has no way. The engine reads a configuration at places of its own choice (pread), which neither a pipe nor a
-// socket nor a terminal answers, and macOS has no files in memory. On Windows the engine reads on from where it is.
-import type { HandedTextOperations } from "./contract/ephemeral-file.ts";
+// Non-obvious: macOS has no implementation. The engine reads a configuration with pread, which pipes, sockets and terminals do not
+// support, and macOS has no anonymous files with a path. On Windows the engine reads sequentially.
+import type { EphemeralFileOperations } from "./contract/ephemeral-file.ts";
 import * as linux from "./linux/ephemeral-file.ts";
 import * as windows from "./windows/ephemeral-file.ts";
 
-const none: HandedTextOperations = {
-  canHandText: () => false,
-  handText() {
+const none: EphemeralFileOperations = {
+  supportsEphemeralFiles: () => false,
+  createEphemeralFile() {
     throw new Error("Nothing can be handed on here");
   },
 };
 
-export const handing: HandedTextOperations =
+export const ephemeralFiles: EphemeralFileOperations =
   process.platform === "win32" ? windows.operations : process.platform === "linux" ? linux.operations : none;

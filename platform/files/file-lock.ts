@@ -1,4 +1,4 @@
-// The file locks of this operating system. The build knows which it is and leaves the other module out.
+// Selects the file locks of this operating system. The build omits the other module.
 import type { FileLockOperations } from "./contract/file-lock.ts";
 import * as posix from "./posix/file-lock.ts";
 import * as windows from "./windows/file-lock.ts";

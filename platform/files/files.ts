@@ -1,4 +1,4 @@
-// The file operations of this operating system. The build knows which it is and leaves the other module out.
+// Selects the file operations of this operating system. The build omits the other module.
 import type { FileOperations } from "./contract/files.ts";
 import { type LookupRecorder, activeLookupRecorder } from "./lookup-recorder.ts";
 import * as posix from "./posix/files.ts";
@@ -20,5 +20,5 @@ function note(seen: LookupRecorder, path: string, content: Uint8Array | string):
   if (typeof content !== "string") seen.note(path, "content", true);
   else if (content === "EISDIR") seen.note(path, "way", true);
   else if (content === "ENOENT" || content === "ENOTDIR") seen.note(path, "content", false);
-  else seen.isWhole = false; // whoever may not read it now may later
+  else seen.isWhole = false; // other errors, such as EACCES, may be temporary
 }

@@ -1,11 +1,10 @@
-// Whose a path is, and where it really is.
+// Reads the owner, mode and real path of a path.
 //
-// Surprising: on Linux the kernel is asked without node:fs, which takes three milliseconds to load: a fifth of what a program
-// that is debugged may start later for it.
+// Non-obvious: on Linux it calls the kernel through libc, because node:fs takes 3 ms to load.
 import type { PathOwner } from "./contract/files.ts";
 import * as posix from "./posix/path-owner.ts";
 
-/** Of the link, where it is one; undefined where nothing is. Throws the system's error for what cannot be looked at. */
+/** Does not follow a symlink. Returns undefined if the path does not exist. @throws the system's error */
 export function readOwner(path: string): PathOwner | undefined {
   return (
     (process.platform === "win32" ? undefined : posix.readOwner(path)) ??
@@ -13,10 +12,10 @@ export function readOwner(path: string): PathOwner | undefined {
   );
 }
 
-/** Without symbolic links. Throws the system's error. */
+/** Resolves all symlinks. @throws the system's error */
 export function realPathOf(path: string): string {
   return (
-    (process.platform === "win32" ? undefined : posix.whereReally(path)) ??
+    (process.platform === "win32" ? undefined : posix.resolveRealPath(path)) ??
     process.getBuiltinModule("node:fs").realpathSync(path)
   );
 }

@@ -1,25 +1,25 @@
-// Whether a directory stays what it is: nobody but root and this user can exchange it, or one of those that it is in.
+// Rejects directories that other users can change or replace.
 //
-// Surprising: a directory of our own is not enough. Who may write to the one that it is in can rename ours and make another
-// in its place, between our look and our use; unless the sticky bit keeps everybody to what is theirs, as in /tmp.
+// Non-obvious: owning a directory is not enough (TOCTOU). A user who may write to its parent can rename it and create another one
+// between check and use, unless the parent has the sticky bit, as /tmp.
 import { readOwner, realPathOf } from "./path-owner.ts";
 
 const isWindows = process.platform === "win32";
 const STICKY = 0o1000;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
-/** The group of no file. */
+/** No file has this group. */
 const NO_GROUP = -1;
 
 /** The hint for a cache directory that fails these checks. */
 export const OWNER_ADVICE = "give the folder back to this user, or set XDG_CACHE_HOME";
 
 /**
- * Where the directory really is, without symbolic links: those may be other users', so they are not to be gone through
- * again. Throws an Error, of the system's or with a sentence.
+ * Returns the real path of the directory. The caller must use it instead of `directory`, whose symlinks may belong to other users.
  *
- * @param trusted users whose directories are as good as root's
- * @param ownGroup a group that has no other member, and may write
+ * @param trusted user ids that are trusted in addition to root
+ * @param ownGroup a group without other members, which may have write permission
+ * @throws an Error of the system, or with a sentence as its message
  */
 export function requireOwnedPath(directory: string, trusted: readonly number[], ownGroup = NO_GROUP): string {
   const path = realPathOf(directory);
@@ -32,8 +32,8 @@ export function requireOwnedPath(directory: string, trusted: readonly number[], 
 }
 
 /**
- * Checks a directory as `requireOwnPath` does, for this user and the user's own group, and returns its real path. Other
- * users must not create files in it either, sticky bit or not. Windows separates the directories of users.
+ * Checks a directory as `requireOwnedPath` does, for this user and the user's own group, and returns its real path. Other
+ * users must not create files in it either, sticky bit or not. Not needed on Windows, which separates the users' directories.
  */
 export function requireOwnDirectory(directory: string): string {
   if (isWindows) return directory;
@@ -44,7 +44,7 @@ export function requireOwnDirectory(directory: string): string {
   return path;
 }
 
-/** Checks the path to a directory that is this user's own: others may write beside it where the sticky bit protects it. */
+/** Checks the parents of the user's directory: other users may write there if the sticky bit is set. */
 export function requireOwnParent(directory: string): void {
   const { dirname } = process.getBuiltinModule("node:path");
   if (!isWindows) requireOwnedPath(dirname(directory), [process.getuid!()], process.getgid!());
@@ -61,7 +61,7 @@ export function makeOwnDirectory(directory: string): string {
   return requireOwnDirectory(directory);
 }
 
-/** Many systems give each user a group of their own, and let it write to the user's files. */
+/** Many systems give each user a private group, which may write to the user's files. */
 function isWritableByOthers(gid: number, mode: number, ownGroup: number): boolean {
   return (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== ownGroup);
 }

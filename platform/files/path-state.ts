@@ -1,4 +1,4 @@
-// What a path is at this moment, for whoever compares it with what it was.
+// Reads the state of a path and compares two states.
 import { errorCode } from "../caught-error.ts";
 import type { PathState } from "../tracing/contract/tracing.ts";
 
@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<number, PathState["kind"]>> = {
   0o120000: "link",
 };
 const PERMISSIONS = 0o7777;
-/** Milliseconds: no clock of a file system is coarser than this, but for some that nobody builds on. */
+/** Milliseconds: an upper bound of the timestamp granularity of common file systems. */
 export const TIMESTAMP_GRANULARITY = 12;
 
 export function statPath(path: string): PathState {

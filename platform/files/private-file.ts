@@ -1,8 +1,9 @@
-// Files and directories of the user's own, for the little that other programs must find by a path.
+// Creates files and directories that only this user can access, for content that other programs must find by a path.
 //
-// Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
-// read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
-// somebody else has a directory of that name, is passed over for the next. Files are named after their content.
+// Invariants:
+// - Other users can neither write nor replace them. A directory that is read-only, that others can change (XDG_RUNTIME_DIR after
+//   `su`), or that belongs to another user is skipped in favour of the next one.
+// - Files are named after a hash of their content and appear by atomic rename.
 import { errorCode } from "../caught-error.ts";
 import type { PathOwner } from "./contract/files.ts";
 import { requireOwnedPath } from "./path-ownership.ts";
@@ -13,18 +14,19 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 const isWindows = process.platform === "win32";
 const SEPARATOR = isWindows ? "\\" : "/";
 
-/** Where every system of the kind has one, should the environment name none that can be used. */
+/** Fallback directories. */
 const COMMON = isWindows ? [] : ["/tmp", "/var/tmp", "/dev/shm"];
 
-/** No place has taken a file: one line that says why not the first, one that says what to do. */
+/** No directory could be used. The message says why the first one could not. */
 export class PrivateDirectoryError extends Error {
   override readonly name = "PrivateDirectoryError";
   readonly hint = "set TMPDIR to a directory that can be written to";
 }
 
 /**
- * What `use` makes of the first directory of this name in which it succeeds; it is made where it is not there.
- * Throws PrivateDirectoryError.
+ * Calls `use` with the first usable directory of this name, which is created if absent, and returns its result.
+ *
+ * @throws PrivateDirectoryError
  */
 export function inPrivateDirectory<Result>(name: string, use: (directory: string) => Result): Result {
   const failures: string[] = [];
@@ -35,7 +37,7 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
     ...COMMON,
   ])) {
     try {
-      const directory = `${isWindows ? place : requireOwnedPath(place, usersFor(place))}${SEPARATOR}${name}`;
+      const directory = `${isWindows ? place : requireOwnedPath(place, trustedOwners(place))}${SEPARATOR}${name}`;
       makePrivate(directory);
       return use(directory);
     } catch (error) {
@@ -46,15 +48,15 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
 }
 
 /**
- * Who may have what a place is in. Who has "/" has everything; but in a sandbox where root is no user, it looks as if all
- * others were that one, so what the environment names has to be ours there.
+ * Returns the trusted owners of a directory's parents. The owner of "/" is trusted, except for directories from the environment: in a
+ * user namespace without root all foreign files seem to have one owner.
  */
-function usersFor(place: string): number[] {
+function trustedOwners(place: string): number[] {
   const own = process.getuid!();
   return COMMON.includes(place) ? [own, readOwner("/")!.uid] : [own];
 }
 
-/** In a directory that is there. Throws an Error, of the system's or with a sentence. */
+/** Creates a directory in an existing one, or checks it. @throws an Error of the system, or with a sentence as its message */
 export function makePrivate(directory: string): void {
   const { uid, mode } = readOwner(directory) ?? make(directory);
   if (isWindows) return;
@@ -75,48 +77,50 @@ function explain({ code, message }: NodeJS.ErrnoException, place: string): strin
   return code === undefined ? message : `${place} (${code})`;
 }
 
-/** What the name of a socket may be long at most, a little less than any system's limit. */
-const LONGEST_SOCKET = 96;
+/** Maximum length of a socket path, slightly below every system's limit. */
+const MAX_SOCKET_PATH = 96;
 
 /**
- * A path at which nothing is yet and a socket can be that nobody else reaches, for a name that ends with this process's number
- * and something more, as in `debug-123-ab`; undefined on Windows, where the engine makes
- * none. Throws PrivateDirectoryError.
+ * Returns an unused path for a Unix socket that only this user can reach. `name` ends with the process id and a suffix, as in
+ * `debug-123-ab`. Returns undefined on Windows, where the engine has no Unix sockets.
+ *
+ * @throws PrivateDirectoryError
  */
 export function privateSocketPath(name: string): string | undefined {
   if (isWindows) return undefined;
   return inPrivateDirectory(`rt-files-${process.getuid!()}`, (directory) => {
     const path = `${directory}${SEPARATOR}${name}.sock`;
-    if (path.length > LONGEST_SOCKET) throw new Error(`${directory} has too long a name for a socket`);
+    if (path.length > MAX_SOCKET_PATH) throw new Error(`${directory} has too long a name for a socket`);
     const { accessSync, constants } = process.getBuiltinModule("node:fs");
-    // It may have been there before the file system became read-only, as that of a container's image has.
+    // The directory may exist on a file system that is read-only now, such as a container image.
     accessSync(directory, constants.W_OK | constants.X_OK);
     return path;
   });
 }
 
-/** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
+/** Writes a file unless one with the same content exists, and returns its path. @throws PrivateDirectoryError */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);
   return ensurePrivateFile(`${name}-${hash}.${extension}`, () => content);
 }
 
 /**
- * The same where the name is known already, which says what the content is: that is asked for where it has to be written.
- * Throws PrivateDirectoryError.
+ * As `writePrivateFile`, if the name already identifies the content: `content` is called only if the file must be written.
+ *
+ * @throws PrivateDirectoryError
  */
 export function ensurePrivateFile(name: string, content: () => string | Uint8Array): string {
   return inPrivateDirectory(`rt-files-${process.getuid?.() ?? 0}`, (directory) => {
     const path = `${directory}${SEPARATOR}${name}`;
     if (readOwner(path)) return path;
     const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
-    // Renamed into place: another rt may be writing the same file.
+    // Atomic rename: another rt may be writing the same file (race).
     const draft = `${path}.${process.pid}`;
     try {
       writeFileSync(draft, content(), { mode: 0o600 });
       renameSync(draft, path);
     } catch (error) {
-      // Half a file on a full disk would keep it full.
+      // A partial file would keep a full disk full.
       rmSync(draft, { force: true });
       throw error;
     }

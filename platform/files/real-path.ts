@@ -1,9 +1,8 @@
-// A path without symbolic links.
+// Resolves the symlinks of a path.
 //
-// Surprising: the working directory is told without them, but by Windows, which may know it by another name. Asking anyway
-// would load node:fs, which takes as long as all else that is done before a script is found.
+// Non-obvious: the working directory has none (except on Windows), so it is returned without a call: node:fs is slow to load.
 
-/** Throws the system's Error. @param path absolute */
+/** @param path absolute @throws the system's error */
 export function realPath(path: string): string {
   if (process.platform !== "win32" && path === process.cwd()) return path;
   return process.getBuiltinModule("node:fs").realpathSync(path);

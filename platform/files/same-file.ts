@@ -1,4 +1,4 @@
-// Whether two descriptors of this process are of one file or pipe, as every system tells it.
+// Compares two descriptors: whether they refer to the same file or pipe.
 
 export function isSameFile(one: number, other: number): boolean {
   const { fstatSync } = process.getBuiltinModule("node:fs");
@@ -6,6 +6,6 @@ export function isSameFile(one: number, other: number): boolean {
     const [first, second] = [fstatSync(one), fstatSync(other)];
     return first.ino === second.ino && first.dev === second.dev;
   } catch {
-    return false; // one is closed
+    return false; // a descriptor is closed
   }
 }

@@ -1,15 +1,15 @@
-// Directories with one link each to a program, under other names, private to the user.
+// Creates shim directories: private directories with one link to a program under another name.
 //
-// Surprising: Windows lets only some users make symbolic links, so there it is a second name of the same file or,
-// from one drive to another, a copy. Such a name stays with the old file when the program is replaced, and cannot be
-// replaced while somebody runs it; so the directory is named after the file, not only after its path.
+// Non-obvious: on Windows only some users may create symlinks, so the link is a hard link or, across drives, a copy. Such a link
+// stays with the old file when the program is upgraded, and cannot be replaced while it runs. So the directory is named after the
+// file, not only after its path.
 import { copyFileSync, existsSync, linkSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inPrivateDirectory, makePrivate } from "./private-file.ts";
 
 const isWindows = process.platform === "win32";
 
-/** A directory that holds a link of this name to `program`. Throws PrivateDirectoryError. */
+/** Returns a directory that contains a link of this name to `program`. @throws PrivateDirectoryError */
 export function makeLink(program: string, name: string): string {
   const user = process.getuid?.() ?? 0;
   const key = Bun.hash(isWindows ? `${program} ${describeFile(program)}` : program).toString(36);
@@ -28,7 +28,7 @@ function describeFile(path: string): string {
 
 function link(program: string, path: string): void {
   if (isWindows ? existsSync(path) : isLinkTo(program, path)) return;
-  // Renamed into place: another rt may be making the same link.
+  // Atomic rename: another rt may be creating the same link (race).
   const draft = `${path}.${process.pid}`;
   if (isWindows) linkOrCopy(program, draft);
   else symlinkSync(program, draft);

@@ -1,7 +1,7 @@
-// Comparing thousands of paths with what they were, where this system has a call for it.
-import type { StampOperations } from "./contract/stat-fingerprint.ts";
+// Selects the fast stat fingerprints of this operating system, for comparing thousands of paths.
+import type { StatFingerprintOperations } from "./contract/stat-fingerprint.ts";
 import * as linux from "./linux/stat-fingerprint.ts";
 
-/** Undefined where there is no such thing. */
-export const stamps: StampOperations | undefined =
+/** Undefined if the system has none. */
+export const stamps: StatFingerprintOperations | undefined =
   process.platform === "linux" ? linux.operations : undefined;

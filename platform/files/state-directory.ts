@@ -1,11 +1,9 @@
-// The directory of this user's own in which rt keeps what it has to remember, and its files.
+// Reads and writes rt's state files in the user's state directory.
 //
-// Contract: what is read there this user has written. A file counts only if it is this user's, as the directories are from
-// the one that the environment names down to it, and nobody else may write to them; a file is there whole or not at all.
-// Windows keeps each user's files apart by itself.
-//
-// Surprising: a group may write to what lies above rt's own directory if it is the user's own group, as it is where each
-// user has one and what is made is open to it.
+// Invariants:
+// - A file is read only if this user owns it and all directories below the environment's base, and nobody else can write to them.
+// - A file appears by atomic rename. Windows separates the users' files.
+// Non-obvious: the user's private group may write to the parents of rt's directory, as the umask of such systems allows it.
 import {
   lstatSync,
   mkdirSync,
@@ -22,7 +20,7 @@ import { host } from "../processes/process.ts";
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 
-/** Below it is rt's own: a variable, and what follows it. */
+/** `base` is a variable's value; `below` is rt's own part. */
 interface StateLocation {
   readonly base: string;
   readonly below: readonly string[];
@@ -38,21 +36,21 @@ function findPlace(): StateLocation | undefined {
   return from("XDG_STATE_HOME") ?? from("HOME", ".local", "state");
 }
 
-/** Files of one kind. */
-export interface OwnFiles {
-  /** Absolute. */
+/** State files of one kind. */
+export interface StateFiles {
+  /** Absolute path. */
   readonly directory: string;
-  /** A file's content; undefined where it is not there, or is not this user's alone. */
+  /** Returns the content; undefined if the file is absent or not private. */
   read(name: string): string | undefined;
-  /** Their names, in order. */
+  /** Returns the names, sorted. */
   list(): string[];
-  /** Makes the directory where it is not there. Throws an Error, of the system's or with a sentence. */
+  /** Creates the directory if it is absent. @throws an Error of the system, or with a sentence as its message */
   write(name: string, content: string): void;
   remove(name: string): void;
 }
 
-/** Undefined where the environment names no home. */
-export function openOwnFiles(kind: string): OwnFiles | undefined {
+/** Returns undefined if the environment names no home directory. */
+export function openStateFiles(kind: string): StateFiles | undefined {
   const place = findPlace();
   if (!place) return undefined;
   const directory = join(place.base, ...place.below, "rt", kind);
@@ -60,7 +58,7 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
     directory,
     read(name) {
       try {
-        requireOwnPlace(place, directory);
+        requireOwnLocation(place, directory);
         const path = join(directory, name);
         requireOwn(path, lstatSync(path));
         return lstatSync(path).isFile() ? readFileSync(path, "utf8") : undefined;
@@ -76,10 +74,10 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
       }
     },
     write(name, content) {
-      // Before as well: nothing is made where a link of rt's own name leads to.
-      requireOwnPlace(place, directory, true);
+      // Checked before creation too: a symlink could redirect the new directories.
+      requireOwnLocation(place, directory, true);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      requireOwnPlace(place, directory);
+      requireOwnLocation(place, directory);
       const draft = join(directory, `.${crypto.randomUUID()}`);
       try {
         writeFileSync(draft, content, { mode: 0o600, flag: "wx" });
@@ -96,11 +94,10 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
 type DirectoryStatus = ReturnType<typeof lstatSync> & {};
 
 /**
- * @param mayBeAbsent what has still to be made, from some directory down, is passed over
- *
- * Throws an Error, of the system's or with a sentence.
+ * @param mayBeAbsent accepts missing directories at the end of the path
+ * @throws an Error of the system, or with a sentence as its message
  */
-function requireOwnPlace({ base, below }: StateLocation, directory: string, mayBeAbsent = false): void {
+function requireOwnLocation({ base, below }: StateLocation, directory: string, mayBeAbsent = false): void {
   if (process.platform === "win32") return;
   let above = base;
   for (const name of ["", ...below]) {

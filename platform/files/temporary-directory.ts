@@ -1,7 +1,7 @@
-// Where rt's own temporary files go. node:os would ask process.env, in which the `.env` of the working directory is.
+// Returns the directory of temporary files. node:os would read process.env, which contains `.env` values.
 import { host } from "../processes/process.ts";
 
-/** As node:os has it, from the environment that rt was started with. */
+/** As os.tmpdir(), from the environment that rt was started with. */
 export function temporaryDirectory(): string {
   const isWindows = process.platform === "win32";
   const names = isWindows ? ["TEMP", "TMP"] : ["TMPDIR", "TMP", "TEMP"];

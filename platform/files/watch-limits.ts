@@ -1,16 +1,16 @@
-// How much of a file system may be watched, where the system counts it.
+// Reads the system's limits of file watching (inotify).
 import { files } from "./files.ts";
 
 export interface WatchLimits {
-  /** Folders, over all programs of this user. */
+  /** Watched directories, of all programs of this user. */
   readonly watches: number;
-  /** Programs that watch, or their parts. */
+  /** Watcher instances. */
   readonly instances: number;
 }
 
 const PLACE = "/proc/sys/fs/inotify/";
 
-/** Undefined where there is no such limit. */
+/** Returns undefined if the system has no such limit. */
 export function watchLimits(): WatchLimits | undefined {
   if (process.platform !== "linux") return undefined;
   const [watches, instances] = [readNumber("max_user_watches"), readNumber("max_user_instances")];

@@ -1,10 +1,11 @@
-// Undoes what the engine did before our first line: it has entered the `.env` files of the working directory into the
-// map behind process.env, which its fetch asks for a proxy, node:os for the temporary directory, and which children get
-// unless they are given another. A command of rt's own is not the program that those files are for.
+// Removes the values of `.env` files from process.env for rt's own commands.
+//
+// Non-obvious: the engine loads the working directory's `.env` files before the first line of rt. Its fetch reads the proxy from
+// process.env, node:os reads the temporary directory, and children inherit it.
 import { host } from "./process.ts";
 
-/** Makes process.env what rt was started with. For commands in which no code of the user's runs. */
-export function dropEnvironmentFiles(): void {
+/** Resets process.env to the environment that rt was started with. Only for commands that run no user code. */
+export function resetEnvironment(): void {
   const { env } = process;
   const original = host.originalEnvironment();
   const known = new Set(Object.keys(original).map(fold));
@@ -17,7 +18,7 @@ export function sameName(one: string, other: string): boolean {
   return fold(one) === fold(other);
 }
 
-/** Case does not count on Windows. */
+/** Variable names are case-insensitive on Windows. */
 function fold(name: string): string {
   return process.platform === "win32" ? name.toUpperCase() : name;
 }

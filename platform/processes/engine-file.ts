@@ -1,34 +1,35 @@
-// The engine's file in the shape that it had before our program was put into it, for the engine to put another program there.
+// Restores the engine's original executable from rt's own file, as input for `bun build --compile`.
 //
-// The engine would take its own file, and exchanges the program in it if it has the shape in which the engine leaves
-// programs itself. Ours for Linux has been given another one (build/elf-compaction.ts), and ends with what it takes to undo that.
+// Non-obvious: the engine would copy its own file and replace the program in it, but only in its own file layout. rt's file for
+// Linux is compacted (build/elf-compaction.ts) and ends with the edits that undo the compaction.
 
 import { OWN_PROGRAM } from "./running-executable.ts";
 
-/** In front of the last words of our file. */
+/** Marks the edits at the end of rt's file. */
 export const ENGINE_MARK = "\nrt:engine=";
 
-/** How to make the engine's file of ours, up to the mark: what to leave out, then which words of eight bytes to write where. */
+/** Edits that restore the engine's file up to the mark: a range to omit, then 8-byte words to write. */
 export interface EngineEdits {
   readonly from: number;
   readonly to: number;
   readonly edits: ReadonlyArray<readonly number[]>;
 }
 
-/** What targets may be called that are the system and processor this program is for. */
+/** Target names that mean this operating system and processor. */
 const OWN_TARGETS = new RegExp(
   `^(bun|node|${process.platform}|${process.arch}|modern|v${Bun.version}|[,-])*$`,
 );
 
 export interface EngineFile {
-  /** Leads to it from this process and from what replaces it or, where it is kept, from anywhere. */
+  /** Valid in this process and after exec; if the file is kept, in every process. */
   readonly path: string;
   close(): void;
 }
 
 /**
- * Undefined where the engine does better by itself: on other systems than Linux, and for targets whose engine it has to
- * fetch. Throws PrivateDirectoryError.
+ * Returns undefined if the engine can use its own file: on other systems than Linux, and for targets that it downloads.
+ *
+ * @throws PrivateDirectoryError
  */
 export function openEngineFile(targets: readonly string[], isKept: boolean): EngineFile | undefined {
   if (process.platform !== "linux") return undefined;
@@ -42,7 +43,7 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
     engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
   const { writePrivateFile } =
     require("../files/private-file.ts") as typeof import("../files/private-file.ts");
-  // Its own, so that it can be taken away while another rt, or another thread, does the same.
+  // A unique name, so that another rt or thread cannot remove it (race).
   const path = writePrivateFile(isKept ? "engine" : `engine-${Bun.randomUUIDv7()}`, "elf", engine);
   if (isKept) return { path, close() {} };
   const descriptor = openSync(path, "r");

@@ -1,8 +1,8 @@
-// Variables as the libraries in this process see them: C's environment, of which the engine took a copy at its start. What
-// the program starts gets the copy. Undefined on Windows, where each library has an environment of its own.
+// Changes the environment that native libraries in this process see (getenv). The engine copies it at startup, and children
+// receive that copy. Undefined on Windows, where each C library has a separate environment.
 import * as posix from "./posix/libc-environment.ts";
 
-/** Between the directories of a variable. */
+/** Separator of directory lists in variables. */
 export const LIST_SEPARATOR = process.platform === "win32" ? ";" : ":";
 
 export const libraryVariables: typeof posix.operations | undefined =

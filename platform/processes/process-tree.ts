@@ -1,4 +1,4 @@
-// The process trees of this operating system. The build knows which it is and leaves the other module out.
+// Selects the process-tree operations of this operating system. The build omits the other module.
 import * as posix from "./posix/process-tree.ts";
 import type { ProcessTreeOperations } from "./contract/process-tree.ts";
 import * as windows from "./windows/process-tree.ts";

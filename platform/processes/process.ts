@@ -1,4 +1,4 @@
-// The process operations of this operating system. The build knows which it is and leaves the other module out.
+// Selects the process operations of this operating system. The build omits the other module.
 import * as posix from "./posix/process.ts";
 import type { ProcessOperations } from "./contract/process.ts";
 import * as windows from "./windows/process.ts";

@@ -1,13 +1,13 @@
-// Where a program is found by its name, in the directories of a PATH.
+// Finds a program by name in the directories of a PATH.
 import { activeLookupRecorder } from "../files/lookup-recorder.ts";
 
 interface SearchPath {
   readonly PATH: string;
-  /** What the relative ones are relative to; the working directory by default. */
+  /** Base of relative directories; by default the working directory. */
   readonly cwd?: string;
 }
 
-/** Its path; null where it is in none of them. A name with a slash is a path. */
+/** Returns the path, or null. A name with a slash is a path. */
 export function findOnPath(name: string, where: SearchPath): string | null {
   const { PATH, cwd } = where;
   const found = Bun.which(name, cwd === undefined ? { PATH } : { PATH, cwd });
@@ -15,7 +15,7 @@ export function findOnPath(name: string, where: SearchPath): string | null {
   return found;
 }
 
-/** Each place where it is, or might have been. */
+/** Records each path at which the program was or could have been found. */
 function note(name: string, { PATH, cwd = process.cwd() }: SearchPath, found: string | null): void {
   const seen = activeLookupRecorder()!;
   const paths = name.includes("/")
@@ -29,6 +29,6 @@ function isThere(path: string): boolean {
   try {
     return process.getBuiltinModule("node:fs").lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return false; // a file stands where a directory would have to
+    return false; // ENOTDIR: a file is on the way
   }
 }

@@ -1,9 +1,8 @@
-// The file that this process is made of, for reading: an upgrade may have put another version at process.execPath by now,
-// which only Linux lets a process look behind.
+// Returns the file of this process for reading. An upgrade may have replaced process.execPath; only Linux provides the original.
 
 export const OWN_PROGRAM = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
-/** The systems that there is an rt for, as `process.platform` names them. */
+/** Supported operating systems, as in `process.platform`. */
 export type System = "linux" | "darwin" | "win32";
 
 export const OWN_SYSTEM = process.platform as System;

@@ -1,12 +1,12 @@
-// What has to be done before this process is ended from outside, as by Ctrl-C: something that it has made is not to stay.
+// Runs a cleanup before a signal from outside, such as Ctrl-C, ends this process.
 import { host } from "./process.ts";
 
 const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** Calls `act` and then ends by the same signal. Gives what ends the listening. A signal that rt ignores stays ignored. */
+/** Calls `act`, then ends by the same signal. Returns a function that removes the hook. Signals that rt ignores stay ignored. */
 export function onTermination(act: () => void): () => void {
   const stop = () => removers.forEach((remove) => remove());
-  const removers = host.heeded(ENDING).map((signal) => {
+  const removers = host.handledSignals(ENDING).map((signal) => {
     const hear = () => {
       act();
       stop();

@@ -1,4 +1,4 @@
-// Writing on this operating system. The build knows which it is and leaves the other module out.
+// Selects the output operations of this operating system. The build omits the other module.
 import type { OutputOperations } from "./contract/output.ts";
 import * as posix from "./posix/output.ts";
 import * as windows from "./windows/output.ts";

@@ -1,5 +1,4 @@
-// Standing between a program and its terminal on this operating system. The build knows which it is and leaves the other
-// modules out.
+// Selects the terminal operations of this operating system. The build omits the other modules.
 import type { TerminalOperations } from "./contract/terminal.ts";
 import * as linux from "./linux/terminal.ts";
 import * as posix from "./posix/terminal.ts";

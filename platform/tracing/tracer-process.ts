@@ -1,6 +1,6 @@
-// What rt does where it was started as a part of the tracing: it answers for what a script has left running.
+// Entry point of the background supervisor, which answers notifications of processes that outlive the script.
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function runTracerHelper(words: readonly string[]): Promise<number> {
   if (process.platform === "linux")
     return (await import("./linux/background-supervisor.ts")).superviseBackground(words);

@@ -1,16 +1,16 @@
-// Following which files a script needs, where this system can.
+// Selects the tracer of this operating system, if it has one.
 import type { TracingOperations } from "./contract/tracing.ts";
 
-/** The first Linux that tells when nobody is left who could make a call. */
+/** The first Linux on which the listener reports that the process tree has ended. */
 const FIRST_LINUX = [5, 9] as const;
 
-/** Undefined where there is no such thing. */
+/** Returns undefined if this system has no tracer. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
   if (process.platform === "linux") found ??= isRecent() ? import("./linux/tracer.ts") : undefined;
   return (await found)?.operations;
 }
 
-/** Looked for once: a run of many asks for each of its scripts. */
+/** Memoized: a run of many scripts asks once for each. */
 let found: Promise<typeof import("./linux/tracer.ts")> | undefined;
 
 function isRecent(): boolean {

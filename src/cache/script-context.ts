@@ -113,7 +113,7 @@ export class ScriptContext {
   describeMissed(trace: Trace | undefined): string[] {
     const { isIgnored } = this.project;
     const makes = trace ? trace.paths.some(({ path, isWritten }) => isWritten && !isIgnored(path)) : true;
-    const isOnline = trace?.doubt?.kind === "network";
+    const isOnline = trace?.incompleteReason?.kind === "network";
     return describeMissed(this.script.label, this.rule, this.#withheld, { makes, isOnline });
   }
 

@@ -1,5 +1,5 @@
 // Dispatches the commands that rt implements itself, such as help, doctor and secrets. Each command's module is loaded on use.
-import { dropEnvironmentFiles } from "../../platform/processes/dotenv-reset.ts";
+import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
 import type { FindServerUses } from "../config/server-use.ts";
 import type { RunOutcome } from "../runner/outcome.ts";
@@ -46,7 +46,7 @@ async function loadServerUses(): Promise<FindServerUses> {
 }
 
 export async function runOwn(command: string, args: readonly string[]): Promise<RunOutcome> {
-  dropEnvironmentFiles();
+  resetEnvironment();
   return await COMMANDS[command]!(args);
 }
 

@@ -5,7 +5,7 @@
 // here, secrets at any rate. What one script has made, another gets by its digests, without a way over this machine; it is
 // fetched beside what runs, and is in place before a script that waits for it starts here, and at the end of the run. A
 // script that fails is no error; what is wrong with the server is one, for all scripts alike.
-import { dropEnvironmentFiles } from "../../platform/processes/dotenv-reset.ts";
+import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
@@ -306,7 +306,7 @@ async function connect(
   signal: AbortSignal,
 ): Promise<ExecutionServices> {
   // The engine would warn of what a project's files say, and src/reapi/grpc/connection.ts has no use for it.
-  dropEnvironmentFiles();
+  resetEnvironment();
   const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
     const store = await client.connect();

@@ -16,23 +16,23 @@ function startCode(code: string, cwd: string) {
 test("it is held until it is released, and then gone", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
-  const lock = operations.holdFile(path, directory.join("draft"));
+  const lock = operations.lockFile(path, directory.join("draft"));
   expect(readdirSync(directory.path)).toEqual(["held"]);
   // Who looks leaves it as it is.
-  expect([operations.isHeld(path), operations.isHeld(path)]).toEqual([true, true]);
+  expect([operations.isLocked(path), operations.isLocked(path)]).toEqual([true, true]);
   lock.release();
   expect(readdirSync(directory.path)).toEqual([]);
-  expect(operations.isHeld(path)).toBe(false);
+  expect(operations.isLocked(path)).toBe(false);
 });
 
 test("neither who holds nor who looks keeps a descriptor", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const openFiles = () => readdirSync("/dev/fd").length;
-  operations.holdFile(path, directory.join("draft")).release(); // the C library is opened
+  operations.lockFile(path, directory.join("draft")).release(); // the C library is opened
   const before = openFiles();
-  const lock = operations.holdFile(path, directory.join("draft"));
-  operations.isHeld(path);
+  const lock = operations.lockFile(path, directory.join("draft"));
+  operations.isLocked(path);
   lock.release();
   expect(openFiles()).toBe(before);
 });
@@ -41,7 +41,7 @@ test("another process sees it, and what its holder has started does not hold it 
   await using directory = await createProject();
   const path = directory.join("held");
   const code = `
-    operations.holdFile("held", "draft");
+    operations.lockFile("held", "draft");
     const child = Bun.spawn(["sleep", "1000"]);
     require("node:fs").writeFileSync("ready.part", String(child.pid));
     require("node:fs").renameSync("ready.part", "ready");
@@ -50,11 +50,11 @@ test("another process sees it, and what its holder has started does not hold it 
   await waitUntil(() => existsSync(directory.join("ready")));
   const started = Number(await Bun.file(directory.join("ready")).text());
   try {
-    expect(operations.isHeld(path)).toBe(true);
+    expect(operations.isLocked(path)).toBe(true);
     holder.kill("SIGKILL");
     await holder.exited;
     process.kill(started, 0);
-    expect([operations.isHeld(path), existsSync(path)]).toEqual([false, true]);
+    expect([operations.isLocked(path), existsSync(path)]).toEqual([false, true]);
   } finally {
     process.kill(started, "SIGKILL");
   }
@@ -69,13 +69,13 @@ test("nobody sees one at its path that is not held yet", async () => {
     while (!existsSync("end")) {
       // There before and afterwards, it was there all the time: no name comes twice.
       for (const name of readdirSync(".").filter((name) => name.startsWith("held-")))
-        if (!operations.isHeld(name) && existsSync(name)) seen += 1;
+        if (!operations.isLocked(name) && existsSync(name)) seen += 1;
     }
     writeFileSync("seen", String(seen));`;
   const looker = startCode(code, directory.path);
   await waitUntil(() => existsSync(directory.join("looks")));
   for (let round = 0; round < 4000; round += 1)
-    operations.holdFile(directory.join(`held-${round}`), directory.join("draft")).release();
+    operations.lockFile(directory.join(`held-${round}`), directory.join("draft")).release();
   await directory.write({ end: "" });
   await looker.exited;
   expect(await Bun.file(directory.join("seen")).text()).toBe("0");
@@ -83,7 +83,7 @@ test("nobody sees one at its path that is not held yet", async () => {
 
 test("a path that cannot be had leaves nothing behind", async () => {
   await using directory = await createProject({ "held/inside": "" });
-  expect(() => operations.holdFile(directory.join("held"), directory.join("draft"))).toThrow(
+  expect(() => operations.lockFile(directory.join("held"), directory.join("draft"))).toThrow(
     /EISDIR|ENOTEMPTY/,
   );
   expect(readdirSync(directory.path)).toEqual(["held"]);

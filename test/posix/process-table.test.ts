@@ -1,7 +1,7 @@
 // The two ways to read the process table must see the same: /proc, and what macOS has instead.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { askPs, readProc, selectTrees } from "../../platform/processes/posix/process-table.ts";
+import { readPs, readProc, selectTrees } from "../../platform/processes/posix/process-table.ts";
 import { waitUntil } from "../support/processes.ts";
 
 // A child in our group, one with a group of its own, one with a session of its own; each has said its number.
@@ -21,11 +21,11 @@ test.skipIf(process.platform !== "linux")("ps and getsid see what /proc shows", 
       if (text.split("\n").length > 3) break;
     }
     members.push(...text.trim().split("\n").map(Number));
-    const pick = (entries: ReturnType<typeof askPs>) =>
+    const pick = (entries: ReturnType<typeof readPs>) =>
       selectTrees(entries, [{ pid: root.pid, ownsSession: true }], null)
         .map(({ pid, parent, group, session }) => ({ pid, parent, group, session }))
         .sort((a, b) => a.pid - b.pid);
-    const seen = pick(askPs());
+    const seen = pick(readPs());
     expect(seen.map(({ pid }) => pid)).toEqual(members.toSorted((a, b) => a - b));
     expect(seen).toEqual(pick(readProc()));
     expect(new Set(seen.map(({ session }) => session)).size).toBe(2);
@@ -48,7 +48,7 @@ test.skipIf(process.platform !== "linux")(
       await waitUntil(() => readFileSync(`/proc/${root.pid}/cmdline`, "utf8").startsWith("sleep"));
       process.kill(zombie, "SIGKILL");
       await waitUntil(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
-      for (const entries of [readProc(), askPs()]) {
+      for (const entries of [readProc(), readPs()]) {
         const numbers = entries.map(({ pid }) => pid);
         expect([numbers.includes(root.pid), numbers.includes(zombie)]).toEqual([true, false]);
       }

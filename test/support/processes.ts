@@ -100,7 +100,7 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
 export async function guardianOf(rt: number, scripts: number): Promise<number> {
   let guardian = 0;
   await waitUntil(() => {
-    guardian = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-guardian")) ?? 0;
+    guardian = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog")) ?? 0;
     return guardian > 0 && listOf(guardian).length >= scripts;
   });
   return guardian;

@@ -1,30 +1,30 @@
-// What finding the packages of a workspace needs of an operating system: directories, and a great many small files.
+// The contract of package discovery: directory listings and many small files.
 
 export interface Listing {
-  /** Names, in no order, without "." and "..". */
+  /** Names, unsorted, without "." and "..". */
   readonly directories: readonly string[];
-  /** Names of symbolic links, whatever they lead to. */
+  /** Names of symlinks, whatever their targets. */
   readonly links: readonly string[];
 }
 
-/** The small files below one directory. */
+/** Reads small files below one directory. */
 export interface FileReader {
   /**
-   * What a file holds, as far as one read tells it: all of it, for a file of some kilobytes. Null when there is none,
-   * "" when it cannot be told like this; so what does not make sense has to be read again, with `readFile`.
+   * Returns as much of a file as one read returns: all of it up to some kilobytes. Returns null if the file does not exist, and ""
+   * on other errors. If the text is invalid, the caller must read the file again with `readFile`.
    *
-   * @param path from the directory, with forward slashes
+   * @param path relative to the directory, with forward slashes
    */
   readText(path: string): string | null;
   close(): void;
 }
 
 export interface DirectoryOperations {
-  /** Between the names of a path that the functions here give. */
+  /** Separator in returned paths. */
   readonly separator: "/" | "\\";
-  /** Null when it cannot be listed. */
+  /** Returns null if the directory cannot be listed. */
   listDirectory(path: string): Listing | null;
-  /** Where a directory is, without symbolic links; null when there is none. */
+  /** Returns the real path of a directory; null if it does not exist. */
   resolveDirectory(path: string): string | null;
   openReader(directory: string): FileReader;
 }

@@ -1,18 +1,20 @@
-// What one program alone reads by a path, once, and no directory has: a configuration with credentials in it.
+// The contract of ephemeral files: a text that one program can read through a path, once, such as a configuration with credentials.
 
 export interface EphemeralFile {
-  /** What the program is told. */
+  /** The path to pass to the program. */
   readonly path: string;
-  /** Where the text does not wait at its path: gives it to the process of that number, which has just been started. */
+  /** Sends the text to the started process, if it is not readable at the path by itself. */
   serve?(pid: number): void;
 }
 
-export interface HandedTextOperations {
-  /** Whether the engine can read a text so here. */
-  canHandText(): boolean;
+export interface EphemeralFileOperations {
+  /** Returns whether the engine can read such a file on this system. */
+  supportsEphemeralFiles(): boolean;
   /**
-   * The bytes are the caller's again when this returns. What the program starts inherits nothing of it, and at the end of
-   * this process at the latest it is gone. Throws an Error.
+   * Copies the bytes into an ephemeral file. Children of the program do not inherit it, and it disappears with this process at the
+   * latest.
+   *
+   * @throws an Error
    */
-  handText(bytes: Uint8Array): EphemeralFile;
+  createEphemeralFile(bytes: Uint8Array): EphemeralFile;
 }

@@ -1,18 +1,19 @@
-// A file that says, for as long as it is held, that whoever made it is alive.
+// The contract of lock files: a file whose lock shows that its creator is alive.
 
 export interface FileLock {
-  /** Nobody holds it any more, and its file is gone. */
+  /** Removes the file and releases the lock. */
   release(): void;
 }
 
 export interface FileLockOperations {
   /**
-   * Makes a file that is held until it is released, or this process ends in whatever way. Nobody sees it at its path
-   * before it is held, nor do programs that this process starts hold it on. Throws the system's error.
+   * Creates a file that is locked until it is released or this process ends. It appears at its path already locked (atomic rename),
+   * and children do not inherit the lock.
    *
-   * @param draft a path of the same file system at which nothing is, where it may be made
+   * @param draft an unused path on the same file system
+   * @throws the system's error
    */
-  holdFile(path: string, draft: string): FileLock;
-  /** Whether somebody holds it; of what cannot be told, yes. */
-  isHeld(path: string): boolean;
+  lockFile(path: string, draft: string): FileLock;
+  /** Returns whether a process holds the lock; true if the check is inconclusive. */
+  isLocked(path: string): boolean;
 }

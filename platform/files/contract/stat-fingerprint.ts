@@ -1,29 +1,28 @@
-// What tells one state of a path from another, for who has thousands of paths to compare: in one block of memory each, without
-// an object or a text for any of them.
+// The contract of binary stat fingerprints, for comparing thousands of paths without an object or string for each.
 
-/** Words of 32 bits in a stamp. The first is the kind and the permissions, or `ABSENT` and the system's number of the failure. */
+/** 32-bit words of a fingerprint. The first is the mode, or `ABSENT` and the error number. */
 export const FINGERPRINT_WORDS = 13;
-/** In the first word. */
+/** Flag in the first word. */
 export const ABSENT = 0x8000_0000;
-/** Of the first word: the kind. */
+/** Mask of the file type in the first word. */
 export const KIND = 0o170000;
 export const DIRECTORY = 0o040000;
 export const LINK = 0o120000;
 
 export interface StatFingerprintReader {
   /**
-   * The stamp of a path as it is now: device, inode, size, both times to the nanosecond, kind and permissions. Good until the
-   * next call.
+   * Returns the current fingerprint of a path: device, inode, size, mtime and ctime in nanoseconds, and mode. Valid until the next
+   * call.
    *
-   * @param at where among the reader's bytes the path begins; a NUL ends it
-   * @param follows whether it is that of what a link leads to
+   * @param at offset of the NUL-terminated path in the reader's buffer
+   * @param follows whether a symlink is followed
    */
   take(at: number, follows: boolean): Uint32Array;
 }
 
-export interface StampOperations {
-  /** Undefined where the system has no such call. @param paths over a buffer of its own; absolute, each with a NUL behind it */
-  openStamps(paths: Uint8Array): StatFingerprintReader | undefined;
-  /** When something last happened to a path, in milliseconds since 1970. */
-  changeOf(stamp: Uint32Array): number;
+export interface StatFingerprintOperations {
+  /** Returns undefined if the system has no such call. @param paths has its own ArrayBuffer; absolute, NUL-terminated paths */
+  openFingerprints(paths: Uint8Array): StatFingerprintReader | undefined;
+  /** Returns the ctime in milliseconds since 1970. */
+  changeTimeOf(stamp: Uint32Array): number;
 }

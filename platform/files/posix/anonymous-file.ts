@@ -1,5 +1,4 @@
-// A file in no directory, to be shared with a child: memory on Linux, elsewhere a temporary file whose name is taken
-// away at once.
+// Opens anonymous files to share with a child: a memfd on Linux, elsewhere a temporary file that is unlinked at once.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { encodeCString, type Libc, openLibc } from "../../native/posix/libc.ts";
@@ -7,8 +6,8 @@ import { encodeCString, type Libc, openLibc } from "../../native/posix/libc.ts";
 const IS_LINUX = process.platform === "linux";
 const MFD_CLOEXEC = 1;
 
-/** The descriptor, for reading and writing, ours alone. Throws when the system has none to give. */
-export function openNamelessFile(): number {
+/** Returns a close-on-exec descriptor for reading and writing. @throws at the system's limits */
+export function openAnonymousFile(): number {
   return IS_LINUX ? openMemory() : openTemporary();
 }
 
@@ -40,7 +39,7 @@ const SYMBOLS = {
 
 let opened: Libc<typeof SYMBOLS> | undefined;
 
-/** Whether all of it is there now. Does not move the place at which a child reads. */
+/** Returns whether all bytes were written. Does not move the offset at which a child reads. */
 export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): boolean {
   opened ??= openLibc(SYMBOLS);
   return Number(opened.functions.pwrite(descriptor, ptr(bytes), bytes.length, offset)) === bytes.length;

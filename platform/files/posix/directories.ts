@@ -1,9 +1,9 @@
-// Finding packages on Linux and macOS, through libc: loading node:fs takes longer than reading a hundred packages.
+// Package discovery on Linux and macOS, through libc: loading node:fs takes longer than reading a hundred packages.
 //
-// Surprising:
-// - Reading uses one buffer for paths and one for contents, whose addresses are found out once, and asks the system
-//   three things a file. Pipes answer nothing at once, which does not make sense to who reads, nor does half a file.
-// - Names that are not UTF-8 lose what they are, and are then not found.
+// Non-obvious:
+// - One buffer for paths and one for contents are reused; each file takes three system calls. A pipe or a partial file yields invalid
+//   text, which the caller reads again.
+// - Names that are not UTF-8 are not found.
 import type { Pointer } from "bun:ffi";
 import type { DirectoryOperations } from "../contract/directories.ts";
 import { constants } from "../../native/posix/constants.ts";
@@ -18,7 +18,7 @@ const F_OK = 0;
 const ENOENT = 2;
 const ENOTDIR = 20;
 
-/** Apple's processors never had the numbers of files of 32 bits, for which the plain names stand elsewhere. */
+/** macOS on x64 exports the functions with 64-bit inodes under suffixed names; on arm64 the plain names are those. */
 const WIDE = process.platform === "darwin" && process.arch === "x64" ? "$INODE64" : "";
 
 const { i32, i64_fast, u64, ptr: pointer } = FFIType;
@@ -30,7 +30,7 @@ const SYMBOLS = {
   open: { args: [pointer, i32], returns: i32 },
   openat: { args: [i32, pointer, i32], returns: i32 },
   [`opendir${WIDE}` as "opendir"]: { args: [pointer], returns: pointer },
-  read: { args: [i32, pointer, u64], returns: i32 }, // of no more than `content` holds
+  read: { args: [i32, pointer, u64], returns: i32 }, // at most the size of `content`
   [`readdir${WIDE}` as "readdir"]: { args: [pointer], returns: pointer },
   readlink: { args: [pointer, pointer, u64], returns: i64_fast },
   realpath: { args: [pointer, pointer], returns: pointer },
@@ -43,7 +43,7 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
   return opened.functions;
 }
 
-/** As a slash at the end has it: of a directory, or of a link to one. Needs no permission but to reach it. */
+/** Follows a symlink, as a trailing slash does. Needs no permission for the directory itself. */
 function isDirectory(path: string): boolean {
   return libc().access(ptr(encodeCString(`${path}/`)), F_OK) === 0;
 }
@@ -72,8 +72,8 @@ const listDirectory: DirectoryOperations["listDirectory"] = (path) => {
   return { directories, links };
 };
 
-const LONGEST_PATH = 4096; // PATH_MAX, where it is largest
-const path = new Uint8Array(LONGEST_PATH);
+const MAX_PATH_SIZE = 4096; // PATH_MAX, where it is largest
+const path = new Uint8Array(MAX_PATH_SIZE);
 const content = new Uint8Array(1 << 16);
 const encoder = new TextEncoder();
 
@@ -83,7 +83,7 @@ const resolveDirectory: DirectoryOperations["resolveDirectory"] = (directory) =>
   return resolved && readCString(resolved);
 };
 
-/** Below the directory even when somebody renames it. */
+/** Opened relative to the directory's descriptor, so a concurrent rename does not matter. */
 const openReader: DirectoryOperations["openReader"] = (directory) => {
   const functions = libc();
   const [pathPointer, contentPointer] = [ptr(path), ptr(content)];

@@ -1,7 +1,7 @@
-// Files that are held, on Linux and macOS: by flock, which the kernel gives back when the process ends.
+// Lock files on Linux and macOS by flock, which the kernel releases when the process ends.
 //
-// Surprising: making a file and locking it are two calls, so it gets its name after them; a lock goes with the open file, not
-// with its name. Whoever looks opens the file too, and its own lock lasts only as long as that.
+// Non-obvious: creating and locking are two calls, so the file is renamed to its path after both (race). The lock belongs to the open
+// file. A check opens the file too, and holds its own lock only for that moment.
 import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { FileLockOperations } from "../contract/file-lock.ts";
 import { FFIType } from "../../native/posix/ffi.ts";
@@ -15,13 +15,13 @@ const SYMBOLS = { flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i3
 
 let opened: Libc<typeof SYMBOLS> | undefined;
 
-/** The number of the error; 0 for none. */
+/** Returns the error number; 0 on success. */
 function lock(descriptor: number, kind: number): number {
   opened ??= openLibc(SYMBOLS);
   return opened.functions.flock(descriptor, kind | LOCK_NB) === 0 ? 0 : opened.errno();
 }
 
-const holdFile: FileLockOperations["holdFile"] = (path, draft) => {
+const lockFile: FileLockOperations["lockFile"] = (path, draft) => {
   const descriptor = openSync(draft, "wx", 0o600);
   try {
     const failure = lock(descriptor, LOCK_EX);
@@ -34,7 +34,7 @@ const holdFile: FileLockOperations["holdFile"] = (path, draft) => {
   }
   return {
     release() {
-      // Its name first: what has one is held.
+      // Unlinked before the lock is released: a file at its path is always locked.
       try {
         rmSync(path, { force: true });
       } finally {
@@ -44,7 +44,7 @@ const holdFile: FileLockOperations["holdFile"] = (path, draft) => {
   };
 };
 
-const isHeld: FileLockOperations["isHeld"] = (path) => {
+const isLocked: FileLockOperations["isLocked"] = (path) => {
   let descriptor: number;
   try {
     descriptor = openSync(path, "r");
@@ -59,4 +59,4 @@ const isHeld: FileLockOperations["isHeld"] = (path) => {
   }
 };
 
-export const operations: FileLockOperations = { holdFile, isHeld };
+export const operations: FileLockOperations = { lockFile, isLocked };

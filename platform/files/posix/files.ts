@@ -1,16 +1,16 @@
-// Reading small files at once, on Linux and macOS.
+// Reads small files synchronously on Linux and macOS.
 import { ptr } from "../../native/posix/ffi.ts";
-import { type FileOperations, LARGEST_FILE } from "../contract/files.ts";
+import { type FileOperations, MAX_FILE_SIZE } from "../contract/files.ts";
 import { constants } from "../../native/posix/constants.ts";
 import { encodeCString, lastError, libc } from "../../native/posix/libc.ts";
 
 const O_RDONLY = 0;
-/** A pipe in the place of a file must not stop us. */
+/** O_NONBLOCK: opening a pipe must not block. */
 const FLAGS = O_RDONLY | constants.O_CLOEXEC | constants.O_NONBLOCK;
-/** Most files fit; a buffer for each would keep the collector busy where a thousand files are read. */
+/** Most files fit. A new buffer for each of a thousand files would burden the garbage collector. */
 const scratch = new Uint8Array(64 * 1024);
 
-export const readFile: FileOperations["readFile"] = (path, limit = LARGEST_FILE + 1) => {
+export const readFile: FileOperations["readFile"] = (path, limit = MAX_FILE_SIZE + 1) => {
   if (path.includes("\0")) return "ENOENT";
   const { open, read, close } = libc();
   const descriptor = open(ptr(encodeCString(path)), FLAGS);
@@ -29,7 +29,7 @@ export const readFile: FileOperations["readFile"] = (path, limit = LARGEST_FILE 
       if (count === 0) break;
       length += count;
     }
-    return length > LARGEST_FILE ? "EFBIG" : buffer.slice(0, length);
+    return length > MAX_FILE_SIZE ? "EFBIG" : buffer.slice(0, length);
   } finally {
     close(descriptor);
   }
@@ -37,7 +37,7 @@ export const readFile: FileOperations["readFile"] = (path, limit = LARGEST_FILE 
 
 const ELF = 0x7f454c46;
 const MACH_O = 0xcffaedfe;
-/** Several architectures in one file, which begins with how many they are. Java's classes have a version there. */
+/** A universal binary begins with the number of architectures. Java classes share the magic number, with a version there. */
 const UNIVERSAL = 0xcafebabe;
 const MOST_ARCHITECTURES = 20;
 

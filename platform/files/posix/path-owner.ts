@@ -1,8 +1,8 @@
-// Whose a path is, from the kernel itself: `struct statx` is the same for every processor, where `struct stat` is not. Libraries
-// have the call by a name only of late, so it is made by its number.
+// Reads the owner and mode of a path by statx(), whose structure is the same on every processor. Called by number, because older C
+// libraries lack the function.
 //
-// Contract: undefined for whatever is not answered (macOS has no such call, an old sandbox refuses it): then node:fs says what
-// is wrong.
+// Invariants:
+// - Returns undefined on any error (macOS, old sandboxes): the caller then uses node:fs, which reports the error.
 import type { Pointer } from "bun:ffi";
 import type { PathOwner } from "../contract/files.ts";
 import { FFIType, ptr, readCString } from "../../native/posix/ffi.ts";
@@ -11,9 +11,9 @@ import { encodeCString, openLibc } from "../../native/posix/libc.ts";
 const STATX = process.arch === "arm64" ? 291 : 332;
 const AT_FDCWD = -100;
 const AT_SYMLINK_NOFOLLOW = 0x100;
-/** The mode with its kind, the owner and the group. */
+/** Type, mode, owner and group. */
 const STATX_WANTED = 0x1 | 0x2 | 0x8 | 0x10;
-/** Places in `struct statx`, in its units. */
+/** Offsets in `struct statx`, in units of the field. */
 const SIZE = 256;
 const UID = 20 / 4;
 const GID = 24 / 4;
@@ -39,7 +39,7 @@ export function readOwner(path: string): PathOwner | undefined {
   return { uid: numbers[UID]!, gid: numbers[GID]!, mode: new Uint16Array(result.buffer)[MODE]! };
 }
 
-export function whereReally(path: string): string | undefined {
+export function resolveRealPath(path: string): string | undefined {
   if (process.platform !== "linux") return undefined;
   const { realpath } = (opened ??= open());
   const result = new Uint8Array(PATH_MAX);

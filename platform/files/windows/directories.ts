@@ -1,4 +1,4 @@
-// Finding packages on Windows.
+// Package discovery on Windows.
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { errorCode } from "../../caught-error.ts";
 import type { DirectoryOperations } from "../contract/directories.ts";

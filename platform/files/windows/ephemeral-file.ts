@@ -1,13 +1,13 @@
-// A text for a program that this process starts: in a named pipe, which lives in memory. It has room for one reader, and that
-// has to be the program itself: who else opens it, of this user or of this machine, is shut out, and other users are refused.
+// Ephemeral files on Windows: a named pipe in memory with one client, which must be the started program. Other clients are
+// disconnected, and other users and machines are denied access.
 //
-// Contract: the copy of the text is zeroed when the program has it or has ended without it. The pipe is this process's, so
-// that it goes with it, and no program inherits it.
-//
-// Surprising: of the names of a pipe (\\.\pipe\x) the engine makes paths of files. The name that the kernel has for it, with
-// slashes, comes through. And the engine asks how long the text is, which Wine does not tell of a pipe: then no text is handed on.
+// Invariants:
+// - The copy of the text is zeroized when the program has read it or has exited. The pipe ends with this process and is not inherited.
+// Non-obvious:
+// - The engine converts \\.\pipe\x into a file path; the kernel's own name with slashes is accepted.
+// - The engine asks for the size of the file, which Wine does not report for pipes: then ephemeral files are unavailable.
 import { dlopen, FFIType, ptr, read, type Pointer } from "bun:ffi";
-import type { HandedTextOperations } from "../contract/ephemeral-file.ts";
+import type { EphemeralFileOperations } from "../contract/ephemeral-file.ts";
 import { address, kernel, wideString } from "../../native/windows/kernel32.ts";
 
 const { i32, ptr: pointer, u32, u64 } = FFIType;
@@ -50,7 +50,7 @@ interface NamedPipe {
   readonly handle: bigint;
 }
 
-/** Throws an Error. */
+/** @throws an Error */
 function createPipe(room: number): NamedPipe {
   const name = `rt-${crypto.randomUUID()}`;
   const handle = BigInt(
@@ -73,13 +73,13 @@ function createPipe(room: number): NamedPipe {
 const TOKEN_QUERY = 8;
 const TOKEN_USER = { class: 1, size: 128 } as const;
 const DESCRIPTOR = { size: 20, control: 2, list: 16 } as const;
-/** DACL_PRESENT, DACL_PROTECTED and SELF_RELATIVE: this list, nothing inherited, all in one piece. */
+/** DACL_PRESENT, DACL_PROTECTED and SELF_RELATIVE: this list only, nothing inherited, one block. */
 const CONTROL = 0x9004;
 const LIST_HEADER = 8;
 const ENTRY_HEADER = 8;
 const FILE_ALL_ACCESS = 0x1f01ff;
 
-/** SECURITY_ATTRIBUTES that let this user at it and nobody else. */
+/** Returns SECURITY_ATTRIBUTES that grant access to this user only. */
 function forThisUser(): bigint {
   const user = userIdentifier();
   const size = LIST_HEADER + ENTRY_HEADER + user.length;
@@ -99,27 +99,27 @@ function forThisUser(): bigint {
   return address(BigUint64Array.of(24n, address(bytes), 0n));
 }
 
-/** Throws an Error: with nobody in its place everybody could read. */
+/** @throws an Error: without a user the pipe would be readable by all users */
 function userIdentifier(): Uint8Array {
   const { GetTokenInformation, OpenProcessToken } = dlopen("advapi32.dll", TOKEN_SYMBOLS).symbols;
   const token = new BigUint64Array(1);
   const found = new Uint8Array(TOKEN_USER.size);
   const length = new Uint32Array(1);
-  const thisProcess = INVALID; // what GetCurrentProcess answers
+  const thisProcess = INVALID; // the value of GetCurrentProcess()
   const isFound =
     OpenProcessToken(thisProcess, TOKEN_QUERY, address(token)) &&
     GetTokenInformation(token[0]!, TOKEN_USER.class, address(found), TOKEN_USER.size, address(length));
   if (!isFound) throw new Error(`No user (Windows' error ${kernel().GetLastError()})`);
   kernel().CloseHandle(token[0]!);
-  // It begins with the address of the identifier, which lies behind it: a head of eight bytes and as many numbers as the
-  // second of them says.
+  // The buffer begins with the address of the SID, which follows in the same buffer: eight bytes and as many numbers as its second
+  // byte says.
   const identifier = read.ptr(ptr(found), 0) as Pointer;
   const size = 8 + 4 * read.u8(identifier, 1);
   const start = identifier - ptr(found);
   return found.slice(start, start + size);
 }
 
-/** What waits for a reader of the pipe, and then for the end of a write to it. */
+/** Returns the OVERLAPPED structure and event for a connection and the write after it. */
 function openWait(): { readonly overlapped: bigint; readonly event: bigint } {
   const event = BigInt(pipes().CreateEventW(0, 1, 0, 0));
   const overlapped = new BigUint64Array(OVERLAPPED.size / 8);
@@ -127,7 +127,7 @@ function openWait(): { readonly overlapped: bigint; readonly event: bigint } {
   return { overlapped: address(overlapped), event };
 }
 
-const handText: HandedTextOperations["handText"] = (text) => {
+const createEphemeralFile: EphemeralFileOperations["createEphemeralFile"] = (text) => {
   const bytes = text.slice();
   const { name, handle } = createPipe(bytes.length);
   const { overlapped, event } = openWait();
@@ -142,7 +142,7 @@ const handText: HandedTextOperations["handText"] = (text) => {
       while (happens()) {
         pipes().GetNamedPipeClientProcessId(handle, address(reader));
         if (reader[0] === pid) {
-          // What fits is there at once, and stays until it is read.
+          // The buffer of the pipe keeps the text until it is read.
           if (!pipes().WriteFile(handle, bytes, bytes.length, 0, overlapped)) happens();
           break;
         }
@@ -155,7 +155,7 @@ const handText: HandedTextOperations["handText"] = (text) => {
   };
 };
 
-const canHandText: HandedTextOperations["canHandText"] = () => {
+const supportsEphemeralFiles: EphemeralFileOperations["supportsEphemeralFiles"] = () => {
   const { name, handle } = createPipe(1);
   const path = Buffer.from(`\\\\.\\pipe\\${name}\0`, "utf16le");
   const reader = BigInt(kernel().CreateFileW(path, GENERIC_READ, 0, 0, OPEN_EXISTING, 0, 0));
@@ -164,4 +164,4 @@ const canHandText: HandedTextOperations["canHandText"] = () => {
   return isTold;
 };
 
-export const operations: HandedTextOperations = { canHandText, handText };
+export const operations: EphemeralFileOperations = { supportsEphemeralFiles, createEphemeralFile };

@@ -1,5 +1,5 @@
-// Files that are held, on Windows: open, and shared with nobody. The system removes one when it is closed, which it is at the
-// end of the process at the latest.
+// Lock files on Windows: opened without sharing. The system deletes the file when it is closed, at the end of the process at the
+// latest.
 import { toNamespacedPath } from "node:path";
 import type { FileLockOperations } from "../contract/file-lock.ts";
 import { kernel, wideBytes } from "../../native/windows/kernel32.ts";
@@ -15,7 +15,7 @@ const FILE_FLAG_DELETE_ON_CLOSE = 0x04000000;
 const INVALID = 0xffffffffffffffffn;
 const ERROR_FILE_NOT_FOUND = 2;
 const ERROR_PATH_NOT_FOUND = 3;
-/** Of a name whose last holder is just closing it. */
+/** The file is being deleted. */
 const ERROR_DELETE_PENDING = 303;
 
 function open(path: string, access: number, share: number, how: number, flags: number): bigint | number {
@@ -24,14 +24,14 @@ function open(path: string, access: number, share: number, how: number, flags: n
   return handle === INVALID ? GetLastError() : handle;
 }
 
-const holdFile: FileLockOperations["holdFile"] = (path) => {
+const lockFile: FileLockOperations["lockFile"] = (path) => {
   const access = GENERIC_READ | GENERIC_WRITE | DELETE;
   const handle = open(path, access >>> 0, SHARE_NONE, CREATE_NEW, FILE_FLAG_DELETE_ON_CLOSE);
   if (typeof handle === "number") throw new Error(`${path} cannot be made (Windows' error ${handle})`);
   return { release: () => void kernel().CloseHandle(handle) };
 };
 
-const isHeld: FileLockOperations["isHeld"] = (path) => {
+const isLocked: FileLockOperations["isLocked"] = (path) => {
   const handle = open(path, GENERIC_READ, SHARE_ALL, OPEN_EXISTING, 0);
   if (typeof handle === "number")
     return ![ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_DELETE_PENDING].includes(handle);
@@ -39,4 +39,4 @@ const isHeld: FileLockOperations["isHeld"] = (path) => {
   return false;
 };
 
-export const operations: FileLockOperations = { holdFile, isHeld };
+export const operations: FileLockOperations = { lockFile, isLocked };

@@ -1,11 +1,11 @@
-// Reading small files at once, on Windows.
+// Reads small files synchronously on Windows.
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { errorCode } from "../../caught-error.ts";
-import { type FileOperations, LARGEST_FILE } from "../contract/files.ts";
+import { type FileOperations, MAX_FILE_SIZE } from "../contract/files.ts";
 
 const readFile: FileOperations["readFile"] = (path, limit) => {
   try {
-    if (limit === undefined) return statSync(path).size > LARGEST_FILE ? "EFBIG" : readFileSync(path);
+    if (limit === undefined) return statSync(path).size > MAX_FILE_SIZE ? "EFBIG" : readFileSync(path);
     const descriptor = openSync(path, "r");
     try {
       const buffer = new Uint8Array(limit);
@@ -18,7 +18,7 @@ const readFile: FileOperations["readFile"] = (path, limit) => {
   }
 };
 
-/** Its kernel starts scripts of no kind, and rt asks nobody else to. */
+/** The kernel executes no scripts. */
 const isProgram: FileOperations["isProgram"] = (start) => start[0] === 0x4d && start[1] === 0x5a; // "MZ"
 
 export const operations: FileOperations = { readFile, isProgram };

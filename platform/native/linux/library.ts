@@ -1,5 +1,5 @@
-// The library in C that answers the kernel (recorder/), opened from memory: no file is written, and nobody can put another one in
-// its place. Where the system has no such files the error has `code` EACCES.
+// Loads the recorder library (recorder/) from a memfd: no file is written, so no other process can replace it. If the system
+// forbids executable memfds, the error has `code` EACCES.
 import type { Pointer } from "bun:ffi";
 import { dlopen, FFIType, ptr } from "../posix/ffi.ts";
 import { closeDescriptor } from "../posix/pipe.ts";
@@ -8,7 +8,7 @@ import { openMemory } from "./memory-program.ts";
 const { i32, ptr: pointer } = FFIType;
 
 const SYMBOLS = {
-  answer_only: { args: [i32], returns: i32 },
+  continue_all_calls: { args: [i32], returns: i32 },
   start_recorder: { args: [pointer, pointer], returns: i32 },
 } as const;
 
@@ -28,7 +28,7 @@ export function recorderLibrary(): NonNullable<typeof opened> {
   return opened;
 }
 
-/** The address of numbers that stay where they are: over a buffer of their own. */
-export function placeOf(numbers: Int32Array): Pointer {
+/** Returns the address of an array that has its own ArrayBuffer, so the engine does not move it. */
+export function addressOf(numbers: Int32Array): Pointer {
   return ptr(numbers);
 }

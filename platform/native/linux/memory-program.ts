@@ -1,32 +1,32 @@
-// What rt has in C, the programs and the library beside this file, is opened from memory: no file is written, and nobody can put
-// another one in its place.
+// Loads rt's native programs into memfds (anonymous files): no file is written, so no other process can replace them.
 //
-// Contract: the path means the program to this process and to what it starts, until that is the program; what is started so
-// does not inherit it. Where the system has no such programs (vm.memfd_noexec) the error has `code` EACCES; where it does not
-// let one be started, a policy or the lack of /proc, only the start tells.
+// Invariants:
+// - The path is valid in this process and in a child until its exec. The program itself does not inherit the descriptor.
+// - If the system forbids executable memfds (vm.memfd_noexec), the error has `code` EACCES. A policy, or a missing /proc,
+//   makes only the exec fail.
 import { FFIType, ptr } from "../posix/ffi.ts";
 import { encodeCString, openLibc } from "../posix/libc.ts";
 import { closeDescriptor, writeAvailable } from "../posix/pipe.ts";
 import { ARM64, X64 } from "./programs.ts";
 
 const MFD_CLOEXEC = 1;
-/** From Linux 6.3 on; before that all of them may be started, and this is an error. */
+/** Since Linux 6.3. Older kernels reject the flag; there every memfd is executable. */
 const MFD_EXEC = 0x10;
 const EINVAL = 22;
 
-/** As base64, and deflated. */
+/** Deflated, as base64. */
 const PROGRAMS = process.arch === "arm64" ? ARM64 : X64;
 const opened = new Map<string, string>();
 
-export function openProgram(name: "gate" | "launcher" | "monitor"): string {
-  const known = opened.get(name);
-  if (known !== undefined) return known;
+export function openProgram(name: "registration" | "launcher" | "monitor"): string {
+  const cached = opened.get(name);
+  if (cached !== undefined) return cached;
   const { path } = openMemory(name);
   opened.set(name, path);
   return path;
 }
 
-/** A file with it. The caller closes the descriptor when nobody needs the path any more. */
+/** Opens a memfd with a program. The caller closes the descriptor when the path is no longer needed. */
 export function openMemory(name: keyof typeof PROGRAMS): { path: string; descriptor: number } {
   const bytes = Bun.inflateSync(Uint8Array.fromBase64(PROGRAMS[name]));
   const { functions, errno } = openLibc({

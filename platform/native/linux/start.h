@@ -1,19 +1,20 @@
-// Where a program in C begins that has no C library.
+// Entry point of a program without a C library.
 //
-// Contract: the program defines `begin`, which is given its words and its environment and never returns.
+// Invariants:
+// - The program defines `begin`, which receives its arguments and environment and never returns.
 #pragma once
 #include "syscalls.h"
 
-__attribute__((noreturn)) static void leave(int code) {
+__attribute__((noreturn)) static void exit_with(int code) {
   for (;;) CALL(exit_group, code, 0, 0, 0, 0);
 }
 
-__attribute__((noreturn, used)) static void begin(char **words, char **environment);
+__attribute__((noreturn, used)) static void begin(char **argv, char **environment);
 
-/** The kernel leaves on the stack: how many words, the words, NULL, the environment, NULL. */
+/** The kernel leaves on the stack: the argument count, the arguments, NULL, the environment, NULL. */
 __attribute__((noreturn, used)) static void enter(long *stack) {
-  char **words = (char **)(stack + 1);
-  begin(words, words + stack[0] + 1);
+  char **argv = (char **)(stack + 1);
+  begin(argv, argv + stack[0] + 1);
 }
 
 #if defined(__x86_64__)

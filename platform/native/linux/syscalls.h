@@ -1,7 +1,8 @@
-// The kernel's calls, for what is written in C here: none of it needs a C library for them.
+// Raw system calls, for C code without a C library.
 //
-// Contract: a call returns what the kernel does, which is -errno where it fails. Numbers and structures are those of the
-// system's headers. A sixth argument, where a call has one, is 0.
+// Invariants:
+// - A call returns the kernel's result: -errno on failure.
+// - A sixth argument, if the call has one, is 0.
 #pragma once
 #include <asm/unistd.h>
 #include <errno.h>

@@ -1,14 +1,11 @@
-// What becomes a script that is followed: it takes the filter on itself, hands the kernel's listener to rt and is replaced by
-// the program. rt starts it from its own memory (../tracing/tracer.ts) as
+// Installs the seccomp filter, sends the listener to rt, then replaces itself with the script (exec). rt runs it from a memfd
+// (../../tracing/linux/tracer.ts) as `rt-traced <program> <argv...>`, with a socket as descriptor 3: it reads the filter's
+// program from the socket, and writes one byte: 0 with the listener, or the kernel's error number.
 //
-//   rt-traced <program> <argv...>
-//
-// with a socket as descriptor 3, from which it reads the filter's program, and on which it writes a byte: 0, with the
-// listener, or the number of the error with which the kernel refused.
-//
-// Contract: the program finds pid, directory, environment, limits, standard descriptors and the signals that are blocked
-// as they are here; it inherits nothing else. Where the filter cannot be taken, or rt has gone, nothing is started:
-// no_new_privs cannot be taken back, so that a plain start needs another process.
+// Invariants:
+// - The program inherits pid, directory, environment, limits, standard descriptors and signal mask unchanged, and nothing else.
+// - If the filter cannot be installed, or rt has exited, no program is started.
+// Non-obvious: no_new_privs cannot be undone, so a start without tracing needs another process.
 #include "start.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,11 +15,11 @@
 enum { ERROR_OUTPUT = 2, RT = 3 };
 enum { NOT_STARTED = 126, NOT_FOUND = 127 };
 
-// From Linux 5.19 on, and so not in all headers.
+// Since Linux 5.19, so not in all headers.
 #define WAIT_KILLABLE (1UL << 5)
 
-// Nothing is shut in here. Before Linux 5.16, who takes a filter runs under guards against attacks through the processor's own
-// guesses, and slower by that, unless it says that it needs none.
+// The filter is not a sandbox. Before Linux 5.16 the kernel adds mitigations against speculative execution to a filtered
+// process, which slow it down, unless SPEC_ALLOW is set.
 static long install(const struct sock_fprog *program) {
   const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
   long listener = CALL(seccomp, SECCOMP_SET_MODE_FILTER, flags | WAIT_KILLABLE, program, 0, 0);
@@ -30,8 +27,8 @@ static long install(const struct sock_fprog *program) {
   return listener;
 }
 
-/** `listener` below 0 where there is none. */
-static int tell(unsigned char byte, long listener) {
+/** @param listener below 0 if it does not exist */
+static int send_listener(unsigned char byte, long listener) {
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -62,34 +59,34 @@ static const char *name_of(long error) {
   return "an untraceable error";
 }
 
-static void say(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
+static void print(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
 
-/** What a terminal could take for more than text is shown as a question mark. */
-static void complain(char *program, const char *error) {
+/** Replaces characters that a terminal could interpret by question marks. */
+static void print_error(char *program, const char *error) {
   for (char *each = program; *each; each++)
     if (*each < ' ' || *each > '~') *each = '?';
-  say("error: Cannot run \"");
-  say(program);
-  say("\": ");
-  say(error);
-  say("\n");
+  print("error: Cannot run \"");
+  print(program);
+  print("\": ");
+  print(error);
+  print("\n");
 }
 
-static void begin(char **words, char **environment) {
+static void begin(char **argv, char **environment) {
   struct sock_filter instructions[1024];
-  if (!words[0] || !words[1]) leave(NOT_STARTED);
+  if (!argv[0] || !argv[1]) exit_with(NOT_STARTED);
   long size = CALL(read, RT, instructions, sizeof instructions, 0, 0);
-  if (size <= 0 || size % sizeof *instructions != 0) leave(NOT_STARTED);
+  if (size <= 0 || size % sizeof *instructions != 0) exit_with(NOT_STARTED);
   struct sock_fprog program = {.len = size / sizeof *instructions, .filter = instructions};
   CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   long listener = install(&program);
-  int is_told = tell(listener < 0 ? -listener : 0, listener);
-  if (listener < 0) leave(NOT_STARTED);
+  int is_sent = send_listener(listener < 0 ? -listener : 0, listener);
+  if (listener < 0) exit_with(NOT_STARTED);
   CALL(close, listener, 0, 0, 0, 0);
   char go;
-  if (!is_told || CALL(read, RT, &go, 1, 0, 0) != 1) leave(NOT_STARTED);
+  if (!is_sent || CALL(read, RT, &go, 1, 0, 0) != 1) exit_with(NOT_STARTED);
   CALL(close, RT, 0, 0, 0, 0);
-  long error = -CALL(execve, words[1], words + 2, environment, 0, 0);
-  complain(words[1], name_of(error));
-  leave(error == ENOENT ? NOT_FOUND : NOT_STARTED);
+  long error = -CALL(execve, argv[1], argv + 2, environment, 0, 0);
+  print_error(argv[1], name_of(error));
+  exit_with(error == ENOENT ? NOT_FOUND : NOT_STARTED);
 }

@@ -1,10 +1,9 @@
-// The numbers of C's headers that differ between Linux and macOS: the one table. Those that are the same on both
-// stand where they are used.
+// Constants of C headers that differ between Linux and macOS. Equal constants are declared where they are used.
 //
-// Linux: a test compares them with the compiler's headers. macOS: <sys/fcntl.h>, <sys/filio.h>, <sys/ttycom.h>,
-// <sys/resource.h>, <sys/errno.h>, <sys/syslimits.h>, <sys/signal.h>, <sys/termios.h>, <sys/unistd.h>, <sys/spawn.h> and
-// <sys/dirent.h> (with inodes of 64 bits) of the SDK of macOS 14, the same for both architectures. DIRENT_... are places of
-// fields in `struct dirent`, TERMIOS_... in `struct termios`.
+// Sources: on Linux a test compares them with the compiler's headers. On macOS they are from the SDK of macOS 14, for both
+// architectures: <sys/fcntl.h>, <sys/filio.h>, <sys/ttycom.h>, <sys/resource.h>, <sys/errno.h>, <sys/syslimits.h>,
+// <sys/signal.h>, <sys/termios.h>, <sys/unistd.h>, <sys/spawn.h> and <sys/dirent.h> (with 64-bit inodes). DIRENT_* are
+// offsets in `struct dirent`, TERMIOS_* in `struct termios`.
 
 export const LINUX = {
   DIRENT_NAME: 19,

@@ -1,16 +1,15 @@
-// The engine's foreign functions without the module `bun:ffi` around them, which takes 0.2 ms to load: as long as
-// everything else that stands between a package's script and its program.
+// The engine's foreign function interface without the module `bun:ffi`, which takes 0.2 ms to load.
 //
-// Surprising: the module checks and converts what is passed, and this does not. A whole number for `i32` has to be one
-// to the engine as well (a constant, an index, what a function or an Int32Array gave), and a library that cannot be
-// opened is an answer, not an exception.
+// Non-obvious:
+// - Arguments are neither checked nor converted: a value for `i32` must be an integer to the engine too (a constant, an
+//   index, a result of a function or of an Int32Array).
 import type * as bunFFI from "bun:ffi";
 
 type Native = Pick<typeof bunFFI, "dlopen" | "ptr" | "read"> & {
   readonly CString: (pointer: bunFFI.Pointer, offset?: number, length?: number) => string;
 };
 
-/** Not a part of the engine's documented interface; another version may have it under the module alone. */
+/** Undocumented: another version of the engine may provide it only through the module. */
 const { FFI } = Bun as unknown as { FFI: Native };
 
 export const { ptr, read } = FFI;
@@ -21,10 +20,10 @@ export const dlopen: typeof bunFFI.dlopen = (path, symbols) => {
   return library;
 };
 
-/** The text up to the NUL byte, or of so many bytes, one at least. */
+/** Reads up to the NUL byte, or `length` bytes (at least one). */
 export const readCString = FFI.CString;
 
-/** The numbers that bun:ffi knows its types by. */
+/** The type numbers of bun:ffi. */
 export const FFIType = {
   i32: 5,
   u32: 6,

@@ -1,15 +1,11 @@
-// The C library of Linux and macOS: how it is opened, and the calls that every start of rt may need.
+// Opens the C library of Linux and macOS, and declares the calls that every start of rt may need.
 //
-// Why at all: to read a small file the engine's asynchronous calls cost 0.5 ms and node:fs 0.9 ms to load; opening the
-// library costs 0.05 ms and each function of it 2 microseconds, and rt needs it anyway to start programs.
-//
-// Surprising:
-// - `open`, `fcntl` and `ioctl` take a variable number of arguments. Apple's arm64 expects those on the stack, after
-//   the eight registers, everybody else in the next register. Where one is needed it is passed in every place from
-//   the third to the ninth: see `VARIABLE`.
-// - A library that the system does not find by its name, bun:ffi looks for in the working directory, where anybody's
-//   file may lie. Every name here must therefore be one that is always found: glibc knows its own, musl takes every
-//   name that begins with "libc." for itself, and macOS gets a path.
+// Non-obvious:
+// - It saves time: opening the library takes 0.05 ms; asynchronous calls of the engine take 0.5 ms, loading node:fs 0.9 ms.
+// - `open`, `fcntl` and `ioctl` are variadic. Apple's arm64 passes those arguments on the stack, after eight registers; other
+//   systems use the next register. So such an argument is passed in positions three to nine: see `VARIADIC`.
+// - bun:ffi looks for a library that the system does not find in the working directory, where an attacker may have put one. So
+//   each name is one that the system always finds: glibc's own name, "libc." for musl, and a path on macOS.
 import type { FFIFunction, Pointer } from "bun:ffi";
 import { dlopen, FFIType, ptr, read } from "./ffi.ts";
 import { constants } from "./constants.ts";
@@ -22,7 +18,7 @@ const LIBRARIES =
     ? ["/usr/lib/libSystem.B.dylib"]
     : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`, "libc.so"];
 
-/** A failed call's number is to be asked for before anything else is called. */
+/** `errno()` must be read before the next call. */
 export interface Libc<Symbols extends Record<string, FFIFunction>> {
   readonly functions: ReturnType<typeof dlopen<Symbols>>["symbols"];
   errno(): number;
@@ -46,8 +42,8 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(symbols: S
 
 const { u64 } = FFIType;
 
-/** The types of a third argument that is a variable one; `repeat` gives its values. */
-export const VARIABLE = [u64, u64, u64, u64, u64, u64, u64] as const;
+/** The types of a variadic third argument; `repeat` returns its values. */
+export const VARIADIC = [u64, u64, u64, u64, u64, u64, u64] as const;
 
 export function repeat(value: number): [number, number, number, number, number, number, number] {
   return [value, value, value, value, value, value, value];
@@ -78,19 +74,19 @@ const PROCESS_SYMBOLS = {
 let files: Libc<typeof FILE_SYMBOLS> | undefined;
 let processes: Libc<typeof PROCESS_SYMBOLS> | undefined;
 
-/** The calls that reading a file needs, opened together. */
+/** Returns the calls for reading files, opened together. */
 export function libc(): Libc<typeof FILE_SYMBOLS>["functions"] {
   files ??= openLibc(FILE_SYMBOLS);
   return files.functions;
 }
 
-/** The calls that starting a program needs. */
+/** Returns the calls for starting programs. */
 export function processLibc(): Libc<typeof PROCESS_SYMBOLS>["functions"] {
   processes ??= openLibc(PROCESS_SYMBOLS);
   return processes.functions;
 }
 
-/** Names of the error numbers that somebody asks about. */
+/** Names of the error numbers that callers compare. */
 const ERROR_CODES: Readonly<Record<number, string>> = {
   1: "EPERM",
   2: "ENOENT",
@@ -112,7 +108,7 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   86: "EBADARCH", // macOS alone
 };
 
-/** What the last call of either failed with. */
+/** Returns the error code of the last call of either table. */
 export function lastError(): string {
   return errorCode(lastErrorNumber());
 }
@@ -121,12 +117,12 @@ export function lastErrorNumber(): number {
   return (files ?? processes)?.errno() ?? 0;
 }
 
-/** The name of an error's number. */
+/** Returns the name of an error number. */
 export function errorCode(number: number): string {
   return ERROR_CODES[number] ?? `errno ${number}`;
 }
 
-/** Where the list of the process's environment is kept. In a non-relocatable executable libc's own is a dead copy. */
+/** Returns the address of `environ`. In a non-relocatable executable libc's own symbol is an unused copy. */
 export function environmentVariable(): Pointer | null {
   if (process.platform === "darwin") {
     const symbols = { _NSGetEnviron: { args: [], returns: FFIType.ptr } } as const;
@@ -138,7 +134,7 @@ export function environmentVariable(): Pointer | null {
 
 const encoder = new TextEncoder();
 
-/** The bytes of a C string; the caller keeps them alive for as long as C may read them. */
+/** Returns a NUL-terminated string. The caller keeps it alive while C may read it. */
 export function encodeCString(text: string): Uint8Array {
   return text.isWellFormed() ? encoder.encode(`${text}\0`) : encodeWithSurrogates(`${text}\0`);
 }

@@ -1,9 +1,9 @@
-// Text that is not UTF-8: the arguments of a command line are bytes, and a file's name may be any of them.
+// Converts text that is not UTF-8, such as arguments and file names, without loss (as Python's "surrogateescape").
 //
-// Each byte that is no part of a character becomes a lone surrogate, U+DC80 to U+DCFF, which no decoded text
-// contains; on the way to a C function or a shell it becomes the byte again.
+// Each byte that is not part of a character becomes a lone surrogate, U+DC80 to U+DCFF. Decoded text never contains one.
+// Encoding for a C function or a shell restores the byte.
 
-const LONGEST_CHARACTER = 4; // bytes
+const MAX_CHARACTER_SIZE = 4; // bytes
 
 export function decodeWithSurrogates(bytes: Uint8Array): string {
   let text = "";
@@ -22,20 +22,19 @@ export function decodeWithSurrogates(bytes: Uint8Array): string {
   return text;
 }
 
-/** Most of a text needs no look at each character. */
-const LONGEST_PLAIN = 4096; // arguments of a call
+/** ASCII is converted in runs, because it is most of the text. */
+const MAX_RUN = 4096; // arguments of a call
 
 function asciiLength(bytes: Uint8Array, start: number): number {
   let length = 0;
-  while (length < LONGEST_PLAIN && start + length < bytes.length && bytes[start + length]! < 0x80)
-    length += 1;
+  while (length < MAX_RUN && start + length < bytes.length && bytes[start + length]! < 0x80) length += 1;
   return length;
 }
 
-/** How many bytes the character at `start` takes; 0 when there is none. */
+/** Returns the size in bytes of the character at `start`; 0 if there is none. */
 function characterLength(bytes: Uint8Array, start: number): number {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (let length = 1; length <= LONGEST_CHARACTER; length += 1) {
+  for (let length = 1; length <= MAX_CHARACTER_SIZE; length += 1) {
     try {
       decoder.decode(bytes.subarray(start, start + length));
       return length;

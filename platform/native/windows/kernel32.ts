@@ -1,5 +1,5 @@
-// The functions of kernel32 that starting a program takes. Opened together when the first is needed; a value of 64 bits
-// (a handle, an address) travels as u64, since it may be -1.
+// Declares the kernel32 functions for processes, files and consoles, opened together on first use. A 64-bit value (a handle, an
+// address) is passed as u64, because it may be -1.
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 const { i32, ptr: pointer, u32, u64, void: nothing } = FFIType;
@@ -33,26 +33,26 @@ let opened: ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"] | undefined;
 export function kernel(): NonNullable<typeof opened> {
   if (!opened) {
     opened = dlopen("kernel32.dll", SYMBOLS).symbols;
-    opened.GetLastError(); // the first call makes the function, which may change what it is to tell
+    opened.GetLastError(); // the engine compiles a function on its first call, which may change the last error
   }
   return opened;
 }
 
-// The collector must not free what a structure points to. What is passed here is little.
-const kept: ArrayBufferView[] = [];
+// Referenced by native structures, so they must not be collected. Their total size is small.
+const retained: ArrayBufferView[] = [];
 
-/** The address of a buffer that from now on stays where it is. */
+/** Returns the address of a buffer and keeps the buffer alive. */
 export function address(buffer: NodeJS.TypedArray): bigint {
-  kept.push(buffer);
+  retained.push(buffer);
   return BigInt(ptr(buffer));
 }
 
-/** UTF-16LE with the NUL that ends it. */
+/** Returns UTF-16LE with a terminating NUL. */
 export function wideBytes(text: string): Buffer {
   return Buffer.from(`${text}\0`, "utf16le");
 }
 
-/** The address of such bytes. */
+/** Returns the address of such bytes. */
 export function wideString(text: string): bigint {
   return address(wideBytes(text));
 }

@@ -1,19 +1,17 @@
-// A child whose words or variables are not all UTF-8: the engine's own call for starting one writes something else in the
-// place of each such byte.
+// Spawns a child whose arguments or variables are not all UTF-8: the engine's spawn replaces such bytes.
 //
-// Contract: as that call, but for the bytes. The process is nobody's but ours to ask how it ended.
-//
-// Surprising: the engine hears the signal of a child's end too, and where the kernel gives it nothing better it may put its own
-// handler in the place of ours. So it is also looked at now and then.
+// Invariants:
+// - It behaves as the engine's spawn, except for the bytes. Only rt reaps the process.
+// Non-obvious: the engine handles SIGCHLD too, and without a pidfd it may replace rt's handler. So the process is also polled.
 import type { ChildRequest, ChildExit } from "../contract/process-tree.ts";
 import { findOnPath } from "../program-search.ts";
 import { errorCode } from "../../native/posix/libc.ts";
-import { openNamelessFile, writeAt } from "../../files/posix/anonymous-file.ts";
+import { openAnonymousFile, writeAt } from "../../files/posix/anonymous-file.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import { type Change, startProgram, waitFor } from "./spawn.ts";
 import { nameOfSignal } from "./signals.ts";
 
-const LOOK_AGAIN_AFTER = 500; // ms
+const POLL_INTERVAL = 500; // ms
 
 export function isDecoded({
   program = "",
@@ -24,7 +22,7 @@ export function isDecoded({
   return [program, ...argv, ...words].every((text) => text.isWellFormed());
 }
 
-/** Those that have not ended. */
+/** Running children and their callbacks. */
 const running = new Map<number, (exit: ChildExit) => void>();
 let looking: Timer | undefined;
 
@@ -48,8 +46,8 @@ export function exitOf(change: Exclude<Change, { kind: "stopped" }>): ChildExit 
 }
 
 /**
- * @param writers of the pipes for standard output and error; absent where these are our own
- * Throws the system's error.
+ * @param writers pipe ends for standard output and error; empty to inherit rt's
+ * @throws the system's error
  */
 export function spawnByteExact(
   request: ChildRequest,
@@ -61,7 +59,7 @@ export function spawnByteExact(
   if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
   const read = input ? openInput(input) : inheritStdin ? undefined : openNothing();
   if (!looking) {
-    looking = setInterval(look, LOOK_AGAIN_AFTER); // which also keeps the engine from thinking that all is done
+    looking = setInterval(look, POLL_INTERVAL); // which also keeps the engine from thinking that all is done
     process.on("SIGCHLD", look);
   }
   const { promise, resolve } = Promise.withResolvers<ChildExit>();
@@ -90,7 +88,7 @@ export function spawnByteExact(
 }
 
 function openInput(input: Uint8Array): number {
-  const descriptor = openNamelessFile();
+  const descriptor = openAnonymousFile();
   if (!writeAt(descriptor, input, 0)) throw new Error("The input could not be written");
   return descriptor;
 }

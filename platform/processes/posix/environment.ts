@@ -1,21 +1,21 @@
-// The environment that rt was started with, as libc has it on Linux and macOS. The engine enters what `.env` files say
-// into a map of its own, and what code assigns to process.env too: neither is to be seen here.
+// Reads the environment that rt was started with from libc, on Linux and macOS. It contains neither `.env` values nor assignments
+// to process.env, which are only in the engine's own map.
 //
-// Contract: everything that rt decides for itself (which bus, which directory, which colours) asks here. The files of a
-// working directory are for the user's program and must not steer rt, which may be about to store a token or to
-// replace itself. test/architecture.test.ts has the few files that may read process.env.
+// Invariants:
+// - rt's own decisions (bus, directories, colours) read this environment. The author of a working directory must not control rt,
+//   which may be about to store a token. test/architecture.test.ts lists the few files that may read process.env.
 import type { Pointer } from "bun:ffi";
 import { ptr, read, readCString } from "../../native/posix/ffi.ts";
 import { encodeCString, environmentVariable, processLibc } from "../../native/posix/libc.ts";
 import { decodeWithSurrogates } from "../../native/posix/surrogate-escape.ts";
 
-/** The address of the list of `NAME=value` entries; null where there is none. */
+/** Returns the address of the list of `NAME=value` entries; null if there is none. */
 export function environmentList(): Pointer | null {
   const variable = environmentVariable();
   return variable && (read.ptr(variable, 0) as Pointer);
 }
 
-/** The addresses of the `NAME=value` entries of this process, as libc has them now. */
+/** Returns the addresses of the current `NAME=value` entries. */
 export function environmentEntries(): Pointer[] {
   const entries: Pointer[] = [];
   const list = environmentList();
@@ -29,7 +29,7 @@ export function environmentEntries(): Pointer[] {
 
 const REPLACEMENT = "\ufffd";
 
-/** What is no UTF-8 is as surrogate-escape.ts has it. */
+/** Bytes that are not UTF-8 become lone surrogates: see surrogate-escape.ts. */
 function readText(address: Pointer): string {
   const text = readCString(address);
   if (!text.includes(REPLACEMENT)) return text;
@@ -38,7 +38,7 @@ function readText(address: Pointer): string {
   return decodeWithSurrogates(Uint8Array.from(bytes));
 }
 
-/** All of it. Of several entries of one name the first counts, as for libc. */
+/** Returns all variables. The first entry of a name counts, as in libc. */
 export function originalEnvironment(): Record<string, string> {
   const result: Record<string, string> = {};
   for (const entry of environmentEntries()) {
@@ -51,7 +51,7 @@ export function originalEnvironment(): Record<string, string> {
   return result;
 }
 
-/** One of it, which costs a hundredth of reading all. */
+/** Returns one variable, at a hundredth of the cost of all. */
 export function originalVariable(name: string): string | undefined {
   const value = processLibc().getenv(ptr(encodeCString(name))) as Pointer | null;
   return value === null ? undefined : readText(value);

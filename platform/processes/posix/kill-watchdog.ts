@@ -1,26 +1,17 @@
-// Ends the children if rt itself is killed outright (SIGKILL, a crash), when no code of ours runs any more.
+// The kill watchdog: an idle `sh` process that kills rt's children if rt itself receives SIGKILL or crashes.
 //
-// One idle `sh` waits for the end of a pipe that only we hold open. Which children live stands in a file without
-// a name, a line for each, that it reads when the pipe closes; it then kills their trees. So it sleeps while
-// everything is well, however many children come and go. It leads its own session and ignores what a terminal
-// sends, so it outlives us in every case, and it ends with us when there is nothing to do.
-//
-// What it is going to kill stands still first: see freezeTrees in process-tree.ts.
+// It waits for the end of a pipe that only rt holds open. Then it reads the child list, an anonymous file with one line for each
+// child, freezes their process trees (see freezeTrees in process-tree.ts) and kills them.
 //
 // Invariants:
-// - The watchdog runs before the first child is started.
-// - On Linux a child is in the list before its program begins: a gate (../linux/native/gate.c) writes the process id.
-// - The gate holds the pipe open until it has written.
-// - On macOS, and if the system starts no program from memory, rt writes the process id after the start.
-//
-// A list that cannot be kept (a full disk, a limit on the size of files) would have it kill whoever gets the number of a
-// child that has ended: then it goes.
-//
-// Surprising: it is written in the shell's language because every system has one and it needs two pages of
-// memory; a copy of rt would need twenty megabytes.
-import { openGate } from "../gate.ts";
+// - The watchdog runs before the first child starts. It leads its own session and ignores a terminal's signals.
+// - On Linux a child is in the list before its program begins: ../../native/linux/registration.c writes the process id, and holds
+//   the pipe open until then. On macOS, and if the system executes no memfd, rt writes it after the start (race).
+// - If the list cannot be written (full disk, file size limit), the watchdog ends: it could kill a process that reuses a pid.
+// Non-obvious: a shell needs two pages of memory and exists everywhere; a copy of rt would need 20 MB.
+import { openRegistration } from "../registration.ts";
 import { closeDescriptor, moveUp, openPipe, type Pipe, readAvailable } from "../../native/posix/pipe.ts";
-import { openNamelessFile, writeAt } from "../../files/posix/anonymous-file.ts";
+import { openAnonymousFile, writeAt } from "../../files/posix/anonymous-file.ts";
 
 const SCRIPT = `
 trap '' INT TERM HUP QUIT
@@ -63,89 +54,90 @@ done
 for pid in $doomed; do kill -s KILL "$pid"; done 2>/dev/null
 `;
 
-/** Their lines in the file. */
-const places = new Map<number, number>();
-const vacant: number[] = [];
-let placeCount = 0;
-const LINE = 12; // characters: more than a process number has, and the line break; as in gate.c
+/** Line numbers in the child list, by process id. */
+const lines = new Map<number, number>();
+const freeLines: number[] = [];
+let lineCount = 0;
+const LINE_SIZE = 12; // bytes: a padded process id and a line break, as in registration.c
 const BLANK = "";
 
-interface Guardian {
+interface Watchdog {
   readonly shell: Bun.Subprocess;
   readonly list: number;
   readonly alive: number;
-  /** Path of the gate. */
-  readonly gate: string | undefined;
+  /** Path of the registration program. */
+  readonly registration: string | undefined;
 }
 
-/** Null when it could not be started or kept: without it everything works but this. */
-let guardian: Guardian | null | undefined;
+/** Null if it could not be started, or was stopped after a failed write: then children survive a SIGKILL of rt. */
+let watchdog: Watchdog | null | undefined;
 
-/** Whether it is a child that lives or whose end has not been told yet, or the guardian itself. */
-export function isGuarded(pid: number): boolean {
-  return places.has(pid) || guardian?.shell.pid === pid;
+/** Returns whether the process is a watched child, or the watchdog itself. */
+export function isWatched(pid: number): boolean {
+  return lines.has(pid) || watchdog?.shell.pid === pid;
 }
 
-/** Words and descriptors with which the gate starts a child. */
-export interface Gate {
+/** How the registration program starts a child. */
+export interface Registration {
   readonly program: string;
-  /** Words in front of the child's program and its argv. */
+  /** Arguments before the child's program and its argv. */
   readonly argv: readonly string[];
-  /** Open in rt; the child gets them in consecutive places. */
+  /** Descriptors, which the child inherits consecutively. */
   readonly list: number;
   readonly alive: number;
   readonly report: number;
 }
 
-/** A child that is about to start. Each ends with `enter` or `leave`. */
-export interface Admission {
+/** A child that is about to start. `confirm` or `cancel` must be called. */
+export interface PendingChild {
   /**
-   * Undefined where the child starts without one.
-   * @param firstPlace the lowest descriptor that the child does not need
+   * Returns undefined if the child starts without the registration program.
+   *
+   * @param firstDescriptor the lowest descriptor that the child does not inherit
    */
-  gate(firstPlace: number): Gate | undefined;
-  /** The child has not been started so: it starts without a gate. */
-  refuseGate(): undefined;
-  /** Waits until the child's program has begun. The system's error number, or 0. */
+  registration(firstDescriptor: number): Registration | undefined;
+  /** Called if the registration program could not be started. */
+  skipRegistration(): undefined;
+  /** Waits for the exec of the child's program. Returns 0 or the error number. */
   awaitProgram(): number;
-  /** From now on this child's tree dies with rt. */
-  enter(pid: number): void;
-  leave(): void;
+  /** Watches the child: its process tree dies with rt. */
+  confirm(pid: number): void;
+  cancel(): void;
 }
 
-/** Its line is written, so that the list has room for what a gate will write. */
-function openPlace(): number {
-  note(placeCount, BLANK);
-  return placeCount++;
+/** Appends a blank line, so that the disk space for a registration is reserved. */
+function addLine(): number {
+  writeLine(lineCount, BLANK);
+  return lineCount++;
 }
 
-/** To be called before the child is started. */
-export function admit(): Admission {
-  if (guardian === undefined) guardian = startGuardian();
-  const place = vacant.pop() ?? openPlace();
+/** Reserves a line for a child. Must be called before the child starts. */
+export function addChild(): PendingChild {
+  if (watchdog === undefined) watchdog = startWatchdog();
+  const line = freeLines.pop() ?? addLine();
   let report: Pipe | undefined;
   const closeReport = () => {
     if (report) for (const descriptor of [report.reader, report.writer]) closeDescriptor(descriptor);
     report = undefined;
   };
-  let isGated = false;
+  let isSelfRegistering = false;
   return {
-    gate(firstPlace) {
-      if (!guardian?.gate) return undefined;
-      report = openHighPipe();
+    registration(firstDescriptor) {
+      if (!watchdog?.registration) return undefined;
+      report = openReportPipe();
       if (!report) return undefined;
-      isGated = true;
-      const numbers = [firstPlace, place, firstPlace + 1, firstPlace + 2];
+      isSelfRegistering = true;
+      const numbers = [firstDescriptor, line, firstDescriptor + 1, firstDescriptor + 2];
       return {
-        program: guardian.gate,
-        argv: ["rt-gate", ...numbers.map(String)],
-        list: guardian.list,
-        alive: guardian.alive,
+        program: watchdog.registration,
+        argv: ["rt-register", ...numbers.map(String)],
+        list: watchdog.list,
+        alive: watchdog.alive,
         report: report.writer,
       };
     },
-    refuseGate() {
-      isGated = false;
+    skipRegistration() {
+      isSelfRegistering = false;
       closeReport();
       return undefined;
     },
@@ -157,81 +149,81 @@ export function admit(): Admission {
       report = undefined;
       return error;
     },
-    enter(pid) {
+    confirm(pid) {
       closeReport();
-      places.set(pid, place);
-      if (!isGated) note(place, String(pid));
+      lines.set(pid, line);
+      if (!isSelfRegistering) writeLine(line, String(pid));
     },
-    leave() {
+    cancel() {
       closeReport();
-      vacant.push(place);
-      note(place, BLANK);
+      freeLines.push(line);
+      writeLine(line, BLANK);
     },
   };
 }
 
-/** The child has ended; its number may be given to someone else. */
+/** Stops watching a child that has exited: its process id may be reused. */
 export function unwatchChild(pid: number): void {
-  const place = places.get(pid);
-  if (place === undefined) return;
-  places.delete(pid);
-  vacant.push(place);
-  note(place, BLANK);
+  const line = lines.get(pid);
+  if (line === undefined) return;
+  lines.delete(pid);
+  freeLines.push(line);
+  writeLine(line, BLANK);
 }
 
 const encoder = new TextEncoder();
 
-function note(place: number, text: string): void {
-  if (!guardian) return;
-  if (writeAt(guardian.list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE)) return;
-  guardian.shell.kill("SIGKILL");
-  closeGuardian(guardian);
-  guardian = null;
+function writeLine(line: number, text: string): void {
+  if (!watchdog) return;
+  if (writeAt(watchdog.list, encoder.encode(`${text.padEnd(LINE_SIZE - 1)}\n`), line * LINE_SIZE)) return;
+  watchdog.shell.kill("SIGKILL");
+  closeWatchdog(watchdog);
+  watchdog = null;
 }
 
-function closeGuardian({ alive, list }: Guardian): void {
+function closeWatchdog({ alive, list }: Watchdog): void {
   closeDescriptor(alive);
   closeDescriptor(list);
 }
 
-/** With no child left to guard. What takes our place would have it for a child, and never ask how it ended. */
+/** Stops the watchdog before exec: the program that replaces rt would inherit it as a child and never reap it. */
 export async function stopWatchdog(): Promise<void> {
-  if (!guardian) return;
-  const dismissed = guardian;
-  guardian = undefined;
-  dismissed.shell.ref();
-  dismissed.shell.kill("SIGKILL");
-  await dismissed.shell.exited;
-  closeGuardian(dismissed);
+  if (!watchdog) return;
+  const stopped = watchdog;
+  watchdog = undefined;
+  stopped.shell.ref();
+  stopped.shell.kill("SIGKILL");
+  await stopped.shell.exited;
+  closeWatchdog(stopped);
 }
 
-function startGuardian(): Guardian | null {
+function startWatchdog(): Watchdog | null {
   let reader = -1;
-  const kept: number[] = [];
+  const opened: number[] = [];
   try {
-    const list = moveUp(openNamelessFile());
-    kept.push(list);
+    const list = moveUp(openAnonymousFile());
+    opened.push(list);
     const pipe = openPipe({ isPolled: false });
     ({ reader } = pipe);
     const alive = moveUp(pipe.writer);
-    kept.push(alive);
-    const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-guardian"], {
+    opened.push(alive);
+    const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-watchdog"], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
       stdio: [reader, "ignore", "ignore", list],
       detached: true,
     });
     shell.unref();
-    return { shell, list, alive, gate: openGate() };
+    return { shell, list, alive, registration: openRegistration() };
   } catch {
-    for (const descriptor of kept) closeDescriptor(descriptor);
+    for (const descriptor of opened) closeDescriptor(descriptor);
     return null;
   } finally {
     if (reader >= 0) closeDescriptor(reader);
   }
 }
 
-/** Waits for it; 0 where the pipe ends without one. */
+/** Waits for an error number; returns 0 if the pipe ends without one. */
 function readNumber(descriptor: number): number {
   for (;;) {
     const bytes = readAvailable(descriptor);
@@ -240,8 +232,8 @@ function readNumber(descriptor: number): number {
   }
 }
 
-/** A pipe whose writer is above all places of a child. Undefined where there is no room for it. */
-function openHighPipe(): Pipe | undefined {
+/** Opens a pipe whose writer is above all inherited descriptors. Returns undefined at the limit of open files. */
+function openReportPipe(): Pipe | undefined {
   try {
     const { reader, writer } = openPipe({ isPolled: false });
     return { reader, writer: moveUp(writer) };

@@ -1,11 +1,11 @@
-// C's environment of this process: see platform/processes/libc-environment.ts.
+// setenv() and unsetenv() of libc: see platform/processes/libc-environment.ts.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import { openLibc } from "../../native/posix/libc.ts";
 
 const SYMBOLS = { setenv: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.i32 } } as const;
 
 export const operations = {
-  /** Whether it could be done: a program may be started without foreign functions. */
+  /** Returns whether it succeeded: foreign functions may be disabled. */
   set(name: string, value: string): boolean {
     try {
       const { setenv } = openLibc(SYMBOLS).functions;

@@ -1,15 +1,15 @@
-// What macOS tells of processes where Linux has /proc: libproc, a part of its C library.
+// libproc of macOS, which provides what /proc provides on Linux.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import { openLibc } from "../../native/posix/libc.ts";
 
 const PROC_PIDLISTFDS = 1;
 const MAX_PATH = 4096; // PROC_PIDPATHINFO_MAXSIZE
-const MOST_DESCRIPTORS = 1024;
+const MAX_DESCRIPTORS = 1024;
 
-/** Files, sockets, shared memory, semaphores, pipes; but no queue of kernel events. */
-const PASSED_ON = [1, 2, 3, 4, 6];
+/** Files, sockets, shared memory, semaphores and pipes; not kqueues. */
+const INHERITABLE_TYPES = [1, 2, 3, 4, 6];
 
-// Within a function, so that the bundler leaves all of this out where nobody calls it.
+// A function, so that the bundler removes it on other systems.
 function open() {
   return openLibc({
     proc_pidinfo: {
@@ -20,19 +20,19 @@ function open() {
   }).functions;
 }
 
-/** The open descriptors of this process that another program could use. */
+/** Returns the open descriptors of this process that a child could use. */
 export function listDescriptors(): number[] {
   // struct proc_fdinfo { int32_t proc_fd; uint32_t proc_fdtype; }
-  const entries = new Int32Array(MOST_DESCRIPTORS * 2);
+  const entries = new Int32Array(MAX_DESCRIPTORS * 2);
   const size = open().proc_pidinfo(process.pid, PROC_PIDLISTFDS, 0, ptr(entries), entries.byteLength);
   const found: number[] = [];
   for (let index = 0; index < size / 4; index += 2) {
-    if (PASSED_ON.includes(entries[index + 1]!)) found.push(entries[index]!);
+    if (INHERITABLE_TYPES.includes(entries[index + 1]!)) found.push(entries[index]!);
   }
   return found;
 }
 
-/** The path of a process's program, links resolved; empty when it cannot be seen. */
+/** Returns the resolved path of a process's program; empty if it is not visible. */
 export function programOf(pid: number): string {
   const path = new Uint8Array(MAX_PATH);
   const length = open().proc_pidpath(pid, ptr(path), path.length);

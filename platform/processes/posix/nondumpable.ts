@@ -1,5 +1,5 @@
-// What others may see of this process while it keeps values of others: on Linux a core file, /proc and debuggers. macOS lets a
-// debugger in only where the program's signature allows it.
+// Makes this process nondumpable while it holds secrets: no core file, and no access through /proc or a debugger on Linux. On macOS
+// a debugger needs permission in the program's signature.
 import { FFIType } from "../../native/posix/ffi.ts";
 import { openLibc } from "../../native/posix/libc.ts";
 

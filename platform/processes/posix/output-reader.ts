@@ -1,14 +1,14 @@
-// Our end of a pipe or terminal that a child writes to: first silent, then read as a stream or, after the exit, in one go.
+// Reads the output of a child from rt's end of a pipe or pseudo-terminal: as a stream while it runs, and the rest after its exit.
 //
-// Contract: bytes come in order, and the next ones when the receiver has dealt with the last. A process that a script left
-// in the background may hold the other end open for ever: after the script's exit it is heard for `LINGER` more, then not
-// any longer.
+// Invariants:
+// - Chunks arrive in order, each after the receiver has processed the one before (backpressure).
+// - A background process may hold the other end open: after the script's exit it is read for `LINGER` more, then closed.
 import { closeDescriptor, hasOutput, readAvailable } from "../../native/posix/pipe.ts";
 
 const LINGER = 100; // ms
-const LOOK_AGAIN_AFTER = 10; // ms
-/** Bytes that may still be in a pipe when nobody listens to it any more. */
-const MOST_IN_PIPE = 1 << 20;
+const POLL_INTERVAL = 10; // ms
+/** Upper bound of the bytes in a pipe that is drained after the script's exit. */
+const MAX_PIPE_SIZE = 1 << 20;
 
 export class OutputReader {
   readonly #descriptor: number;
@@ -29,8 +29,8 @@ export class OutputReader {
   }
 
   /**
-   * Waits, without anything else going on, for what comes within so many milliseconds, or until a signal comes; true where
-   * something has been delivered. Before it is heard as a stream.
+   * Blocks until bytes arrive, for at most so many milliseconds or until a signal arrives. Returns whether something was delivered.
+   * Must be called before the stream starts.
    */
   awaitBytes(milliseconds: number): boolean {
     if (this.#stream || this.#isClosed || !hasOutput(this.#descriptor, milliseconds)) return false;
@@ -41,7 +41,7 @@ export class OutputReader {
     return true;
   }
 
-  /** The child has exited: delivers the rest. */
+  /** Delivers the rest after the child has exited. */
   async finish(): Promise<void> {
     if (!this.#stream) {
       const isAtEnd = await this.#drain();
@@ -51,19 +51,19 @@ export class OutputReader {
       const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);
       await this.#stream;
       clearInterval(lingering);
-      if (!this.#isHeard) await this.#drain(MOST_IN_PIPE);
+      if (!this.#isHeard) await this.#drain(MAX_PIPE_SIZE);
     }
     this.#close();
   }
 
-  /** Delivers all that comes until nobody has the other end any more. */
+  /** Delivers everything until the other end is closed. */
   async readToEnd(): Promise<void> {
     if (!this.#stream && !(await this.#drain())) this.attach();
     await this.#stream;
     this.#close();
   }
 
-  /** Nobody wants what may still come: whoever writes it learns so. */
+  /** Closes the reader: later writes fail with EPIPE. */
   abandon(): void {
     this.#stopListening();
     this.#close();
@@ -74,7 +74,7 @@ export class OutputReader {
     this.#isClosed = true;
   }
 
-  /** True at the end of the pipe. */
+  /** Returns true at the end of the pipe. */
   async #drain(limit = Number.POSITIVE_INFINITY): Promise<boolean> {
     for (let size = 0; size < limit && !this.#isClosed;) {
       const bytes = readAvailable(this.#descriptor);
@@ -85,7 +85,7 @@ export class OutputReader {
     return this.#isClosed;
   }
 
-  /** Its reader's slowness is no reason to stop listening. */
+  /** Errors of the receiver do not end the reader. */
   async #handOver(bytes: Uint8Array): Promise<void> {
     const pending = this.#deliver(bytes);
     if (!pending) return;
@@ -103,9 +103,9 @@ export class OutputReader {
         await this.#handOver(value);
       }
     } catch {
-      // The stream needs a descriptor of its own, of which there may be none left.
+      // The stream duplicates the descriptor, which fails at the limit of open files.
     }
-    while (this.#isHeard && !(await this.#drain())) await Bun.sleep(LOOK_AGAIN_AFTER);
+    while (this.#isHeard && !(await this.#drain())) await Bun.sleep(POLL_INTERVAL);
   }
 
   #stopListening(): void {

@@ -1,15 +1,15 @@
-// The running processes, and which of them belong to a tree.
+// Reads the process table and selects the members of a process tree.
 //
-// Contract: a tree is everything in a session or group that one of its roots leads, and everything that
-// descends from those. Zombies do not count: nothing can be done to them.
-//
-// Surprising: Linux shows a process as a zombie as soon as its first thread has ended. The others may live on, and while
-// they end, what the process has open is not closed: its port is not free yet.
+// Invariants:
+// - A tree contains the processes of each session or group that a root leads, and all their descendants.
+// - Zombies are not included.
+// Non-obvious: Linux shows a process as a zombie as soon as its first thread has exited. Its other threads may live on and hold its
+// descriptors, such as a listening port.
 import { FFIType } from "../../native/posix/ffi.ts";
 import { openLibc } from "../../native/posix/libc.ts";
 import { programOf } from "./libproc.ts";
 
-/** Places in /proc/PID/stat behind the command: how many threads it has, and how many bytes of memory. */
+/** Fields of /proc/PID/stat after the command: the number of threads, and memory in bytes. */
 const [THREADS, MEMORY] = [17, 20];
 const SYMBOLS = { getsid: { args: [FFIType.i32], returns: FFIType.i32 } } as const;
 
@@ -18,33 +18,33 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Linux: its memory is given back, or its first thread has ended; it holds what it has open until all have. */
+  /** Linux: the process is exiting, but may still hold descriptors. */
   readonly isEnding?: boolean;
 }
 
 export interface TreeRoot {
   readonly pid: number;
-  /** False for a child in our own session: then only descent counts. */
+  /** False for a child in rt's own session: then only descendants count. */
   readonly ownsSession: boolean;
 }
 
 export function listProcesses(): ProcessEntry[] {
-  return process.platform === "linux" ? readProc() : askPs();
+  return process.platform === "linux" ? readProc() : readPs();
 }
 
-/** Linux. */
+/** Linux only. */
 export function readProc(): ProcessEntry[] {
   return readStates().flatMap(({ state, threads, ...entry }) => (hasEnded(state, threads) ? [] : [entry]));
 }
 
-/** Linux: the children of a process that have ended, and whose end it has not asked for. */
+/** Linux: returns the zombie children of a process. */
 export function listZombies(parent: number): number[] {
   return readStates().flatMap((entry) =>
     entry.parent === parent && hasEnded(entry.state, entry.threads) ? [entry.pid] : [],
   );
 }
 
-/** Linux: whether a member of the group does not stand still. */
+/** Linux: returns whether a member of the group is not stopped. */
 export function isRunning(group: number): boolean {
   return readStates().some((entry) => entry.group === group && !"TtZX".includes(entry.state));
 }
@@ -59,13 +59,13 @@ interface ProcessState extends ProcessEntry {
 }
 
 function readStates(): ProcessState[] {
-  const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs"); // only ended trees need it
+  const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs"); // lazy: most runs end no tree
   const entries: ProcessState[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, "latin1");
-      // The command stands in parentheses and may contain anything, spaces and parentheses included.
+      // The command is in parentheses and may contain any character.
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", MEMORY + 1);
       const [state = "", parent, group, session] = fields;
       entries.push({
@@ -78,14 +78,14 @@ function readStates(): ProcessState[] {
         isEnding: fields[MEMORY] === "0",
       });
     } catch {
-      // It ended while we read.
+      // The process has exited concurrently.
     }
   }
   return entries;
 }
 
-/** macOS. What `ps` there shows as a session is an address, so each process is asked for its own. */
-export function askPs(): ProcessEntry[] {
+/** macOS. `ps` shows a session as an address, so getsid() is called for each process. */
+export function readPs(): ProcessEntry[] {
   const columns = ["pid=", "ppid=", "pgid=", "stat="].flatMap((column) => ["-o", column]);
   const { stdout } = Bun.spawnSync(["/bin/ps", "-ax", ...columns], { stdin: "ignore", stderr: "ignore" });
   const { getsid } = openLibc(SYMBOLS).functions;
@@ -95,14 +95,13 @@ export function askPs(): ProcessEntry[] {
     .map((line) => line.trim().split(/\s+/))
     .filter(([pid, , , state]) => pid && !state?.startsWith("Z"))
     .map(([pid, parent, group]) => {
-      const session = getsid(Number(pid)); // -1 when it has ended meanwhile
+      const session = getsid(Number(pid)); // -1 if it has exited
       return { pid: Number(pid), parent: Number(parent), group: Number(group), session };
     });
 }
 
 /**
- * With `relay`, the path of a program that passes signals on to its own children, what such a program has
- * put into another session is left out.
+ * @param relay path of a program that forwards signals to its own children: what it has started in another session is omitted
  */
 export function selectTrees(
   processes: readonly ProcessEntry[],

@@ -1,13 +1,11 @@
-// Children whose whole family can be ended, on Linux and macOS.
+// Process trees on Linux and macOS: starts children whose descendants can be signalled and ended together.
 //
-// Contract: a child with piped output leads a session of its own, so one signal reaches what it started, and
-// members of its tree that moved to another group are found through the process table. Output comes through
-// real pipes (the engine's own are sockets, on which a script's `> /dev/stderr` fails). If rt dies without a
-// word, a guardian, one idle `sh`, sees its pipe close and kills what is left.
-//
-// Surprising: most scripts live only for a millisecond or two, so for the first `ATTACH_AFTER` nothing
-// listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
-// longer get a stream. See output-reader.ts for its end.
+// Invariants:
+// - A child with piped output leads its own session, so one signal reaches its process group. Members that moved to another group
+//   are found in the process table.
+// - Output uses pipes: the engine's own sockets would break a script's `> /dev/stderr`.
+// - If rt is killed, the kill watchdog (kill-watchdog.ts) ends the children.
+// Non-obvious: most scripts run for 1 to 2 ms, so nothing reads the pipe for the first `ATTACH_AFTER`. See output-reader.ts.
 import {
   type Child,
   type ChildExit,
@@ -21,15 +19,15 @@ import { closeDescriptor, openPipe } from "../../native/posix/pipe.ts";
 import { descriptorLimit } from "./process.ts";
 import { isHandledByRt, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
-import { type Admission, admit, stopWatchdog, unwatchChild } from "./kill-watchdog.ts";
+import { addChild, type PendingChild, stopWatchdog, unwatchChild } from "./kill-watchdog.ts";
 import { errorCode } from "../../native/posix/libc.ts";
 import { findOnPath } from "../program-search.ts";
 import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
 
 const ATTACH_AFTER = 2; // ms
-/** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
+/** Per child: pipe ends, the streams' duplicates, and the engine's pidfd. */
 const DESCRIPTORS_PER_CHILD = 5;
-/** Those of one that is followed besides: the kernel's notices, the ways to the thread that hears them, its journal, its mark in the store. */
+/** Per traced child in addition: listener, wakeup and stop pipes, journal, store marker. */
 const DESCRIPTORS_TO_FOLLOW = 10;
 const DESCRIPTORS_RESERVED = 48;
 
@@ -42,16 +40,16 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
   const env = withFamily(request.env as Record<string, string>, request.family);
-  const admission = admit();
+  const pending = addChild();
   let started: StartedChild;
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     const writers = pipes.map(({ writer }) => writer);
     const start = isDecoded({ ...request, env }) ? startByEngine : spawnByteExact;
-    started = startBehindGate(admission, request, (gated) => start(gated, env, writers));
-    admission.enter(started.pid);
+    started = startRegistered(pending, request, (wrapped) => start(wrapped, env, writers));
+    pending.confirm(started.pid);
   } catch (error) {
-    admission.leave();
+    pending.cancel();
     for (const { reader } of pipes) closeDescriptor(reader);
     throw error;
   } finally {
@@ -68,33 +66,33 @@ interface StartedChild {
   readonly exited: Promise<ChildExit>;
 }
 
-/** A program in memory is open in rt only, so its path must not depend on the process that starts it. */
+/** A memfd path is valid in rt only, so it must name rt's process id. */
 const OWN_PROCESS = /^\/proc\/self\//;
 
-/** Throws the system's error. */
-function startBehindGate(
-  admission: Admission,
+/** @throws the system's error */
+function startRegistered(
+  pending: PendingChild,
   request: ChildRequest,
   start: (request: ChildRequest) => StartedChild,
 ): StartedChild {
   const { descriptors = [], argv, cwd, env } = request;
   const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
-  const gate = program === null ? undefined : admission.gate(3 + descriptors.length);
-  if (!gate) return start(request);
+  const registration = program === null ? undefined : pending.registration(3 + descriptors.length);
+  if (!registration) return start(request);
   let started: StartedChild;
   try {
     started = start({
       ...request,
-      program: gate.program,
-      argv: [...gate.argv, program!.replace(OWN_PROCESS, `/proc/${process.pid}/`), ...argv],
-      descriptors: [...descriptors, gate.list, gate.alive, gate.report],
+      program: registration.program,
+      argv: [...registration.argv, program!.replace(OWN_PROCESS, `/proc/${process.pid}/`), ...argv],
+      descriptors: [...descriptors, registration.list, registration.alive, registration.report],
     });
   } catch {
-    // Also where the system starts nothing from memory.
-    admission.refuseGate();
+    // For example because the system executes no memfd.
+    pending.skipRegistration();
     return start(request);
   }
-  const error = admission.awaitProgram();
+  const error = pending.awaitProgram();
   if (error === 0) return started;
   const code = errorCode(error);
   throw Object.assign(new Error(code), { code });
@@ -131,7 +129,7 @@ async function follow({ pid, exited }: StartedChild, outlets: readonly OutputRea
   return exit;
 }
 
-/** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
+/** Another rt in the tree forwards these signals; its children would receive them twice. */
 const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 const signalTrees = (
@@ -151,7 +149,7 @@ const signalTrees = (
 
 type Adopt = (roots: readonly TreeRoot[], processes: readonly ProcessEntry[]) => readonly TreeRoot[];
 
-/** Groups (negative) and single processes. What is in a group that a root leads is reached through the group. */
+/** Returns process groups (negative) and single processes. Members of a root's group are reached through the group. */
 function targetsOf(roots: readonly TreeRoot[], relay: string | null, adopt: Adopt): number[] {
   const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
   const processes = listProcesses();
@@ -160,18 +158,18 @@ function targetsOf(roots: readonly TreeRoot[], relay: string | null, adopt: Adop
   return [...Array.from(leads, (lead) => -lead), ...others];
 }
 
-/** The chain of new members in trees that are being stopped is not longer than this. */
-const MOST_READINGS = 10;
+/** Limit of rounds in which new members appear. */
+const MAX_SCANS = 10;
 
 /**
- * The process table is not read in one moment, and what forks or takes a session of its own meanwhile, just
- * before its parent is ended, would never be found again. What stands still does neither.
+ * Stops all members with SIGSTOP before they are ended (race): the process table is not read atomically, and a member that forks or
+ * creates a session just before its parent ends would be lost.
  */
 function freezeTrees(roots: readonly TreeRoot[], relay: string | null, adopt: Adopt): number[] {
   const frozen = new Set<number>();
   for (const { pid, ownsSession } of roots) freeze(ownsSession ? -pid : pid);
   const known = [...roots];
-  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+  for (let reading = 0; reading < MAX_SCANS; reading += 1) {
     const fresh = targetsOf(known, relay, adopt).filter((target) => !frozen.has(target));
     if (fresh.length === 0) break;
     for (const pid of fresh) {
@@ -188,9 +186,8 @@ function freezeTrees(roots: readonly TreeRoot[], relay: string | null, adopt: Ad
 }
 
 /**
- * The children get SIGSTOP, because a session of their own has no shell that could resume them, and to the kernel
- * that makes any other stop of theirs void. rt itself stops by the terminal's own signal, which is void where no
- * shell waits for rt: then everything goes on at once.
+ * Children receive SIGSTOP: their sessions have no shell, so the kernel ignores terminal stops there. rt stops itself with SIGTSTP,
+ * which has no effect without a job-control shell; then everything continues at once.
  */
 const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({ children, onSuspend, onResume }) => {
   const suspend = () => {
@@ -210,7 +207,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile, which is what was wanted.
+    // The process has already exited.
   }
 }
 
@@ -221,10 +218,10 @@ const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children, families)
 };
 
 /**
- * To ask for a group is one call, and the process table is read only for one that is there. A number is given again when its
- * group and its session are gone: a process that has it shows that.
+ * Checks each process group with one call, and reads the process table only if a group exists. A pid is reused only after its group
+ * and session are gone; a process that reuses one is excluded by its group and session.
  */
-const findLeft: ProcessTreeOperations["findLeft"] = (children) => {
+const findSurvivingChildren: ProcessTreeOperations["findSurvivingChildren"] = (children) => {
   const candidates = (children as readonly PosixChild[]).filter(
     ({ pid, ownsSession }) => ownsSession && hasGroup(pid),
   );
@@ -235,12 +232,12 @@ const findLeft: ProcessTreeOperations["findLeft"] = (children) => {
   return candidates.filter(({ pid }) => groups.has(pid) && !names.has(pid));
 };
 
-/** Also of zombies alone. */
+/** Also true if the group contains only zombies. */
 function hasGroup(group: number): boolean {
   try {
     return process.kill(-group, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's process
   }
 }
 
@@ -261,10 +258,10 @@ export const operations: ProcessTreeOperations = {
   signalTrees,
   shareSuspension,
   adoptOrphans,
-  findLeft,
+  findSurvivingChildren,
   hasAncestor,
   hasSurvivors,
   childLimit,
-  leaveNothing: stopWatchdog,
+  prepareExec: stopWatchdog,
   terminalSignalsInherited: true,
 };

@@ -1,11 +1,9 @@
-// Starting programs on Linux and macOS.
+// Replaces rt's process by a program (exec) on Linux and macOS.
 //
-// Why not `process.execve`: it closes every file descriptor above 2 (an inherited pipe, fork's channel, a
-// shell's `<(...)`) and takes the environment from JavaScript, where `.env` values and lossy decoding have
-// already happened. Here the pointers of the original environment are handed on untouched.
-//
-// Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
-// close-on-exec. Both would pass to the new program, so both are put back.
+// Non-obvious:
+// - `process.execve` cannot be used: it closes all descriptors above 2 and takes the environment from JavaScript, with `.env`
+//   values and decoding losses. Here the original entries are passed on by pointer.
+// - The engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks inherited descriptors close-on-exec. Both are undone.
 import type { Pointer } from "bun:ffi";
 import { FFIType, ptr, readCString } from "../../native/posix/ffi.ts";
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
@@ -16,21 +14,21 @@ import { dropInput, hasInput, isInputEmpty } from "./stdin-poll.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "../../native/posix/libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { makeNondumpable } from "./nondumpable.ts";
-import { isHandledByRt, stopHeeding } from "./signals.ts";
+import { isHandledByRt, restoreDefaultActions } from "./signals.ts";
 import { findOnPath } from "../program-search.ts";
 
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
 const IGNORED_BY_ENGINE = [SIGPIPE, SIGXFSZ];
 const F_GETFD = 1;
-/** In the half of the word that poll() answers in: the descriptor is not open. */
+/** In the upper half of the word, poll()'s result: the descriptor is closed. */
 const POLLNVAL = 0x20 << 16;
 const LETTER_A = 0x61;
 const FD_CLOEXEC = 1;
-/** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
+/** Higher descriptors are not inherited; shells use 10 to 63 for process substitution. */
 const HIGHEST_DESCRIPTOR = 63;
 
-// The collector must not free what a C structure points to.
+// Referenced by native structures, so they must not be collected.
 const kept: ArrayBufferView[] = [];
 
 function cString(text: string): Pointer {
@@ -52,13 +50,13 @@ function pointerArray(pointers: readonly Pointer[]): Pointer {
 }
 
 export const ENGINE_SWITCH = "BUN_BE_BUN";
-/** By this src/runtime/preload/internal-env-filter.ts knows it for ours. */
+/** Recognized by src/runtime/preload/internal-env-filter.ts. */
 export const SWITCHED_OFF = "off";
 
-/** libc looks through all that it has for each change, so that many thousands take it a minute. */
-const MOST_CHANGES_BY_LIBC = 500;
+/** libc scans its whole environment for each change, so many thousands would take a minute. */
+const MAX_LIBC_CHANGES = 500;
 
-/** The entries of the process but for those that are changed, and the changes. */
+/** Returns the unchanged entries of the process, then the changes. */
 function mergeEnvironment(changes: ReplaceRequest["environment"]): Pointer[] {
   const entries = environmentEntries().filter((entry) => !Object.hasOwn(changes, nameOf(readCString(entry))));
   for (const [name, value] of Object.entries(changes))
@@ -70,9 +68,9 @@ function nameOf(entry: string): string {
   return entry.slice(0, Math.max(entry.indexOf("="), 0));
 }
 
-/** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
+/** Changes libc's environment in place: the process is about to be replaced. */
 function buildEnvironment({ environment: changes, engine, isSwitchOpen }: ReplaceRequest): Pointer {
-  if (!engine && Object.keys(changes).length > MOST_CHANGES_BY_LIBC)
+  if (!engine && Object.keys(changes).length > MAX_LIBC_CHANGES)
     return pointerArray(mergeEnvironment(changes));
   const { unsetenv, putenv } = processLibc();
   for (const name in changes) {
@@ -91,7 +89,7 @@ function buildEnvironment({ environment: changes, engine, isSwitchOpen }: Replac
 const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () =>
   process.platform === "darwin" ? descriptorsOfMacOS() : descriptorsOfLinux();
 
-/** What the engine has opened itself by now is of a kind that nobody passes on: "anon_inode:[eventpoll]". */
+/** The engine's own descriptors are of kinds that are not inherited, such as "anon_inode:[eventpoll]". */
 function descriptorsOfLinux(): number[] {
   const found: number[] = [];
   const link = new Uint8Array(1);
@@ -102,12 +100,12 @@ function descriptorsOfLinux(): number[] {
     if (!isOpen) continue;
     link[0] = 0;
     readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length);
-    if (link[0] !== LETTER_A) found.push(descriptor); // others begin with a slash, "pipe:" or "socket:"
+    if (link[0] !== LETTER_A) found.push(descriptor); // other links begin with "/", "pipe:" or "socket:"
   }
   return found;
 }
 
-/** All of them asked about in one call: an array of struct pollfd. Null where the limit of open files is lower. */
+/** Polls all descriptors in one call (array of struct pollfd). Returns null if the limit of open files is lower. */
 function pollDescriptors(): Int32Array | null {
   const states = new Int32Array((HIGHEST_DESCRIPTOR + 1) * 2);
   for (let descriptor = 0; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1)
@@ -115,7 +113,7 @@ function pollDescriptors(): Int32Array | null {
   return processLibc().poll(ptr(states), HIGHEST_DESCRIPTOR + 1, 0) < 0 ? null : states;
 }
 
-/** The engine marks what it opens itself close-on-exec, and leaves what it inherited as it is. */
+/** The engine marks its own descriptors close-on-exec, and leaves inherited ones unchanged. */
 function descriptorsOfMacOS(): number[] {
   return listDescriptors().filter(
     (each) =>
@@ -137,8 +135,8 @@ const replace: ProcessOperations["replace"] = (request) => {
   return lastError();
 };
 
-/** The engine may still have a handler of its own, and removes it later than we need. */
-const dieOf: ProcessOperations["dieOf"] = (signal) => {
+/** The engine may still have a handler, and removes it too late. */
+const exitBySignal: ProcessOperations["exitBySignal"] = (signal) => {
   const number = process.getBuiltinModule("node:os").constants.signals[signal];
   processLibc().signal(number, null);
   processLibc().raise(number);
@@ -151,7 +149,7 @@ const write: ProcessOperations["write"] = (descriptor, bytes) =>
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
 const SHELLS = ["bash", "sh", "zsh"];
-/** Where every system has one, should PATH be empty or wrong. */
+/** Fallback if PATH is empty or invalid. */
 const SHELL_DIRECTORIES = "/bin:/usr/bin";
 
 const findShell: ProcessOperations["findShell"] = (path) => {
@@ -177,9 +175,9 @@ export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
   originalVariable,
-  dieOf,
-  heeded: isHandledByRt,
-  stopHeeding,
+  exitBySignal,
+  handledSignals: isHandledByRt,
+  restoreDefaultActions,
   write,
   isTerminal,
   inheritedDescriptors,

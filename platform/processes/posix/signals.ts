@@ -1,5 +1,4 @@
-// What this process does about signals, as libc has it: what it was started to ignore, what is to end it, and being
-// stopped by the terminal's Ctrl-Z from within a handler that had something to do first.
+// Signal dispositions of this process through libc: inherited ignored signals, default actions, and stopping as Ctrl-Z does.
 import { FFIType, ptr, read } from "../../native/posix/ffi.ts";
 import type { ProcessOperations } from "../contract/process.ts";
 import { constants } from "../../native/posix/constants.ts";
@@ -7,7 +6,7 @@ import { type Libc, openLibc, processLibc } from "../../native/posix/libc.ts";
 
 const SIG_DFL = null;
 const SIG_IGN = 1;
-/** `struct sigaction` begins with the handler on every system, and is nowhere larger than this. */
+/** An upper bound; `struct sigaction` begins with the handler on every system. */
 const SIGACTION_SIZE = 256;
 
 const { i32, ptr: pointer } = FFIType;
@@ -23,14 +22,14 @@ const NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
   SIGUSR2: constants.SIGUSR2,
 };
 
-/** The module that knows them all takes longer to load than anything that is done with one. */
+/** A literal table: loading node:os takes longer. */
 function numberOf(signal: NodeJS.Signals): number {
   return NUMBERS[signal] ?? process.getBuiltinModule("node:os").constants.signals[signal];
 }
 
 let asking: Libc<typeof ASKING>["functions"] | undefined;
 
-export const isHandledByRt: ProcessOperations["heeded"] = (signals) => {
+export const isHandledByRt: ProcessOperations["handledSignals"] = (signals) => {
   asking ??= openLibc(ASKING).functions;
   const { sigaction } = asking;
   const action = new Uint8Array(SIGACTION_SIZE);
@@ -40,16 +39,16 @@ export const isHandledByRt: ProcessOperations["heeded"] = (signals) => {
   });
 };
 
-export const stopHeeding: ProcessOperations["stopHeeding"] = (signals) => {
+export const restoreDefaultActions: ProcessOperations["restoreDefaultActions"] = (signals) => {
   for (const signal of signals) processLibc().signal(numberOf(signal), SIG_DFL);
 };
 
-/** Returns when something has continued this process, or at once where nothing could. */
+/** Returns when the process has been continued, or at once if it cannot be stopped. */
 export function stopLikeTerminal(): void {
   stopBy(() => processLibc().raise(numberOf("SIGTSTP")));
 }
 
-/** The same for all of this process's group, as the terminal's Ctrl-Z does it. */
+/** Stops the whole process group, as Ctrl-Z does. */
 export function stopJob(): void {
   stopBy(() => process.kill(0, "SIGTSTP"));
 }
@@ -61,7 +60,7 @@ function stopBy(send: () => void): void {
   processLibc().signal(number, handler);
 }
 
-/** Undefined for those that have none. */
+/** Returns undefined for a signal without a name. */
 export function nameOfSignal(number: number): NodeJS.Signals | undefined {
   const { signals } = process.getBuiltinModule("node:os").constants;
   return (Object.keys(signals) as NodeJS.Signals[]).find((name) => signals[name] === number);

@@ -1,10 +1,10 @@
-// A program started exactly as rt would become it: any argv[0], the entries of the original environment untouched, signals
-// as they were, and for a session of its own a controlling terminal. The engine's own call gives none of these.
+// Spawns a program through posix_spawn with any argv[0], the original environment entries, inherited signal dispositions and,
+// for its own session, a controlling terminal. The engine's spawn offers none of these.
 //
-// Contract: what is copied for the call is zeroed after it, since a variable may be a credential.
-//
-// Surprising: a session gets its controlling terminal by being the first thing that opens it: the kernel's rule. And what
-// this starts the engine knows nothing of, so it is asked for its end by `waitFor`, whenever a child's signal comes.
+// Invariants:
+// - Copies of arguments and variables are zeroized after the call: a variable may be a credential.
+// Non-obvious: the first terminal that a session leader opens becomes its controlling terminal. The engine does not reap these
+// children, so `waitFor` must be called on SIGCHLD.
 import type { Pointer } from "bun:ffi";
 import { constants } from "../../native/posix/constants.ts";
 import { environmentEntries, originalVariable } from "./environment.ts";
@@ -33,33 +33,33 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
   return (opened ??= openLibc(SYMBOLS).functions);
 }
 
-/** Larger than any system's of these structures: 336 bytes at most. */
+/** Upper bound of these structures: at most 336 bytes on any system. */
 const STRUCTURE = 1024;
 const SETSIGDEF = 4;
 const O_RDWR = 2;
-/** The engine ignores them, which would pass to the program. */
+/** Ignored by the engine; an ignored signal would be inherited. */
 const IGNORED_BY_ENGINE = [13, 25]; // SIGPIPE, SIGXFSZ
 
 export interface ProgramRequest {
   readonly program: string;
   readonly argv: readonly string[];
-  /** Set or, with undefined, removed; with `isWhole` nothing else is there. */
+  /** Variables to set or, if undefined, to remove; with `isWhole` the whole environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isWhole?: boolean;
-  /** Where it starts, if not here. */
+  /** Working directory; by default rt's. */
   readonly directory?: string;
   readonly leadsSession?: boolean;
-  /** Its switch is on for itself, and off for what it starts: see process.ts. */
+  /** Sets the engine switch: see `replace` in contract/process.ts. */
   readonly engine?: boolean | undefined;
-  /** What becomes its descriptor 0, 1, 2 and so on: a descriptor of rt's, the terminal, or nothing. Beyond 2 in ascending order. */
+  /** Sources of descriptors 0, 1, 2 and so on: a descriptor of rt's, the terminal, or undefined for closed. Ascending beyond 2. */
   readonly standard: readonly (number | "terminal" | undefined)[];
-  /** The path of its controlling terminal, with which it gets a session of its own. */
+  /** Path of the controlling terminal of a new session. */
   readonly terminal: string | undefined;
-  /** Kept open, as they are. */
+  /** Further inherited descriptors, with the same numbers. */
   readonly descriptors: readonly number[];
 }
 
-/** Its number, or that of the system's error. */
+/** Returns the process id, or the error number. */
 export function startProgram(request: ProgramRequest): { pid: number } | { error: number } {
   const actions = new Uint8Array(STRUCTURE);
   const attributes = new Uint8Array(STRUCTURE);
@@ -73,7 +73,7 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
     request.standard.forEach((source, place) => {
       if (source === undefined) return;
       if (source !== "terminal") {
-        // From itself to itself this takes the mark away by which it would be closed.
+        // dup2 onto itself clears close-on-exec.
         calls.posix_spawn_file_actions_adddup2(ptr(actions), source, place);
       } else if (first === undefined) {
         calls.posix_spawn_file_actions_addopen(ptr(actions), place, ptr(path), O_RDWR, 0);
@@ -94,7 +94,7 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
   }
 }
 
-/** Not among the others: an old C library has no such call, and what needs none has to start there too. */
+/** Opened separately: old C libraries lack the call. */
 function changeDirectory(actions: Pointer, directory: string): void {
   const { functions } = openLibc({
     posix_spawn_file_actions_addchdir_np: { args: [pointer, pointer], returns: i32 },
@@ -103,15 +103,15 @@ function changeDirectory(actions: Pointer, directory: string): void {
 }
 
 export interface EnvironmentChanges {
-  /** Variables in front of what rt was started with. */
+  /** Variables before the original environment. */
   readonly first: readonly string[];
-  /** Names of those that are left out of that. */
+  /** Names of variables to omit. */
   readonly without: readonly string[];
-  /** Variables behind it. */
+  /** Variables after the original environment. */
   readonly last: readonly string[];
 }
 
-/** @param changes set or, with undefined, removed */
+/** @param changes variables to set or, if undefined, to remove */
 export function environmentChanges(
   changes: ProgramRequest["environment"],
   engine: boolean | undefined,
@@ -169,12 +169,12 @@ export type Change =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: number };
 
-/** Waits until a child has ended, and nothing else goes on. */
+/** Blocks until a child has exited. */
 export function waitForEnd(pid: number): void {
   libc().waitpid(pid, null, 0);
 }
 
-/** What has become of a child since it was asked for last; null when nothing has. */
+/** Returns the change of state of a child since the last call; null if there is none. */
 export function waitFor(pid: number): Change | null {
   const status = new Int32Array(1);
   if (libc().waitpid(pid, ptr(status), WNOHANG | WUNTRACED) !== pid) return null;

@@ -1,21 +1,19 @@
-// What has lost its parent: a daemon that forked twice, a background process of a shell that has ended. It becomes a child
-// of rt where rt is the first process of a container, and from `adoptOrphans` on.
+// The subreaper: rt inherits orphaned descendants (daemons that forked twice, background processes of an exited shell) and reaps
+// them. It is one if it is the first process of a container, and after `adoptOrphans` (PR_SET_CHILD_SUBREAPER).
 //
-// Contract: on Linux such a process is found with the tree that it comes from, whatever group or session it has moved to.
-// When it has ended, rt asks how, as a parent must: it would stay in the process table and count against its limit. What rt
-// itself has started, and the engine waits for, is left alone.
-//
-// Surprising: a zombie is taken on the second look, a moment later. One that the engine waits for is gone by then, and of
-// many that end at once there is one look. Where the kernel tells the engine of its children by this signal alone, its
-// handler comes after ours and stays in our place: then orphans wait for rt's end.
+// Invariants:
+// - On Linux an orphan belongs to the tree that it comes from, whatever its group or session: a marker variable identifies it.
+// - rt reaps exited orphans, which would otherwise fill the process table, but not children that the engine waits for.
+// Non-obvious: a zombie is reaped on the second scan, because the engine has reaped its own children by then. Without pidfds the
+// engine's SIGCHLD handler replaces rt's: then orphans are reaped when rt exits.
 import { FFIType } from "../../native/posix/ffi.ts";
-import { isGuarded } from "./kill-watchdog.ts";
+import { isWatched } from "./kill-watchdog.ts";
 import { openLibc } from "../../native/posix/libc.ts";
 import { listZombies, type ProcessEntry, type TreeRoot } from "./process-table.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
-const SECOND_LOOK = 100; // ms
+const SECOND_SCAN = 100; // ms
 const SYMBOLS = {
   prctl: { args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.i32 },
   waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
@@ -24,7 +22,7 @@ const SYMBOLS = {
 let isAdopting = false;
 let isReaping = false;
 
-/** From here on rt, and not the system's first process, is the parent of what has lost its own. On Linux alone. */
+/** Makes rt a subreaper (Linux only). */
 export function adoptOrphans(): void {
   if (isAdopting || process.platform !== "linux") return;
   if (openLibc(SYMBOLS).functions.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0) return;
@@ -32,7 +30,7 @@ export function adoptOrphans(): void {
   reapOrphans();
 }
 
-/** To be called before the first child is started; who is no parent of orphans has none to ask for. */
+/** Must be called before the first child starts. No effect if rt is not a subreaper. */
 export function reapOrphans(): void {
   if (isReaping || !(isAdopting || process.pid === 1)) return;
   isReaping = true;
@@ -45,19 +43,19 @@ export function reapOrphans(): void {
       const { waitpid } = openLibc(SYMBOLS).functions;
       for (const pid of listOrphans()) if (seen.includes(pid)) waitpid(pid, null, WNOHANG);
       if (listOrphans().length > 0) process.emit("SIGCHLD", "SIGCHLD");
-    }, SECOND_LOOK);
+    }, SECOND_SCAN);
     timer.unref();
   });
 }
 
-/** What a child's descendants are known by when it is no longer above them. */
+/** Marker variable of a child's descendants. */
 const FAMILY = "RT_FAMILY";
 
 export function withFamily(environment: Record<string, string>, family?: string): Record<string, string> {
   return isAdopting && family !== undefined ? { ...environment, [FAMILY]: family } : environment;
 }
 
-/** The roots of all trees, what we have adopted among them; with `families`, only what is of one of these. */
+/** Returns the roots of all trees, including orphans; with `families`, only orphans with these markers. */
 export function withOrphans(
   roots: readonly TreeRoot[],
   processes: readonly ProcessEntry[],
@@ -67,16 +65,16 @@ export function withOrphans(
   const isOfThese = ({ pid, isEnding }: ProcessEntry) => {
     if (!families) return true;
     const environment = environmentOf(pid);
-    // What is ending may be of any: to wait for it is short, and to signal it does nothing.
+    // An exiting process has no environment, so it may belong to any tree. Waiting for it is short, signalling it has no effect.
     return environment === "" ? isEnding === true : families.includes(familyIn(environment) ?? "");
   };
   const orphans = processes.filter(
-    (entry) => entry.parent === process.pid && !isGuarded(entry.pid) && isOfThese(entry),
+    (entry) => entry.parent === process.pid && !isWatched(entry.pid) && isOfThese(entry),
   );
   return [...roots, ...orphans.map(({ pid }) => ({ pid, ownsSession: false }))];
 }
 
-/** Undefined where somebody has made an environment of their own, or another rt's run is in between. */
+/** Returns undefined if the process has a new environment, or belongs to another rt's run. */
 function familyIn(environment: string): string | undefined {
   const start = `${FAMILY}=`;
   return environment
@@ -85,7 +83,7 @@ function familyIn(environment: string): string | undefined {
     ?.slice(start.length);
 }
 
-/** As any of its threads has it: those that have ended have none. Empty where nobody has any, or may not read it. */
+/** Reads the environment from any thread: exited threads have none. Returns "" if it is unreadable. */
 function environmentOf(pid: number): string {
   const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs");
   const threads = (): readonly string[] => {
@@ -100,12 +98,12 @@ function environmentOf(pid: number): string {
       const environment = readFileSync(`/proc/${pid}/task/${thread}/environ`, "latin1");
       if (environment !== "") return environment;
     } catch {
-      // It has ended meanwhile.
+      // The process has exited concurrently.
     }
   }
   return "";
 }
 
 function listOrphans(): number[] {
-  return listZombies(process.pid).filter((pid) => !isGuarded(pid));
+  return listZombies(process.pid).filter((pid) => !isWatched(pid));
 }

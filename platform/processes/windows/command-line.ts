@@ -1,23 +1,23 @@
-// The command line of a new process: Windows hands on one text, and each program splits it itself.
+// Quotes arguments for a Windows command line: Windows passes one text, and each program splits it.
 //
-// Two readers are known. C programs go by the rules of Microsoft's runtime. A batch file is read by cmd.exe, which
-// looks for variables and operators first; its `%*` then hands the rest on as it stands.
+// Two parsers exist. C programs follow the rules of Microsoft's runtime. cmd.exe parses a batch file's command line first, for
+// variables and operators, and passes the rest on as `%*`.
 
-/** For programs that split it as C programs do. */
+/** Quotes for programs that follow the C rules. */
 export function quoteForProgram(args: readonly string[]): string {
   return args.map(quoteWord).join(" ");
 }
 
 function quoteWord(word: string): string {
   if (word !== "" && !/[\s"]/.test(word)) return word;
-  // Backslashes mean themselves but in front of a quote.
+  // Backslashes are literal except before a quote.
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, "$&$&")}"`;
 }
 
 /**
- * For cmd.exe and a batch file. Within quotes nothing has a meaning to it but the quote, which it takes doubled, and
- * the percent sign, which is kept apart from what follows by a variable that is always empty.
- * Undefined for a line break, which no quoting brings through.
+ * Quotes for cmd.exe and a batch file. Within quotes only two characters are special: a quote, which is doubled, and a percent
+ * sign, which is followed by a variable that is always empty.
+ * Returns undefined if an argument contains a line break, which cannot be quoted.
  */
 export function quoteForBatch(
   interpreter: string,

@@ -1,12 +1,11 @@
-// The environment that rt was started with, as Windows has it. The engine enters what `.env` files say into a map of its
-// own, so that it is not to be seen here. See ../posix/environment.ts.
+// Reads the environment that rt was started with on Windows. `.env` values are only in the engine's own map, so they do not appear
+// here. See ../posix/environment.ts.
 //
-// Surprising: what code assigns to process.env the engine tells Windows as well, so that is to be seen. Nothing that rt
-// decides after the program's first line asks for anything but the user's name.
+// Non-obvious: assignments to process.env do appear here. After the program's first line rt reads only the user's name from it.
 import { read, toArrayBuffer } from "bun:ffi";
 import { kernel } from "../../native/windows/kernel32.ts";
 
-/** The process's own entries, those that begin with "=" (a drive's current directory) among them. */
+/** Returns the entries of the process, including those that begin with "=" (current directories of drives). */
 export function environmentEntries(): string[] {
   const block = kernel().GetEnvironmentStringsW();
   if (block === null) return [];
@@ -21,7 +20,7 @@ export function environmentEntries(): string[] {
   return entries;
 }
 
-/** Case does not count in it. */
+/** Variable names are case-insensitive. */
 export function nameOf(entry: string): string {
   return entry.slice(0, entry.indexOf("=", 1)).toUpperCase();
 }
@@ -33,7 +32,7 @@ export function originalEnvironment(): Record<string, string> {
   );
 }
 
-/** Of several entries of one name the first counts, as for the system. */
+/** Returns the first entry of a name, as Windows does. */
 export function originalVariable(name: string): string | undefined {
   const wanted = name.toUpperCase();
   const entry = environmentEntries().find((each) => nameOf(each) === wanted);

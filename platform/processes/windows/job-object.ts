@@ -1,8 +1,8 @@
-// Windows' jobs: sets of processes that are ended as one. What a member starts is a member, unless the job lets it go.
+// Job objects of Windows: sets of processes that end together. Children of a member are members, unless the job excludes them.
 import { ptr } from "bun:ffi";
 import { address, kernel } from "../../native/windows/kernel32.ts";
 
-/** JOBOBJECT_EXTENDED_LIMIT_INFORMATION: its class, its size and where its flags are, on 64-bit systems. */
+/** JOBOBJECT_EXTENDED_LIMIT_INFORMATION: class, size and offset of the flags, on 64-bit systems. */
 const LIMITS = { class: 9, size: 144, flags: 16 } as const;
 const KILL_ON_JOB_CLOSE = 0x2000;
 const SILENT_BREAKAWAY_OK = 0x1000;
@@ -14,8 +14,9 @@ const PROCESS_TERMINATE = 0x1;
 const PROCESS_SET_QUOTA = 0x100;
 
 /**
- * A job that ends with this process.
- * @param keepsChildren whether what its members start belongs to it
+ * Creates a job that ends with this process.
+ *
+ * @param keepsChildren whether children of members become members
  */
 export function createJob(keepsChildren = true): bigint {
   const job = BigInt(kernel().CreateJobObjectW(0, 0));
@@ -33,7 +34,7 @@ export function addToJob(job: bigint, process: bigint): void {
   kernel().AssignProcessToJobObject(job, process);
 }
 
-/** Nothing where the process has ended already. */
+/** Adds a process to the job. No effect if the process has exited. */
 export function putIntoJob(job: bigint, pid: number): void {
   const process = BigInt(kernel().OpenProcess(PROCESS_TERMINATE | PROCESS_SET_QUOTA, 0, pid));
   if (process === 0n) return;
@@ -48,11 +49,11 @@ export function endJob(job: bigint, exitCode: number): void {
 export function countProcesses(job: bigint): number {
   const accounting = new Uint8Array(ACCOUNTING.size);
   const { class: kind, size } = ACCOUNTING;
-  kernel().QueryInformationJobObject(job, kind, BigInt(ptr(accounting)), size, 0); // asked too often to keep
+  kernel().QueryInformationJobObject(job, kind, BigInt(ptr(accounting)), size, 0); // too frequent to retain the buffer
   return new DataView(accounting.buffer).getUint32(ACCOUNTING.activeProcesses, true);
 }
 
-/** Gives up the job; its processes live on. */
+/** Closes the job; its processes live on. */
 export function freeJob(job: bigint): void {
   setLimits(job, 0);
   kernel().CloseHandle(job);

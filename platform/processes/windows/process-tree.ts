@@ -1,10 +1,10 @@
-// Children whose whole family can be ended, on Windows: each gets a job, which everything that it starts is put into, and
-// a job is ended as one, with those who have lost their parents. When rt dies without a word, Windows ends its jobs.
+// Process trees on Windows: each child has a job object, which contains its descendants, including orphans, and ends as one. If rt
+// dies, Windows ends its jobs.
 //
-// Surprising: there is no signal to pass on. A console's Ctrl-C reaches every process attached to it by itself, so only
-// ending is left to us. A process that a script left in the background may hold a pipe open for ever: after the
-// script's exit it is heard for `LINGER` more, then not any longer; it may live on until rt ends: the engine has a job of
-// its own for what it starts, in which ours are.
+// Non-obvious:
+// - Windows has no signals to forward. A console's Ctrl-C reaches every attached process, so rt only ends trees.
+// - A background process may hold a pipe open. After the script's exit it is read for `LINGER` more. The process may live until rt
+//   ends, because the engine's own job contains it.
 import {
   type Child,
   type ChildExit,
@@ -17,7 +17,7 @@ const LINGER = 100; // ms
 
 interface WindowsChild extends Child {
   readonly job: bigint;
-  /** Once it has exited its job is gone. */
+  /** The job is closed when the child has exited. */
   isFollowed: boolean;
 }
 
@@ -62,30 +62,30 @@ const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild 
 };
 
 const signalTrees: ProcessTreeOperations["signalTrees"] = (children, signal) => {
-  if (signal === "SIGINT") return; // the console has told everyone
+  if (signal === "SIGINT") return; // every process has received the console's event
   const code = 128 + process.getBuiltinModule("node:os").constants.signals[signal];
   for (const { job, isFollowed } of children as readonly WindowsChild[]) if (isFollowed) endJob(job, code);
 };
 
-/** Consoles have no job control. */
+/** Windows consoles have no job control. */
 const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {};
 
 const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
-/** What a job has when its child has ended is out of reach, and ends with rt at the latest. */
-const findLeft: ProcessTreeOperations["findLeft"] = () => [];
+/** Processes left in the job of an exited child are unreachable, and end with rt at the latest. */
+const findSurvivingChildren: ProcessTreeOperations["findSurvivingChildren"] = () => [];
 
-/** A job has them anyway. */
+/** The job contains orphans. */
 const adoptOrphans: ProcessTreeOperations["adoptOrphans"] = () => {};
 
-/** Jobs end with their last handle; nobody watches over them. */
-const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
+/** Jobs end with their last handle, so there is no watchdog. */
+const prepareExec: ProcessTreeOperations["prepareExec"] = async () => {};
 
-/** Handles are not scarce. */
+/** Windows has no low limit of handles. */
 const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
 
-/** A parent's id may be that of another process by now. */
+/** A parent's process id may have been reused. */
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = () => false;
 
 export const operations: ProcessTreeOperations = {
@@ -93,10 +93,10 @@ export const operations: ProcessTreeOperations = {
   signalTrees,
   shareSuspension,
   adoptOrphans,
-  findLeft,
+  findSurvivingChildren,
   hasAncestor,
   hasSurvivors,
   childLimit,
-  leaveNothing,
+  prepareExec,
   terminalSignalsInherited: true,
 };

@@ -1,12 +1,10 @@
-// Starting programs on Windows, which cannot replace a process: rt starts the program in its own console with its own
-// standard handles, waits, and ends as it did. If rt is ended from outside, the program ends with it.
+// Starts programs on Windows, which cannot replace a process: rt starts the program in its console with its standard handles, waits
+// and exits as it did. If rt is ended, the program ends too.
 //
-// Why not `Bun.spawnSync`: the switch that makes this file the engine must be on for the engine's own start and off for
-// what the user's code starts. The first entry of a name counts for the one, the last for the other, and only who
-// writes the block of the environment himself decides on their order.
-//
-// Surprising: console signals (Ctrl-C) reach the program by themselves, since it is attached to the same console; rt
-// must only not die before it.
+// Non-obvious:
+// - `Bun.spawnSync` cannot be used: the engine switch must be on in the first entry of its name and off in the last (see `replace`),
+//   so rt must write the environment block itself.
+// - Console signals reach the program directly; rt only has to survive them.
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { quoteForBatch, quoteForProgram } from "./command-line.ts";
 import { environmentEntries, nameOf, originalEnvironment, originalVariable } from "./environment.ts";
@@ -14,7 +12,7 @@ import { addToJob, createJob } from "./job-object.ts";
 import { address, kernel, wideString } from "../../native/windows/kernel32.ts";
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
-/** By this src/runtime/preload/internal-env-filter.ts knows it for ours. */
+/** Recognized by src/runtime/preload/internal-env-filter.ts. */
 const SWITCHED_OFF = "off";
 const INFINITE = 0xffffffff;
 
@@ -42,7 +40,7 @@ function buildCommandLine(
   return line === undefined ? undefined : { program: interpreter, line };
 }
 
-/** Of the structures that CreateProcessW reads and fills, on 64-bit systems. */
+/** Sizes and offsets of the structures of CreateProcessW, on 64-bit systems. */
 const STARTUP = { size: 104, flags: 60, handles: [80, 88, 96] } as const;
 const PROCESS_INFORMATION_SIZE = 24;
 const STARTF_USESTDHANDLES = 0x100;
@@ -50,7 +48,7 @@ const CREATE_SUSPENDED = 0x4;
 const CREATE_UNICODE_ENVIRONMENT = 0x400;
 const HANDLE_FLAG_INHERIT = 1;
 
-/** Standard input, output and error as GetStdHandle counts them: -10, -11, -12. */
+/** Handle numbers of GetStdHandle: -10, -11, -12. */
 const STANDARD = [-10, -11, -12].map((number) => number >>> 0);
 
 function describeStart(): bigint {
@@ -65,7 +63,7 @@ function describeStart(): bigint {
   return address(new Uint8Array(startup.buffer));
 }
 
-/** What CreateProcessW fails with, in the words that callers know. */
+/** Maps errors of CreateProcessW to error codes. */
 const REFUSALS: Readonly<Record<number, string>> = {
   2: "ENOENT",
   3: "ENOENT",
@@ -97,7 +95,7 @@ const replace: ProcessOperations["replace"] = ({ program, argv, environment, eng
     return REFUSALS[code] ?? `error ${code}`;
   }
   const [handle, thread, numbers] = information as unknown as [bigint, bigint, bigint];
-  // It ends when this process ends; what it starts itself may outlive both.
+  // The job ends with this process; grandchildren may outlive both.
   addToJob(createJob(false), handle);
   kernel().ResumeThread(thread);
   serve?.(Number(BigInt.asUintN(32, numbers)));
@@ -108,10 +106,10 @@ const replace: ProcessOperations["replace"] = ({ program, argv, environment, eng
   throw new Error("This process has ended");
 };
 
-const dieOf: ProcessOperations["dieOf"] = (signal) =>
+const exitBySignal: ProcessOperations["exitBySignal"] = (signal) =>
   128 + process.getBuiltinModule("node:os").constants.signals[signal];
 
-const heeded: ProcessOperations["heeded"] = (signals) => [...signals];
+const handledSignals: ProcessOperations["handledSignals"] = (signals) => [...signals];
 
 const write: ProcessOperations["write"] = (descriptor, bytes) => {
   try {
@@ -128,10 +126,10 @@ const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => []
 
 const FILE_TYPE_PIPE = 3;
 const ERROR_BROKEN_PIPE = 109;
-/** Milliseconds between two looks at a pipe: Windows has nothing to wait for its first byte with. */
+/** Poll interval in milliseconds: Windows cannot wait for the first byte of a pipe. */
 const PEEK_INTERVAL = 2;
 
-/** Fails on anything but a console. */
+/** Fails on anything but a console, without effect. */
 const dropInput: ProcessOperations["dropInput"] = () => {
   kernel().FlushConsoleInputBuffer(BigInt(kernel().GetStdHandle(STANDARD[0]!)));
 };
@@ -164,7 +162,7 @@ const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
 
 const PATH_SEPARATOR = ";";
 
-/** That of Git for Windows before one on PATH, and never the one of Windows, which is the door to another system. */
+/** Prefers Git for Windows to PATH, and excludes the bash of Windows itself, which starts WSL. */
 const findShell: ProcessOperations["findShell"] = (path) => {
   const { findGit } = require("./registry.ts") as typeof import("./registry.ts");
   const git = findGit();
@@ -183,9 +181,9 @@ export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
   originalVariable,
-  dieOf,
-  heeded,
-  stopHeeding: () => {}, // the console's events reach the listeners as long as there are any
+  exitBySignal,
+  handledSignals,
+  restoreDefaultActions: () => {}, // console events reach the listeners while there are any
   write,
   isTerminal,
   inheritedDescriptors,
@@ -195,7 +193,7 @@ export const operations: ProcessOperations = {
   defaultShell: "rt",
   findShell,
   shellHint: "install Git for Windows, whose bash is used, or leave out --shell system",
-  // The engine wants a path with a directory.
+  // The engine requires a path with a directory.
   noFile: "\\\\.\\NUL",
   pathSeparator: PATH_SEPARATOR,
   system: `${process.platform} ${process.arch}`,

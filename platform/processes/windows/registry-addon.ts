@@ -1,5 +1,5 @@
-// The native part of @vscode/windows-registry, out of this program: Windows loads libraries from files only, so it is
-// written to one of the user's own first. The build puts this module in the place of the package's own.
+// Loads the native addon of @vscode/windows-registry from rt's own file: it is written to a private file first, because Windows
+// loads libraries from files only. The build replaces the package's own module by this one.
 import { readFileSync } from "node:fs";
 import addon from "rt:registry-addon" with { type: "file" };
 import { writePrivateFile } from "../../files/private-file.ts";

@@ -11,7 +11,7 @@ import { type Operation, rejectIfOver } from "./dbus/operation.ts";
 
 /** Acquires the lock of the operation's pair. The caller of the operation releases it. */
 export async function lockCredential(operation: Operation): Promise<void> {
-  if (operation.lock?.isHeld) return;
+  if (operation.lock?.isLocked) return;
   operation.lock?.release();
   operation.lock = undefined;
   const { service, name, patience, connection } = operation;
@@ -42,7 +42,7 @@ export class CredentialLock {
   }
 
   /** False when the connection is over. */
-  get isHeld(): boolean {
+  get isLocked(): boolean {
     return this.#bus.isUsable;
   }
 

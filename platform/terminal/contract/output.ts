@@ -1,15 +1,16 @@
-// What the reporters need of an operating system to write: never wait for a slow reader without an end.
+// The contract of output: writes to standard output and error without blocking on a slow reader.
 
 export interface OutputOperations {
   /**
-   * Writes what fits at once and returns how many bytes that was; 0 when the reader is not keeping up.
-   * Throws an error with `code` ("EPIPE" when the reader is gone).
+   * Writes as many bytes as fit without blocking and returns their number; 0 if the reader is too slow.
+   *
+   * @throws an error with `code` ("EPIPE" if the reader is closed)
    */
   writeSome(descriptor: 1 | 2, bytes: Uint8Array): number;
-  /** Waits until something can be written, at most `milliseconds`, blocking the thread. */
+  /** Blocks the thread until a write is possible, for at most `milliseconds`. */
   awaitWritable(descriptor: 1 | 2, milliseconds: number): void;
-  /** Whether standard output and error are one file or pipe. */
+  /** Returns whether standard output and error are the same file or pipe. */
   areJoined(): boolean;
-  /** The size of the terminal that standard output is, asked anew each time; null when it tells none. */
+  /** Returns the current size of the terminal; null if it is unknown. */
   terminalSize(): { columns: number; rows: number } | null;
 }

@@ -1,7 +1,8 @@
-// The process between rt's terminal and a program's (native/monitor.c): how it is started, and how it gets its order.
+// Starts the job monitor (../../native/linux/job-monitor.c) and sends it the program to start.
 //
-// Contract: it is started with rt's own variables and nothing else; what the program is given besides goes to the process
-// alone that becomes the program, through a pipe, and is zeroed here.
+// Invariants:
+// - The monitor receives rt's original variables only. The program's other variables reach only the process that becomes the program,
+//   through a pipe, and are zeroized here.
 import { encodeCString } from "../../native/posix/libc.ts";
 import type { Monitor, StartMonitor } from "../posix/terminal.ts";
 import {
@@ -14,12 +15,12 @@ import {
 import { environmentChanges, startProgram, waitForEnd } from "../../processes/posix/spawn.ts";
 import { openProgram } from "../../native/linux/memory-program.ts";
 
-/** What it is called in lists of processes. */
+/** argv[0] of the monitor. */
 const NAME = "rt-monitor";
-/** Whole numbers in front of the texts of an order: `struct order`. */
+/** Number of counts before the texts: `struct start_request`. */
 const COUNTS = 5;
 
-/** Undefined where there can be none. Throws where there are too many open files. */
+/** Returns undefined if the system has no monitor. @throws at the limit of open files */
 export const startMonitor: StartMonitor = (standard, terminal, descriptors) => {
   const program = openMonitor();
   if (program === undefined) return undefined;
@@ -41,7 +42,7 @@ export const startMonitor: StartMonitor = (standard, terminal, descriptors) => {
   return undefined;
 };
 
-/** Throws where there are too many open files, and leaves none of them. */
+/** Opens another pipe; closes the given one on failure. @throws at the limit of open files */
 function openBeside({ reader, writer }: Pipe): Pipe {
   try {
     return openPipe({ isPolled: false });
@@ -69,7 +70,7 @@ function lead(pid: number, order: number, report: number): Monitor {
       const bytes = encodeOrder(request, here === from ? "" : here);
       for (let start = 0; start < bytes.length;) {
         const count = writeAvailable(order, bytes.subarray(start));
-        if (count === null) break; // it has been killed, which is heard as any end is
+        if (count === null) break; // the monitor has been killed, which is handled as its exit
         start += count;
       }
       bytes.fill(0);
@@ -90,7 +91,7 @@ function lead(pid: number, order: number, report: number): Monitor {
   };
 }
 
-/** Empty where it is gone, and nobody can change to it. */
+/** Returns "" if the working directory was removed. */
 function directory(): string {
   try {
     return process.cwd();
@@ -123,7 +124,7 @@ function encodeOrder(
   return order;
 }
 
-/** All that come, until nobody can write any more. */
+/** Reads numbers until the writer closes the pipe. */
 function readNumbers(descriptor: number): number[] {
   const numbers: number[] = [];
   for (let bytes; (bytes = readAvailable(descriptor));)

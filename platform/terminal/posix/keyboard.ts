@@ -1,14 +1,14 @@
-// What is typed at the terminal that rt is on, read only while it is rt's to read.
+// Reads keys from rt's terminal while the program that uses them runs.
 //
-// Contract: nothing is taken that comes after `stop`, since it is somebody else's: the next program's, or the shell's. The
-// next bytes wait until the last ones have found their place. `onEnd` is told when there is no terminal any more.
-//
-// Surprising: the engine's own ways of reading a terminal wait in a thread that takes one more key after it was told to
-// stop. A descriptor that never waits, read as a file, does not; each reading has one of its own.
+// Invariants:
+// - No byte is consumed after `stop`: it belongs to the next program or the shell.
+// - The next chunk waits until the last one has been forwarded (backpressure). `onEnd` is called if the terminal is closed.
+// Non-obvious: the engine's own terminal streams block in a thread that consumes one more key after they were stopped. A non-blocking
+// descriptor read as a file does not. Each reading period has a separate descriptor.
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 
 export interface KeyboardOptions {
-  /** Opens the terminal anew, to be read without waiting; below 0 where it cannot be. */
+  /** Opens the terminal, non-blocking; returns a value below 0 on failure. */
   open(): number;
   onKeys(keys: Uint8Array): void | Promise<void>;
   onEnd(): void;
@@ -25,7 +25,7 @@ export class Keyboard {
     this.#options = options;
   }
 
-  /** From the next turn of the event loop on: what has ended by then needs no keys, and they stay whose they are. */
+  /** Starts with the next turn of the event loop: a program that has exited by then needs no keys. */
   start(): void {
     if (!this.#reader) this.#starting ??= setImmediate(() => this.#open());
   }
@@ -54,7 +54,7 @@ export class Keyboard {
         await this.#options.onKeys(value);
       }
     } catch {
-      // The terminal has gone.
+      // The terminal is closed.
     }
     closeDescriptor(descriptor);
     if (this.#reader !== reader) return;

@@ -1,9 +1,8 @@
-// Writing to standard output and error without being held up by a slow reader: a signal must be answered
-// while `| less` waits for a key.
+// Writes to standard output and error without blocking on a slow reader: rt must handle signals while `| less` waits for a key.
 //
-// Surprising: O_NONBLOCK belongs to the open file, which the shell and other programs share, so it must not
-// be set on descriptors 1 and 2. Linux can open the same pipe or terminal once more, with its own flags,
-// through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
+// Non-obvious: O_NONBLOCK belongs to the open file description, which other programs share, so it must not be set on descriptors 1
+// and 2. Linux can reopen the same pipe or terminal through /proc with separate flags. On macOS a writable pipe takes PIPE_BUF bytes
+// without blocking.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import type { OutputOperations } from "../contract/output.ts";
 import { isSameFile } from "../../files/same-file.ts";
@@ -15,7 +14,7 @@ import {
   openLibc,
   processLibc,
   repeat,
-  VARIABLE,
+  VARIADIC,
 } from "../../native/posix/libc.ts";
 
 const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
@@ -37,7 +36,7 @@ const { i32, i64_fast, u64 } = FFIType;
 
 interface Target {
   readonly descriptor: number;
-  /** False when a write of more than PIPE_BUF bytes could wait. */
+  /** False if a write of more than PIPE_BUF bytes may block. */
   readonly isNonBlocking: boolean;
 }
 
@@ -48,7 +47,7 @@ function target(descriptor: 1 | 2): Target {
 }
 
 function openTarget(descriptor: 1 | 2): Target {
-  // What has places is a file, a disk or the like, and never waits; macOS gives a terminal some.
+  // A seekable file never blocks; on macOS terminals are seekable too.
   const { lseek } = openLibc({ lseek: { args: [i32, i64_fast, i32], returns: i64_fast } }).functions;
   if (Number(lseek(descriptor, 0, SEEK_CUR)) >= 0 && libc().isatty(descriptor) === 0)
     return { descriptor, isNonBlocking: true };
@@ -63,7 +62,7 @@ function openTarget(descriptor: 1 | 2): Target {
 // struct pollfd { int fd; short events; short revents; }
 const pollEntry = new DataView(new ArrayBuffer(8));
 
-/** Whether there is something to be written or to be learned (an error). */
+/** Returns whether a write or an error is pending. */
 function isReady(descriptor: number, milliseconds: number): boolean {
   pollEntry.setInt32(0, descriptor, true);
   pollEntry.setInt16(4, POLLOUT, true);
@@ -90,7 +89,7 @@ const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, millisecon
   isReady(target(descriptor).descriptor, milliseconds);
 };
 
-/** By the name that Linux gives what is open; the engine's own way to ask takes milliseconds to load. */
+/** Returns the name in /proc/self/fd; fstat through node:fs takes milliseconds to load. */
 function nameOf(descriptor: 1 | 2): string {
   const name = new Uint8Array(LONGEST_NAME);
   const path = encodeCString(`/proc/self/fd/${descriptor}`);
@@ -101,19 +100,19 @@ function nameOf(descriptor: 1 | 2): string {
 const areJoined: OutputOperations["areJoined"] = () => {
   if (process.platform === "linux") {
     const [output, error] = [nameOf(1), nameOf(2)];
-    // Of files that are gone the names say nothing.
+    // Names of deleted files are not unique.
     if (output !== "" && error !== "" && !output.endsWith(" (deleted)")) return output === error;
   }
   return isSameFile(1, 2);
 };
 
-/** Few ask. */
+/** Opened on first use, because few runs need it. */
 let opened:
   { ioctl(descriptor: number, request: number, ...value: ReturnType<typeof repeat>): number } | undefined;
 
 const terminalSize: OutputOperations["terminalSize"] = () => {
-  const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
-  opened ??= openLibc({ ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 } }).functions;
+  const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that are mostly 0
+  opened ??= openLibc({ ioctl: { args: [i32, u64, ...VARIADIC], returns: i32 } }).functions;
   if (opened.ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
   const [rows = 0, columns = 0] = size;
   return rows > 0 && columns > 0 ? { columns, rows } : null;

@@ -1,20 +1,21 @@
-// A terminal's modes, size and owner, and a terminal of rt's own: C's functions for them.
+// Terminal modes, size and foreground process group, and pseudo-terminals, through libc.
 //
-// Contract: numbers of errors are not told, since a terminal that is gone is told by what is read from it. `struct termios`
-// is C's affair but for the few words that are looked at; `constants.ts` says where they stand.
+// Invariants:
+// - Errors are ignored: a closed terminal is detected by the reader. Only a few fields of `struct termios` are used, with the offsets
+//   in `constants.ts`.
 import { constants } from "../../native/posix/constants.ts";
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
-import { encodeCString, libc, type Libc, openLibc, repeat, VARIABLE } from "../../native/posix/libc.ts";
+import { encodeCString, libc, type Libc, openLibc, repeat, VARIADIC } from "../../native/posix/libc.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 
 const { i32, u64, ptr: pointer } = FFIType;
 
 const SYMBOLS = {
   cfmakeraw: { args: [pointer], returns: i32 },
-  fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
+  fcntl: { args: [i32, i32, ...VARIADIC], returns: i32 },
   getpgrp: { args: [], returns: i32 },
   grantpt: { args: [i32], returns: i32 },
-  ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
+  ioctl: { args: [i32, u64, ...VARIADIC], returns: i32 },
   posix_openpt: { args: [i32], returns: i32 },
   ptsname_r: { args: [i32, pointer, u64], returns: i32 },
   tcgetattr: { args: [i32, pointer], returns: i32 },
@@ -37,7 +38,7 @@ const FD_CLOEXEC = 1;
 const NOW = 0;
 const LONGEST_NAME = 1024;
 
-/** Larger than any system's `struct termios`. */
+/** Upper bound of `struct termios` on any system. */
 const MODES_SIZE = 256;
 export type TerminalModes = Uint8Array;
 
@@ -50,8 +51,8 @@ export function setModes(descriptor: number, modes: TerminalModes): void {
   terminalLibc().tcsetattr(descriptor, NOW, ptr(modes));
 }
 
-/** Every byte goes through as it is, both ways. */
-export function madeRaw(modes: TerminalModes): TerminalModes {
+/** Returns raw modes: every byte passes unchanged in both directions. */
+export function toRawModes(modes: TerminalModes): TerminalModes {
   const raw = modes.slice();
   terminalLibc().cfmakeraw(ptr(raw));
   return raw;
@@ -65,7 +66,7 @@ function word(modes: TerminalModes, place: number): number {
   return new DataView(modes.buffer, modes.byteOffset).getUint32(place, true);
 }
 
-/** Whether line ends and the like are changed on the way out. */
+/** Returns whether output is processed (OPOST), for example line ends. */
 export function changesOutput(modes: TerminalModes): boolean {
   return (word(modes, TERMIOS_OFLAG) & OPOST) !== 0;
 }
@@ -77,12 +78,12 @@ export function withOutputChanged(modes: TerminalModes, isChanged: boolean): Ter
   return changed;
 }
 
-/** The byte that stops a job; undefined where no byte does. */
+/** Returns the byte that stops a job; undefined if there is none. */
 export function suspendKey(modes: TerminalModes): number | undefined {
   return keyAt(modes, VSUSP);
 }
 
-/** The bytes that end a job, and what it is told by them. */
+/** Returns the bytes that end a job, with their signals. */
 export function endingKeys(modes: TerminalModes): [key: number | undefined, signal: "SIGINT" | "SIGQUIT"][] {
   return [
     [keyAt(modes, constants.VINTR), "SIGINT"],
@@ -96,37 +97,36 @@ function keyAt(modes: TerminalModes, place: number): number | undefined {
   return isHeeded && key !== constants._POSIX_VDISABLE ? key : undefined;
 }
 
-/** Whether such a byte is shown, as ^Z. */
+/** Returns whether control bytes are echoed, as ^Z. */
 export function showsKeys(modes: TerminalModes): boolean {
   const flags = word(modes, TERMIOS_LFLAG);
   return (flags & ECHO) !== 0 && (flags & constants.ECHOCTL) !== 0;
 }
 
-/** Rows, columns and pixels, as the system has them; null where there are none. */
+/** Returns rows, columns and pixels; null if they are unknown. */
 export function sizeOf(descriptor: number): Uint16Array | null {
   const size = new Uint16Array(4);
   return terminalLibc().ioctl(descriptor, constants.TIOCGWINSZ, ...repeat(ptr(size))) === 0 ? size : null;
 }
 
-/** The system tells the program there of it. */
+/** Sets the size; the kernel sends SIGWINCH to the program. */
 export function setSize(descriptor: number, size: Uint16Array): void {
   terminalLibc().ioctl(descriptor, constants.TIOCSWINSZ, ...repeat(ptr(size)));
 }
 
-/** The group of processes that a terminal belongs to at the moment; -1 where it is none of ours. */
+/** Returns the foreground process group; -1 if the terminal is not rt's controlling terminal. */
 export function foregroundOf(descriptor: number): number {
   return terminalLibc().tcgetpgrp(descriptor);
 }
 
-/** Whether another job of the shell has the terminal. */
+/** Returns whether another job of the shell is in the foreground. */
 export function isInBackground(descriptor: number): boolean {
   const group = foregroundOf(descriptor);
   return group > 0 && group !== terminalLibc().getpgrp();
 }
 
 /**
- * The terminal that rt is on, opened anew so that nobody else's descriptor stops waiting; -1 where it cannot be. To be
- * closed by who asked for it.
+ * Opens rt's terminal again, non-blocking, so that other descriptors stay blocking. Returns -1 on failure. The caller closes it.
  */
 export function openOwn(descriptors: readonly number[]): number {
   const flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
@@ -140,14 +140,14 @@ export function openOwn(descriptors: readonly number[]): number {
 }
 
 export interface TerminalPair {
-  /** Reading and writing never wait. */
+  /** Non-blocking. */
   readonly master: number;
   readonly slave: number;
-  /** Of the slave. */
+  /** Path of the slave. */
   readonly path: string;
 }
 
-/** Both ends are rt's alone, and to be closed by who asked for them; undefined where there are no more terminals. */
+/** Opens a pseudo-terminal. The caller closes both ends. Returns undefined if none is available. */
 export function openPair(): TerminalPair | undefined {
   const calls = terminalLibc();
   const master = calls.posix_openpt(O_RDWR | O_NOCTTY);

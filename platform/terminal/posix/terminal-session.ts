@@ -1,16 +1,11 @@
-// A program's terminal, and what goes on between it and the one that rt is on.
+// Connects a program's pseudo-terminal to rt's terminal: keys, modes, size, signals and job control.
 //
-// Contract: the program has the modes and the size of rt's terminal (also the later ones), and reads what is typed, byte for
-// byte. Ctrl-Z stops it and rt's whole job; what continues rt continues it. Signals that are sent to rt are passed on. When
-// rt's terminal goes away the program's does.
-//
-// How it is stopped depends on how it was started (spawn.ts):
-//
-//   monitored   its group has a parent in the session: the kernel stops it, by the key or as it pleases, and the monitor with it,
-//               which rt sees. Signals go to the monitor, which has them for the program
-//   otherwise   it leads the session without a parent in it, so the kernel lets no Ctrl-Z stop it: rt looks for the key, where
-//               the program leaves it to the terminal, and stops it by SIGSTOP. A program that takes the key for itself and then
-//               stops itself by SIGTSTP (vim) goes on instead
+// Invariants:
+// - The program's terminal has the current modes and size of rt's terminal, and receives every typed byte.
+// - Ctrl-Z stops the program and rt's job; continuing rt continues the program. Signals to rt are forwarded.
+// - If rt's terminal is closed, the program's is closed too.
+// Non-obvious: with a job monitor the kernel stops the program, and rt sees the monitor stop. Without one the program leads the session
+// and the kernel ignores Ctrl-Z: rt detects the key and sends SIGSTOP. A program that handles the key itself (vim) then does not stop.
 import type { RedactedSpawnRequest, StdioTargets } from "../contract/terminal.ts";
 import { Keyboard } from "./keyboard.ts";
 import { OutputReader } from "../../processes/posix/output-reader.ts";
@@ -29,13 +24,13 @@ import {
   type TerminalPair,
 } from "./terminal-modes.ts";
 
-const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
-const LOOK_AGAIN_AFTER = 5; // ms
-/** Of a member of the job that does not heed the signal nobody can know that it will not. */
-const MOST_LOOKS = 40;
+const INHERITABLE_TYPES = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+const POLL_INTERVAL = 5; // ms
+/** Limit of checks: a process of the job may ignore the signal, which is not visible. */
+const MAX_CHECKS = 40;
 const MOST_TURNS = 1000;
 
-/** The program's terminal, and what goes on between it and rt's. */
+/** The connection between a program's pseudo-terminal and rt's terminal. */
 export class TerminalSession {
   readonly outlet: OutputReader;
   readonly #request: RedactedSpawnRequest;
@@ -45,14 +40,14 @@ export class TerminalSession {
   readonly #terminals: Terminals;
   readonly #keyboard: Keyboard;
   readonly #removers: (() => void)[] = [];
-  /** Of what was started: the program, or its monitor. */
+  /** Process id of the monitor, or of the program without one. */
   #pid = 0;
   #isMonitored = false;
   #program = 0;
   #ask = () => {};
   #isOver = false;
   #isSuspended = false;
-  /** What rt has sent to its own job, of which the program knows by its own terminal. */
+  /** Signals that rt has sent to its own job; the program received them from its terminal. */
   readonly #told = new Set<NodeJS.Signals>();
 
   constructor(request: RedactedSpawnRequest, places: StdioTargets, pair: TerminalPair) {
@@ -79,15 +74,15 @@ export class TerminalSession {
   }
 
   /**
-   * @param pid of the program, or of its monitor
-   * @param ask looks what has become of it
+   * @param pid of the monitor, or of the program without one
+   * @param ask checks the state of that process
    */
   lead(pid: number, isMonitored: boolean, ask: () => void): void {
     this.#pid = pid;
     this.#isMonitored = isMonitored;
     this.#ask = ask;
     this.#terminals.look();
-    for (const signal of isHandledByRt(PASSED_ON))
+    for (const signal of isHandledByRt(INHERITABLE_TYPES))
       this.#hear(signal, () => this.#told.delete(signal) || this.#send(pid, signal));
     for (const signal of isHandledByRt(["SIGTSTP"]))
       this.#hear(signal, () => (isMonitored ? this.#send(pid, signal) : void this.#suspend()));
@@ -95,14 +90,14 @@ export class TerminalSession {
     this.#hear("SIGCONT", () => this.#isOver || this.#isSuspended || this.#terminals.look());
   }
 
-  /** Until now nobody has looked whether the terminal is still there. */
+  /** Checks also whether rt's terminal is still open. */
   #openKeys(onTerminal: readonly number[]): number {
     const descriptor = openOwn(onTerminal);
     if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();
     return descriptor;
   }
 
-  /** The number of the program itself, which may be known later. */
+  /** Sets the process id of the program, which may be known later. */
   know(program: number): void {
     this.#program = program;
   }
@@ -116,7 +111,7 @@ export class TerminalSession {
     try {
       process.kill(target, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has exited concurrently.
     }
   }
 
@@ -128,12 +123,12 @@ export class TerminalSession {
     if (isOurs && modes) this.#tellJob(keys, modes);
   }
 
-  /** A shell on that terminal has jobs of its own, which are no affair of rt's. */
+  /** A shell on the pseudo-terminal has its own jobs, which rt must not stop. */
   #isInFront(): boolean {
     return foregroundOf(this.#pair.master) === this.#program;
   }
 
-  /** Where there is no monitor: but for the key that stops a job. */
+  /** Without a monitor: forwards keys up to the key that stops a job. */
   async #typeUntilStopped(keys: Uint8Array): Promise<void> {
     for (let rest = keys; rest.length > 0 && !this.#isOver;) {
       const modes = modesOf(this.#pair.slave);
@@ -151,7 +146,7 @@ export class TerminalSession {
     }
   }
 
-  /** Ctrl-C is for the whole job: a shell or a watching rt that waits for this one ends as well. */
+  /** Ctrl-C is for the whole job: a shell or a watching rt that waits for this one also ends. */
   #tellJob(keys: Uint8Array, modes: TerminalModes): void {
     for (const [key, signal] of endingKeys(modes)) {
       if (key === undefined || !keys.includes(key) || isHandledByRt([signal]).length === 0) continue;
@@ -165,11 +160,11 @@ export class TerminalSession {
       const count = writeAvailable(this.#pair.master, bytes.subarray(start));
       if (count === null) return;
       start += count;
-      if (count === 0) await Bun.sleep(LOOK_AGAIN_AFTER);
+      if (count === 0) await Bun.sleep(POLL_INTERVAL);
     }
   }
 
-  /** Then the shell that rt runs in is to have the terminal. */
+  /** Returns the terminal to the shell that rt runs in. */
   onStopped(): void {
     if (!this.#isSuspended) void this.#suspend();
   }
@@ -185,20 +180,20 @@ export class TerminalSession {
     await this.#request.flush();
     this.#terminals.leave();
     stopJob();
-    this.#ask(); // of the stop nobody needs to be told; of an end, yes
+    this.#ask(); // reports an exit; the stop needs no report
     this.#isSuspended = false;
     this.#terminals.look();
     this.#terminals.copySize();
     this.#send(stopped, "SIGCONT");
   }
 
-  /** What catches the signal puts the terminal right first; whoever leads the group may stand still before that. */
+  /** A handler of SIGTSTP restores the terminal first; the group's leader may stop before that. */
   async #awaitRest(group: number): Promise<void> {
-    for (let look = 0; look < MOST_LOOKS && isRunning(group); look += 1) await Bun.sleep(LOOK_AGAIN_AFTER);
+    for (let look = 0; look < MAX_CHECKS && isRunning(group); look += 1) await Bun.sleep(POLL_INTERVAL);
     for (let turn = 0; turn < MOST_TURNS && hasOutput(this.#pair.master, 0); turn += 1) await turnLoop();
   }
 
-  /** The program has ended: what still has its terminal open does so in vain. */
+  /** Ends the input after the program has exited: descendants that still read the terminal get none. */
   endInput(): void {
     this.#isOver = true;
     this.#keyboard.stop();
@@ -211,7 +206,7 @@ export class TerminalSession {
     if (!this.#isOver) this.endInput();
   }
 
-  /** The terminal that rt is on is as it was. */
+  /** Restores rt's terminal. */
   close(): void {
     this.#terminals.close();
     for (const remove of this.#removers) remove();
@@ -219,7 +214,7 @@ export class TerminalSession {
   }
 }
 
-/** What the program wrote before it was stopped has been delivered. */
+/** Waits until output from before the stop has been delivered. */
 async function turnLoop(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,15 +1,14 @@
-// The terminal that rt is on and the one that it makes for a program, kept alike: modes, size, and which of the two changes
-// line ends.
+// Synchronizes rt's terminal and the program's pseudo-terminal: modes, size, and output processing (line ends).
 //
-// Contract: the outer terminal is raw as long as rt's job is in front, and has its modes back after `leave`, also where rt
-// ends by a fault of its own; in the background it is left alone. Of the two exactly one changes line ends.
-//
-// Surprising: nobody tells a job that it is in front again without having been stopped (`fg` of a running one), so it is
-// looked for as long as it is not.
+// Invariants:
+// - rt's terminal is raw while rt's job is in the foreground. `leave` restores its modes, also after an error of rt's own.
+//   In the background it is not changed.
+// - Exactly one of the two terminals processes output.
+// Non-obvious: no signal reports that a running job has come to the foreground (`fg`), so rt polls while it is in the background.
 import {
   changesOutput,
   isInBackground,
-  madeRaw,
+  toRawModes,
   type TerminalModes,
   modesOf,
   setModes,
@@ -18,22 +17,22 @@ import {
   withOutputChanged,
 } from "./terminal-modes.ts";
 
-const LOOK_AGAIN_AFTER = 200; // ms
+const POLL_INTERVAL = 200; // ms
 
 export interface TerminalsOptions {
-  /** Below 0 where rt is on none. */
+  /** Below 0 if rt has no terminal. */
   readonly outer: number;
   readonly inner: number;
-  /** Keys are rt's to read from here on, or not any more. */
+  /** Called when rt may read keys, or may not any more. */
   onFront(isFront: boolean): void;
 }
 
 export class Terminals {
   readonly #options: TerminalsOptions;
   #isFront = false;
-  /** Of the outer one, to be put back. */
+  /** Original modes of rt's terminal. */
   #modes: TerminalModes | null = null;
-  /** The inner one changes no line ends, because the outer one does. */
+  /** The pseudo-terminal processes no output, because rt's terminal does. */
   #isOutputOff = false;
   #looking: ReturnType<typeof setInterval> | undefined;
   readonly #atExit = () => this.#restore();
@@ -57,16 +56,16 @@ export class Terminals {
     if (size) setSize(inner, size);
   }
 
-  /** Looks who has the terminal, and takes it where it is this job. */
+  /** Checks which job is in the foreground, and configures the terminal if it is this one. */
   look(): void {
     const { outer, inner, onFront } = this.#options;
     this.stopLooking();
     if (outer < 0) return;
     const isFront = !isInBackground(outer);
-    if (!isFront) this.#looking = setInterval(() => isInBackground(outer) || this.look(), LOOK_AGAIN_AFTER);
+    if (!isFront) this.#looking = setInterval(() => isInBackground(outer) || this.look(), POLL_INTERVAL);
     if (isFront && !this.#modes) {
       this.#modes = modesOf(outer);
-      if (this.#modes) setModes(outer, madeRaw(this.#modes));
+      if (this.#modes) setModes(outer, toRawModes(this.#modes));
     }
     if (this.#isOutputOff === isFront) this.#changeOutput(inner, isFront);
     if (isFront === this.#isFront) return;
@@ -74,7 +73,7 @@ export class Terminals {
     onFront(isFront);
   }
 
-  /** Only what rt has taken away is given back: the program may have its own mind. */
+  /** Restores only what rt has changed: the program may change the modes too. */
   #changeOutput(inner: number, isChanged: boolean): void {
     const modes = modesOf(inner);
     if (!modes || changesOutput(modes) === isChanged) return;
@@ -82,7 +81,7 @@ export class Terminals {
     this.#isOutputOff = !isChanged;
   }
 
-  /** Before this job stands still, or at its end. */
+  /** Restores rt's terminal before this job stops, or at its end. */
   leave(): void {
     this.stopLooking();
     this.#restore();
@@ -90,7 +89,7 @@ export class Terminals {
     this.#isFront = false;
   }
 
-  /** Whoever comes to the front is not asked for any more. */
+  /** Stops polling the foreground job. */
   stopLooking(): void {
     clearInterval(this.#looking);
     this.#looking = undefined;

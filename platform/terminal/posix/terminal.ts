@@ -1,8 +1,8 @@
-// A program whose output comes to rt first, on Linux and macOS: on a terminal of its own that behaves as the one that rt is
-// on (terminal-session.ts), or through pipes.
+// Redacted programs on Linux and macOS: rt receives their output through a pseudo-terminal (terminal-session.ts) or pipes.
 //
-// Contract: with a terminal the program has a session of its own there. Through pipes it stays in rt's session and group,
-// and signals are the caller's affair.
+// Invariants:
+// - With a pseudo-terminal the program has its own session. With pipes it stays in rt's session and group, and the caller forwards
+//   signals.
 import type {
   RedactedChild,
   RedactedSpawnRequest,
@@ -12,7 +12,7 @@ import type {
   TerminalOperations,
 } from "../contract/terminal.ts";
 import type { ChildExit } from "../../processes/contract/process-tree.ts";
-import { admit, unwatchChild } from "../../processes/posix/kill-watchdog.ts";
+import { addChild, unwatchChild } from "../../processes/posix/kill-watchdog.ts";
 import { errorCode } from "../../native/posix/libc.ts";
 import { OutputReader } from "../../processes/posix/output-reader.ts";
 import { closeDescriptor, openPipe, type Pipe } from "../../native/posix/pipe.ts";
@@ -22,30 +22,30 @@ import { TerminalSession } from "./terminal-session.ts";
 import { openPair } from "./terminal-modes.ts";
 
 const EMFILE = 24;
-/** In which most short programs end. */
+/** Most short programs exit within this time. */
 const MOMENT = 5; // ms
-const LOOK_AGAIN_AFTER = 1; // ms
+const POLL_INTERVAL = 1; // ms
 
 type Standard = readonly (number | "terminal")[];
 
-/** What stands between, and waits for its order (../linux/monitor.ts). */
+/** A job monitor that waits for its request (../linux/job-monitor.ts). */
 export interface Monitor {
   readonly pid: number;
   begin(program: Pick<ProgramRequest, "program" | "argv" | "environment" | "engine">): void;
-  /** Waits, once, until the program itself has been started: its number, or that of the system's error. */
+  /** Waits for the start of the program. Returns its process id, or the error number. May be called once. */
   settle(): { program: number } | { error: number };
-  /** In place of both. */
+  /** Ends the monitor without a program. */
   close(): void;
 }
 
-/** Undefined where there can be none. */
+/** Returns undefined if the system has no monitor. */
 export type StartMonitor = (
   standard: Standard,
   terminal: string,
   descriptors: readonly number[],
 ) => Monitor | undefined;
 
-export function openStage(
+export function prepareTerminal(
   places: StdioTargets,
   descriptors: readonly number[],
   startMonitor: StartMonitor,
@@ -128,40 +128,40 @@ function attend(
   return follow(request, { pid: started.pid, program: number }, stand, changes);
 }
 
-/** Of the process that has been started from here: the program, or its monitor. */
+/** Returns the process id of the monitor, or of the program without one. */
 function start(program: ProgramRequest, monitor: Monitor | undefined): { pid: number } | { error: number } {
   if (!monitor) return startGuarded(program);
-  monitor.begin(program); // which the kernel ends with rt, and the program with it
+  monitor.begin(program); // the kernel ends the monitor with rt, and the program with the monitor
   return monitor;
 }
 
 function startGuarded(request: ProgramRequest): { pid: number } | { error: number } {
-  const admission = admit();
+  const pending = addChild();
   const { program, argv, standard, descriptors } = request;
   const firstPlace = Math.max(standard.length, ...descriptors.map((each) => each + 1));
-  const gate = admission.gate(firstPlace);
+  const registration = pending.registration(firstPlace);
   let started: { pid: number } | { error: number } | undefined;
-  if (gate) {
+  if (registration) {
     const places: ProgramRequest["standard"][number][] = [...standard];
-    places[firstPlace] = gate.list;
-    places[firstPlace + 1] = gate.alive;
-    places[firstPlace + 2] = gate.report;
-    const words = [...gate.argv, program, ...argv];
-    started = startProgram({ ...request, program: gate.program, argv: words, standard: places });
-    if ("error" in started) started = admission.refuseGate();
+    places[firstPlace] = registration.list;
+    places[firstPlace + 1] = registration.alive;
+    places[firstPlace + 2] = registration.report;
+    const words = [...registration.argv, program, ...argv];
+    started = startProgram({ ...request, program: registration.program, argv: words, standard: places });
+    if ("error" in started) started = pending.skipRegistration();
   }
   started ??= startProgram(request);
   if ("error" in started) {
-    admission.leave();
+    pending.cancel();
     return started;
   }
-  const error = admission.awaitProgram();
+  const error = pending.awaitProgram();
   if (error === 0) {
-    admission.enter(started.pid);
+    pending.confirm(started.pid);
     return started;
   }
   waitForEnd(started.pid);
-  admission.leave();
+  pending.cancel();
   return { error };
 }
 
@@ -176,12 +176,12 @@ function standardFor(
 }
 
 interface Changes {
-  /** Told that some child has ended or been stopped. */
+  /** Called when any child has exited or stopped. */
   onChange: () => void;
   close(): void;
 }
 
-/** From before the start: the end may come at once. */
+/** Must be called before the start: the program may exit at once. */
 function listenForChanges(): Changes {
   const hear = () => changes.onChange();
   const changes: Changes = { onChange() {}, close: () => void process.off("SIGCHLD", hear) };
@@ -218,13 +218,13 @@ function follow(
       ask();
       if (!isOver) for (const outlet of outlets) outlet.attach();
     };
-    // To hear of output and keys takes as long to arrange as a short program runs: by the next turn that may have ended.
+    // Setting up output and keys takes as long as a short program runs: it may have exited by the next turn.
     if (!session) return void setImmediate(begin);
-    // And a turn of the loop as long as its last words: of these it is told here, when all is there that they need.
+    // A microtask: all output of a short program may be available already.
     queueMicrotask(() => {
       const end = performance.now() + MOMENT;
       for (ask(); !isOver && performance.now() < end; ask())
-        if (session.outlet.awaitBytes(LOOK_AGAIN_AFTER)) show();
+        if (session.outlet.awaitBytes(POLL_INTERVAL)) show();
       if (!isOver) setImmediate(begin);
     });
   });
@@ -250,5 +250,5 @@ function follow(
 
 export const operations: TerminalOperations = {
   hasTerminals: true,
-  openStage: (places, descriptors) => openStage(places, descriptors, () => undefined),
+  prepareTerminal: (places, descriptors) => prepareTerminal(places, descriptors, () => undefined),
 };

@@ -1,4 +1,4 @@
-// Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
+// Writes to standard output and error on Windows, where consoles and pipes accept whole buffers.
 import { writeSync } from "node:fs";
 import { errorCode } from "../../caught-error.ts";
 import type { OutputOperations } from "../contract/output.ts";

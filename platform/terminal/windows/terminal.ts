@@ -1,8 +1,8 @@
-// A program whose output comes to rt first, on Windows: through pipes. A console that rt made would give its output as a
-// picture drawn anew, not as it was written, so there is none.
+// Redacted programs on Windows: rt receives their output through pipes. A pseudo-console would redraw the output instead of passing
+// it on, so it is not used.
 //
-// Surprising: a console's Ctrl-C reaches the program by itself. The engine's switch has one entry here, which its own
-// preload takes away (src/runtime/preload/internal-env-filter.ts).
+// Non-obvious: a console's Ctrl-C reaches the program directly. The engine switch has one entry here, which the engine's preload
+// removes (src/runtime/preload/internal-env-filter.ts).
 import { errorReason } from "../../caught-error.ts";
 import type { PreparedTerminal, TerminalOperations } from "../contract/terminal.ts";
 import { originalEnvironment } from "../../processes/windows/environment.ts";
@@ -34,5 +34,5 @@ const attend: PreparedTerminal["attend"] = ({ program, argv, environment, engine
 
 export const operations: TerminalOperations = {
   hasTerminals: false,
-  openStage: () => ({ attend, close() {} }),
+  prepareTerminal: () => ({ attend, close() {} }),
 };

@@ -1,22 +1,24 @@
-// What rt needs of an operating system to know which files a script depends on: every path that a process tree asks
-// for, in the state that it had before the first call that mentioned it.
+// The contract of tracing: finds the files that a script depends on. A trace contains every path that a process tree accessed,
+// in its state before the first call that mentioned it.
 //
-// Contract: a trace without a doubt is complete. What cannot be followed (the network, a foreign kind of system call, memory
-// that cannot be read, a process that stays) is a doubt, never a gap. The scripts run on as they would have, whatever happens.
+// Invariants:
+// - A trace without an incomplete reason is complete. What the tracer cannot follow (network, foreign system calls, unreadable
+//   memory, background processes) sets an incomplete reason.
+// - Tracing never changes how the script runs.
 import type { Child, ChildRequest } from "../../processes/contract/process-tree.ts";
 
-/** What a path was. Links are never followed: what they lead to is a path of its own. */
+/** The state of a path. Symlinks are not followed: the target is a separate path. */
 export type PathState =
-  /** The system's code: ENOENT, EACCES, ... */
+  /** The error code: ENOENT, EACCES, ... */
   | { readonly kind: "absent"; readonly code: string }
   | {
       readonly kind: "file";
-      /** Device, inode, size, and both times to the nanosecond: another one is another content. */
+      /** Stat fingerprint: device, inode, size, mtime and ctime in nanoseconds. */
       readonly stamp: string;
       readonly size: number;
       /** Permission bits. */
       readonly mode: number;
-      /** Changed so shortly before it was looked at that a later change might have the same stamp. */
+      /** Racy timestamp: a later change might leave the same fingerprint. */
       readonly isFresh: boolean;
     }
   | { readonly kind: "directory"; readonly mode: number }
@@ -25,32 +27,32 @@ export type PathState =
   | { readonly kind: "other" };
 
 export interface TracedPath {
-  /** Absolute; no component in front of the last is a link. */
+  /** Absolute; no component before the last is a symlink. */
   readonly path: string;
-  /** Before the first call that mentioned it. */
+  /** State before the first call that mentioned the path. */
   readonly first: PathState;
-  /** After all had ended, where that is another one. */
+  /** State after the process tree has ended, if it differs. */
   readonly last?: PathState;
-  /** Its content went into the tree, or stays in what the tree made of it, before the tree had replaced it. */
+  /** The tree read or executed the content, or kept a part of it, before it replaced the content. */
   readonly isRead: boolean;
-  /** Only looked at: whether it is there, how large it is. */
+  /** The tree observed the existence, kind or size. */
   readonly isProbed: boolean;
-  /** Some call was to change it; whether it did, its state tells. */
+  /** A call tried to change the path; the states show whether it succeeded. */
   readonly isWritten: boolean;
-  /** Seen to have been changed while the tree ran. */
+  /** The path was seen to change while the tree ran. */
   readonly isChangeObserved: boolean;
-  /** At the first listing, sorted: a letter for the kind, and the name. */
+  /** The first directory listing, sorted: a kind letter and the name. */
   readonly names?: readonly string[];
-  /** Another program changed it between two calls of the tree, even if the last state is the first one again. */
+  /** Another program changed the path between two calls of the tree, even if the last state equals the first. */
   readonly isUnsteady?: boolean;
   /**
-   * The last folder of each walk in which it was listed: one program listed `/`, then a folder in that, and so on. Module
-   * resolvers do so.
+   * The last directory of each walk in which this one was listed: one process listed `/`, then a directory in it, and so on.
+   * Module resolvers do so.
    */
   readonly walks?: readonly string[];
-  /** It was listed outside of such walks too. */
+  /** Listed outside of such walks too. */
   readonly isListedAlone?: boolean;
-  /** Paths in it that another program added or removed between two listings. */
+  /** Paths in the directory that another program added or removed between two listings. */
   readonly unsteadyNames?: readonly string[];
 }
 
@@ -72,49 +74,49 @@ export type IncompleteReason =
 
 export interface Trace {
   readonly paths: readonly TracedPath[];
-  /** The first. */
-  readonly doubt?: { readonly kind: IncompleteReason; readonly detail: string };
-  /** `thread access path` of each call, where that was asked for. */
+  /** The first incomplete reason. */
+  readonly incompleteReason?: { readonly kind: IncompleteReason; readonly detail: string };
+  /** `thread access path` of each call, if `keepsCalls` is set. */
   readonly calls?: readonly string[];
 }
 
-/** There is no thread that would follow the script, and nothing was started. */
+/** The system could not create the supervisor thread. The script was not started. */
 export class NoThreadError extends Error {
   constructor() {
-    super("No thread is to be had");
+    super("The tracer thread cannot be created");
   }
 }
 
 export interface Tracer {
   /**
-   * Starts a program whose whole tree is followed. Its standard input is empty. One at a time: what the next one sees is
-   * a part of the same trace. `isTraced` tells, when the child is done, whether it was followed at all; where the system
-   * refused that, nothing was started. Throws NoThreadError, and the system's error (`code`), EACCES, EPERM and ENOENT also where
-   * it does not let the launcher be started.
+   * Starts a program and traces its process tree, with empty standard input. Only one program may run at a time; all programs
+   * share one trace. `isTraced` resolves when the child has exited; if it is false, the program was not started.
+   *
+   * @throws NoThreadError, or the system's error with its `code`: EACCES, EPERM or ENOENT if the launcher cannot be executed
    */
   start(
     request: Omit<ChildRequest, "inheritStdin" | "descriptors">,
   ): Child & { readonly isTraced: Promise<boolean> };
-  /** What all of them did. The tracer is of no use afterwards. */
+  /** Returns the trace of all started programs and ends the tracer. */
   finish(): Promise<Trace>;
 }
 
 export interface TracingOptions {
-  /** The program that rt is; it is also what stays behind. */
+  /** rt's executable, also used for the background supervisor. */
   readonly program: string;
   readonly keepsCalls?: boolean;
 }
 
 export interface TracingOperations {
-  /** Throws as `start` does. */
+  /** @throws as `start` */
   openTracer(options: TracingOptions): Tracer;
 }
 
-/** Now, by one look. */
+/** Returns the current state of a path. */
 export type StatPath = (path: string) => PathState;
 
-/** As in `TracedPath.names`; null when it cannot be listed. */
+/** Returns names as in `TracedPath.names`; null if the directory cannot be listed. */
 export type ListDirectory = (path: string) => readonly string[] | null;
 
-/** What rt is called where it is a part of the tracing; its words are then none of a user's. */
+/** argv[0] of rt as a helper process of the tracer. Its arguments are not the user's. */
 export const TRACED_NAME = "rt-traced";

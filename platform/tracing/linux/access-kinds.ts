@@ -1,22 +1,22 @@
-// What calls do with paths: one list, for the table of calls, the recorder and the observation.
+// The kinds of access of a system call to a path, shared by the syscall table, the recorder and the trace builder.
 
-/** What a call does with a path. In the order of `enum access` of ../native/recorder/sight.h. */
+/** In the order of `enum access` of ../../native/linux/recorder/path-table.h. */
 export const ACCESSES = [
   "probe",
-  /** Its contents, through a descriptor. */
+  /** Reads the content through a descriptor. */
   "read",
   "list",
   "run",
-  /** Whatever was there is gone. */
+  /** Replaces the path, whether or not it exists. */
   "replace",
-  /** The same, where there is something. */
+  /** Replaces the content if the path exists. */
   "truncate",
-  /** Only where there is nothing. */
+  /** Succeeds only if the path does not exist. */
   "create",
   "remove",
-  /** What is there stays a part of it. */
+  /** Keeps a part of the content. */
   "modify",
-  /** The same, or it is made. */
+  /** As "modify", or creates the path. */
   "append",
 ] as const;
 

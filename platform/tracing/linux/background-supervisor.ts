@@ -1,22 +1,22 @@
-// What answers for those that a script has left running: rt, started by rt under another name, with the listener.
+// The background supervisor: a separate rt process that answers notifications of processes that outlive the script.
 //
-// Contract: nothing of a user's can be mistaken for this: it counts only in a program that was started by the name that
-// contract/tracing.ts has, with a socket in the place that it names.
+// Invariants:
+// - User arguments cannot start it: it requires the argv[0] of contract/tracing.ts and a socket as the named descriptor.
 import { operations } from "../../processes/posix/process.ts";
 import { receiveDescriptor, socketCalls } from "./fd-passing.ts";
 import { recorderLibrary } from "../../native/linux/library.ts";
 
-export const STAY = "--stay";
+export const BACKGROUND_SWITCH = "--stay";
 
-/** Until nobody is left who could ask. Returns an exit code. */
+/** Answers notifications until the process tree has ended. Returns an exit code. */
 export function superviseBackground(words: readonly string[]): number {
-  const [word, place = ""] = words;
-  const socket = Number(place);
-  if (word !== STAY || !/^\d+$/.test(place) || socket < 3) return refuse();
+  const [option, descriptor = ""] = words;
+  const socket = Number(descriptor);
+  if (option !== BACKGROUND_SWITCH || !/^\d+$/.test(descriptor) || socket < 3) return refuse();
   const received = receiveDescriptor(socket);
   if (!received || received.descriptor < 0) return refuse();
   socketCalls().close(socket);
-  recorderLibrary().answer_only(received.descriptor);
+  recorderLibrary().continue_all_calls(received.descriptor);
   return 0;
 }
 

@@ -1,7 +1,7 @@
-// Formats of programs that the kernel was told of besides its own.
+// Detects program formats that are registered in the kernel in addition to its own (binfmt_misc).
 import { listDirectoryNames } from "../../files/path-state.ts";
 
-/** Programs of these the kernel would start by others, unseen. */
+/** The kernel starts their interpreters without a traced call. */
 export function hasForeignFormats(): boolean {
   return (listDirectoryNames("/proc/sys/fs/binfmt_misc") ?? []).some(
     (name) => !["fregister", "fstatus"].includes(name),

@@ -1,7 +1,7 @@
-// One descriptor handed over a socket, with a byte that says what it is (SCM_RIGHTS).
+// Passes one descriptor and one byte over a Unix socket (SCM_RIGHTS).
 //
-// Surprising: every structure is an ArrayBuffer of its own first. The storage of a small typed array moves when something
-// asks for its buffer, and the kernel would go on with the old place.
+// Non-obvious: every structure has its own ArrayBuffer. The engine may move the storage of a small typed array, and the kernel
+// would use the old address.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import { type Libc, openLibc } from "../../native/posix/libc.ts";
 
@@ -28,7 +28,7 @@ const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
 const MSG_CMSG_CLOEXEC = 0x40000000;
 
-/** Two ends, ours alone. Throws an error with `code` EMFILE. */
+/** Returns two close-on-exec ends. @throws an error with `code` EMFILE */
 export function openSocketPair(): readonly [number, number] {
   const pair = new ArrayBuffer(8);
   if (socketCalls().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ptr(new Uint8Array(pair))) !== 0)
@@ -41,7 +41,7 @@ interface FdMessage {
   readonly header: Uint8Array;
   readonly content: Uint8Array;
   readonly control: ArrayBuffer;
-  /** The collector must not free what a structure points to. */
+  /** Referenced by native structures, so they must not be collected. */
   readonly kept: readonly unknown[];
 }
 
@@ -64,7 +64,7 @@ function makeMessage(hasControl: boolean): FdMessage {
   return { header: new Uint8Array(header), content: text, control, kept: [vectorBytes, rights] };
 }
 
-/** @param descriptor -1 for the byte alone */
+/** @param descriptor -1 to send the byte only */
 export function sendDescriptor(socket: number, byte: number, descriptor: number): boolean {
   const message = makeMessage(descriptor >= 0);
   message.content[0] = byte;
@@ -77,7 +77,7 @@ export function sendDescriptor(socket: number, byte: number, descriptor: number)
   return sent === 1 && message.kept.length > 0;
 }
 
-/** Null when the other end has gone. */
+/** Returns null if the other end is closed. */
 export function receiveDescriptor(socket: number): { byte: number; descriptor: number } | null {
   const message = makeMessage(true);
   const count = Number(socketCalls().recvmsg(socket, ptr(message.header), MSG_CMSG_CLOEXEC));
@@ -87,7 +87,7 @@ export function receiveDescriptor(socket: number): { byte: number; descriptor: n
   return { byte: message.content[0]!, descriptor };
 }
 
-/** @param bytes no more than a socket takes at once */
+/** @param bytes at most a socket buffer */
 export function writeBytes(descriptor: number, bytes: Uint8Array): boolean {
   return Number(socketCalls().write(descriptor, ptr(bytes), bytes.length)) === bytes.length;
 }

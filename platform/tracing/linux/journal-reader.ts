@@ -1,7 +1,8 @@
-// What the recorder (../native/recorder) has written, in its order, told to the observation: what it saw of paths, what calls did
-// with them, and what is no matter of paths alone.
+// Decodes the recorder's journal (../../native/linux/recorder/journal.h) and passes its records to the trace builder.
 //
-// Contract: each path is seen before it is mentioned. Nobody looks at a file in here.
+// Invariants:
+// - A path's state precedes every record that mentions the path.
+// - The reader accesses no file.
 import type { PathState } from "../contract/tracing.ts";
 import { errorCode } from "../../native/posix/libc.ts";
 import { ACCESSES } from "./access-kinds.ts";
@@ -9,11 +10,13 @@ import type { TraceEntry, TraceBuilder } from "./trace-builder.ts";
 import { noteUntraceable } from "./untraceable-calls.ts";
 
 /** `enum record` of journal.h. */
-const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED] = [1, 2, 3, 4, 5, 6];
-/** Bytes of a note, which has no size of its own, and of what stands in front of each other record. */
-const [NOTE_SIZE, HEAD] = [6, 5];
+const [ACCESS_RECORD, STATE_RECORD, NAMES_RECORD, UNTRACEABLE_RECORD, CALL_RECORD, LISTING_RECORD] = [
+  1, 2, 3, 4, 5, 6,
+];
+/** Sizes in bytes: of an access record, and of the head of any other record. */
+const [ACCESS_SIZE, HEAD_SIZE] = [6, 5];
 
-/** Behind `enum access`, `OPENS` and `RENAMES` of recorder.c. */
+/** `enum access`, then `OPENS` and `RENAMES` of syscall-handlers.h. */
 const LABELS: Readonly<Record<number, string>> = {
   ...Object.fromEntries(ACCESSES.entries()),
   20: "open",
@@ -21,68 +24,71 @@ const LABELS: Readonly<Record<number, string>> = {
 };
 
 export class Journal {
-  /** `thread access path` of each call, where they are written. */
+  /** `thread access path` of each call, if they are recorded. */
   readonly calls: string[] = [];
-  readonly #observation: TraceBuilder;
-  /** By their numbers, from 1 on. */
+  readonly #builder: TraceBuilder;
+  /** Indexed by path number, from 1. */
   #entries: TraceEntry[] = [];
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(observation: TraceBuilder) {
-    this.#observation = observation;
+  constructor(builder: TraceBuilder) {
+    this.#builder = builder;
   }
 
-  /** The next step of the script has a journal of its own. */
+  /** Begins the journal of the next script step. */
   begin(): void {
     [this.#entries, this.#rest] = [[], Buffer.alloc(0)];
   }
 
-  /** @param chunk of the journal, which may end within a record. A fault of rt's own is a doubt. */
+  /** @param chunk may end within a record. An internal error becomes an incomplete reason. */
   read(chunk: Buffer): void {
     try {
       const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
       this.#rest = Buffer.from(bytes.subarray(this.#readRecords(bytes)));
     } catch (error) {
-      this.#observation.doubt("supervisor", (error as Error).message);
+      this.#builder.addIncompleteReason("supervisor", (error as Error).message);
     }
   }
 
-  /** Up to where. */
+  /** Returns the offset of the first incomplete record. */
   #readRecords(bytes: Buffer): number {
     for (let at = 0; ;) {
-      if (at + NOTE_SIZE > bytes.length) return at;
-      if (bytes[at] === NOTE) {
-        this.#observation.note(this.#entry(bytes.readUInt32LE(at + 1)), ACCESSES[bytes[at + HEAD]!]!);
-        at += NOTE_SIZE;
+      if (at + ACCESS_SIZE > bytes.length) return at;
+      if (bytes[at] === ACCESS_RECORD) {
+        this.#builder.recordAccess(
+          this.#entry(bytes.readUInt32LE(at + 1)),
+          ACCESSES[bytes[at + HEAD_SIZE]!]!,
+        );
+        at += ACCESS_SIZE;
         continue;
       }
-      const end = at + HEAD + bytes.readUInt32LE(at + 1);
+      const end = at + HEAD_SIZE + bytes.readUInt32LE(at + 1);
       if (end > bytes.length) return at;
-      this.#readRecord(bytes[at]!, new JournalRecordReader(bytes, at + HEAD, end));
+      this.#readRecord(bytes[at]!, new JournalRecordReader(bytes, at + HEAD_SIZE, end));
       at = end;
     }
   }
 
   #readRecord(kind: number, reader: JournalRecordReader): void {
     switch (kind) {
-      case LOOK:
-        return this.#see(reader);
-      case NAMES:
-        return this.#observation.list(
+      case STATE_RECORD:
+        return this.#readState(reader);
+      case NAMES_RECORD:
+        return this.#builder.compareListing(
           this.#entry(reader.word()),
           reader.rest().split("\0").slice(0, -1).sort(),
         );
-      case UNUSUAL:
-        return noteUntraceable(this.#observation, {
+      case UNTRACEABLE_RECORD:
+        return noteUntraceable(this.#builder, {
           kind: reader.word(),
           pid: reader.word(),
           number: reader.word(),
           address: Uint8Array.from(reader.bytes()),
           path: reader.rest(),
         });
-      case LISTED:
-        return this.#observation.noteListing(this.#entry(reader.word()), reader.word());
-      case CALLED_WITH: {
+      case LISTING_RECORD:
+        return this.#builder.noteListing(this.#entry(reader.word()), reader.word());
+      case CALL_RECORD: {
         const label = LABELS[reader.byte()]!;
         this.calls.push(`${reader.word()} ${label} ${reader.rest()}`);
       }
@@ -91,27 +97,27 @@ export class Journal {
 
   #entry(number: number): TraceEntry {
     const entry = this.#entries[number];
-    if (!entry) throw new Error("a path is mentioned that nobody has seen");
+    if (!entry) throw new Error("the journal mentions an unknown path");
     return entry;
   }
 
-  #see(reader: JournalRecordReader): void {
+  #readState(reader: JournalRecordReader): void {
     const number = reader.word();
     const state = readState(reader);
     const path = reader.rest();
     if (path.includes(REPLACEMENT) && !Buffer.from(path).equals(reader.restBytes()))
-      this.#observation.doubt("name", path);
+      this.#builder.addIncompleteReason("name", path);
     const isFirst = this.#entries[number] === undefined;
     this.#entries[number] = isFirst
-      ? this.#observation.seeAgain(path, state)
-      : this.#observation.see(path, state);
+      ? this.#builder.observeInNextStep(path, state)
+      : this.#builder.observe(path, state);
   }
 }
 
-/** What stands for bytes that are no text; a name may have it, too. */
+/** Replaces bytes that are not UTF-8; a file name may contain the character itself. */
 const REPLACEMENT = "\uFFFD";
 
-/** One record. */
+/** Reads the fields of one record. */
 class JournalRecordReader {
   readonly #bytes: Buffer;
   #at: number;
@@ -137,12 +143,12 @@ class JournalRecordReader {
     return this.#bytes.readInt32LE(this.#at - 4);
   }
 
-  /** Of 64 bits. */
+  /** Reads 64 bits. */
   long(): number {
     return (this.word() >>> 0) + this.word() * 2 ** 32;
   }
 
-  /** With their length in front of them; valid until the next chunk. */
+  /** Reads a length and as many bytes, which are valid until the next chunk. */
   bytes(): Buffer {
     const length = this.word();
     this.#at += length;

@@ -1,29 +1,31 @@
-// Runs in the bundler, for syscall-tables.ts: what is told of calls to the kernel and to the recorder, as base64, and which of them are
-// doubts. To make it of the table takes a millisecond, of each start of a script that is followed.
+// Encodes the filter and the recorder's rows at build time, for syscall-tables.ts. At run time it would take 1 ms for each
+// traced script.
 import type { IncompleteReason } from "../contract/tracing.ts";
 import { encodeRows } from "./syscall-rows.ts";
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS } from "./syscalls.ts";
 import { filterProgram } from "./seccomp-filter.ts";
 
 export interface SyscallTables {
-  /** What the kernel calls the architecture. */
+  /** AUDIT_ARCH_ of the architecture. */
   readonly audit: number;
   readonly filter: string;
   readonly rows: string;
-  /** How many there are. */
+  /** Number of rows. */
   readonly rowCount: number;
-  /** By the number of the call, why it is one, and its name. */
-  readonly doubts: Readonly<Record<number, readonly [IncompleteReason, string]>>;
+  /** By syscall number: the reason and the syscall's name. */
+  readonly incompleteReasons: Readonly<Record<number, readonly [IncompleteReason, string]>>;
 }
 
 function encodeTables(architecture: Architecture): SyscallTables {
-  const doubtful = CALLS.filter((call) => call.doubt !== undefined && call[architecture] >= 0);
+  const untraceable = CALLS.filter((call) => call.incompleteReason !== undefined && call[architecture] >= 0);
   return {
     audit: AUDIT_ARCHITECTURES[architecture],
     filter: Buffer.from(filterProgram(architecture)).toString("base64"),
     rows: Buffer.from(encodeRows(architecture).buffer).toString("base64"),
     rowCount: CALLS.length,
-    doubts: Object.fromEntries(doubtful.map((call) => [call[architecture], [call.doubt!, call.name]])),
+    incompleteReasons: Object.fromEntries(
+      untraceable.map((call) => [call[architecture], [call.incompleteReason!, call.name]]),
+    ),
   };
 }
 

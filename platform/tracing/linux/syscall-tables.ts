@@ -1,4 +1,4 @@
-// What the kernel and the recorder are told of calls on this architecture, made of the table (syscalls.ts) in the bundler.
+// The filter and the recorder's rows for this architecture, encoded at build time from the syscall table (syscalls.ts).
 import type { Architecture } from "./syscalls.ts";
 import { makeTables, type SyscallTables } from "./syscall-tables-macro.ts" with { type: "macro" };
 

@@ -1,34 +1,35 @@
-// THE table of Linux' system calls that mention a path, for both architectures. The filter and the recorder get theirs from it
-// (syscall-tables-macro.ts); there is no second list. test/cache/tracing/syscall-table.test.ts compares the numbers with the system's headers.
+// The syscall table: all Linux system calls that mention a path, for both architectures. The filter and the recorder's rows are
+// generated from it (syscall-tables-macro.ts). test/cache/tracing/syscall-table.test.ts compares it with the system's headers.
 //
-// Contract: nothing can be read, written, listed or started without one of these; what cannot be followed is a doubt at
-// once. No need to watch read, write, close, mmap, dup or clone: before them stands an open. `hidden` calls have no
-// effect but that the program takes another way (io_uring would do all of this unseen), `above` is everything newer than
-// this table.
+// Invariants:
+// - A process cannot read, write, list or execute a file without one of these calls. read, write, close, mmap, dup and clone
+//   need no row, because an open precedes them.
+// - A call that cannot be followed has an incomplete reason. `HIDDEN` calls and calls from `FIRST_UNKNOWN` on fail with ENOSYS:
+//   programs have a fallback, and io_uring would bypass the filter.
 import type { IncompleteReason } from "../contract/tracing.ts";
 import type { PathAccess } from "./access-kinds.ts";
 
 export interface PathArgument {
-  /** The argument with the directory's descriptor; without it, the working directory. */
+  /** Argument index of the directory descriptor; undefined for the working directory. */
   readonly directory?: number;
-  /** The argument with the path; without it, the directory itself is meant. */
+  /** Argument index of the path; undefined if the descriptor itself is meant. */
   readonly path?: number;
   readonly access: PathAccess;
-  /** Whether a link at the end is followed: always, never, or by a bit of an argument. */
+  /** Whether a symlink in the last component is followed: always, never, or by a flag. */
   readonly follows: boolean | { readonly argument: number; readonly bit: number; readonly ifSet: boolean };
 }
 
 export interface Syscall {
   readonly name: string;
-  /** -1 where the architecture has none. */
+  /** -1 if the architecture does not have the call. */
   readonly x64: number;
   readonly arm64: number;
   readonly paths?: readonly PathArgument[];
-  /** The flags' place: in an argument, or in memory that one points to. */
+  /** The source of the open flags: an argument, a structure, or a constant. */
   readonly open?: { readonly flags?: number; readonly how?: number; readonly always?: number };
-  readonly doubt?: IncompleteReason;
+  readonly incompleteReason?: IncompleteReason;
   readonly special?: "socket" | "connect" | "bind" | "rename";
-  /** Of a rename, the argument that may say that two paths are exchanged. */
+  /** Argument index of a rename's flags (RENAME_EXCHANGE). */
   readonly flags?: number;
 }
 
@@ -56,8 +57,8 @@ function call(name: string, x64: number, arm64: number, ...paths: PathArgument[]
   return { name, x64, arm64, paths };
 }
 
-function doubt(kind: IncompleteReason, name: string, x64: number, arm64: number): Syscall {
-  return { name, x64, arm64, doubt: kind };
+function incomplete(kind: IncompleteReason, name: string, x64: number, arm64: number): Syscall {
+  return { name, x64, arm64, incompleteReason: kind };
 }
 
 const O_CREAT_WRONLY_TRUNC = 0o1101;
@@ -135,51 +136,51 @@ export const CALLS: readonly Syscall[] = [
   { name: "connect", x64: 42, arm64: 203, special: "connect" },
   { name: "bind", x64: 49, arm64: 200, special: "bind" },
 
-  doubt("mount", "chroot", 161, 51),
-  doubt("mount", "pivot_root", 155, 41),
-  doubt("mount", "mount", 165, 40),
-  doubt("mount", "umount2", 166, 39),
-  doubt("mount", "setns", 308, 268),
-  doubt("mount", "open_tree", 428, 428),
-  doubt("mount", "move_mount", 429, 429),
-  doubt("mount", "fsopen", 430, 430),
-  doubt("mount", "fsmount", 432, 432),
-  doubt("mount", "fspick", 433, 433),
-  doubt("mount", "mount_setattr", 442, 442),
-  doubt("mount", "open_by_handle_at", 304, 265),
-  doubt("mount", "fanotify_mark", 301, 263),
-  doubt("mount", "acct", 163, 89),
-  doubt("mount", "quotactl", 179, 60),
-  doubt("mount", "swapon", 167, 224),
-  doubt("mount", "swapoff", 168, 225),
-  doubt("foreign-call", "uselib", 134, -1),
-  doubt("shared-memory", "pidfd_getfd", 438, 438),
-  doubt("shared-memory", "shmget", 29, 194),
-  doubt("shared-memory", "msgget", 68, 186),
-  doubt("shared-memory", "semget", 64, 190),
-  doubt("shared-memory", "mq_open", 240, 180),
-  doubt("shared-memory", "process_vm_readv", 310, 270),
+  incomplete("mount", "chroot", 161, 51),
+  incomplete("mount", "pivot_root", 155, 41),
+  incomplete("mount", "mount", 165, 40),
+  incomplete("mount", "umount2", 166, 39),
+  incomplete("mount", "setns", 308, 268),
+  incomplete("mount", "open_tree", 428, 428),
+  incomplete("mount", "move_mount", 429, 429),
+  incomplete("mount", "fsopen", 430, 430),
+  incomplete("mount", "fsmount", 432, 432),
+  incomplete("mount", "fspick", 433, 433),
+  incomplete("mount", "mount_setattr", 442, 442),
+  incomplete("mount", "open_by_handle_at", 304, 265),
+  incomplete("mount", "fanotify_mark", 301, 263),
+  incomplete("mount", "acct", 163, 89),
+  incomplete("mount", "quotactl", 179, 60),
+  incomplete("mount", "swapon", 167, 224),
+  incomplete("mount", "swapoff", 168, 225),
+  incomplete("foreign-call", "uselib", 134, -1),
+  incomplete("shared-memory", "pidfd_getfd", 438, 438),
+  incomplete("shared-memory", "shmget", 29, 194),
+  incomplete("shared-memory", "msgget", 68, 186),
+  incomplete("shared-memory", "semget", 64, 190),
+  incomplete("shared-memory", "mq_open", 240, 180),
+  incomplete("shared-memory", "process_vm_readv", 310, 270),
 ];
 
 /**
- * Answered with ENOSYS: programs have another way. The second one gives files to who has not opened them, TypeScript's own
- * compiler asks for it at each start, and only root gets it.
+ * Fail with ENOSYS, because programs have a fallback. fanotify_init gives its caller descriptors of files that it has not opened;
+ * only root may use it, and TypeScript's native compiler calls it at each start.
  */
 export const HIDDEN = [
   { name: "io_uring_setup", x64: 425, arm64: 425 },
   { name: "fanotify_init", x64: 300, arm64: 262 },
 ] as const;
 
-/** The first number that this table knows nothing of; on x64 that also covers the numbers of x32. */
+/** The first number beyond the table; on x64 that includes the numbers of x32. */
 export const FIRST_UNKNOWN = 463;
 
 export type Architecture = "x64" | "arm64";
 
-/** Of `struct seccomp_data`. */
+/** AUDIT_ARCH_ of `struct seccomp_data`. */
 export const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,
 };
 
-/** Of calls about the filter itself. */
+/** Number of the seccomp call itself. */
 export const SECCOMP_CALL: Readonly<Record<Architecture, number>> = { x64: 317, arm64: 277 };

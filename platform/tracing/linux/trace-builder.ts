@@ -1,8 +1,9 @@
-// The record: each path's state before the first call that mentioned it, and what calls did with it, in their order.
+// Builds the trace: each path's state before the first call that mentioned it, and the accesses to it in order.
 //
-// Contract: what the tree has made itself is no input: from the moment on at which it is seen to have changed, what is read of it
-// does not count. That a call was to change something is no proof that it did: the next call that mentions the path looks, and is
-// told here after that. What was only looked at, and mentioned by nobody, is no part of it.
+// Invariants:
+// - An output of the tree is not an input: after the path was seen to change, later reads do not count.
+// - An attempt to change a path is not proof of a change. The state that the next call observes decides.
+// - Paths that were observed but never accessed are not part of the trace.
 import type { IncompleteReason, StatPath, PathState, Trace, TracedPath } from "../contract/tracing.ts";
 import { dirname } from "node:path";
 import { isSame } from "../../files/path-state.ts";
@@ -11,17 +12,17 @@ import type { PathAccess } from "./access-kinds.ts";
 export interface TraceEntry {
   readonly path: string;
   readonly first: PathState;
-  /** As it was seen last. */
-  now: PathState;
-  isMentioned: boolean;
+  /** The last observed state. */
+  current: PathState;
+  isAccessed: boolean;
   isRead: boolean;
   isProbed: boolean;
   isWritten: boolean;
   isChangeObserved: boolean;
-  /** Some call was to make it that may not have been carried out yet when the next one looked. */
+  /** A call tried to create the path, and may not have completed when the next call observed it (race). */
   isAttempted: boolean;
   names?: readonly string[];
-  /** Some call was to change it, whether it did or not. */
+  /** A call tried to change the path. */
   isTouched?: boolean;
   isUnsteady?: boolean;
   unsteadyNames?: string[];
@@ -50,30 +51,30 @@ function endWalk(walk: readonly TraceEntry[]): void {
 
 export class TraceBuilder {
   readonly #entries = new Map<string, TraceEntry>();
-  /** Sockets that the tree has bound itself. */
+  /** Paths of sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
-  /** By the process: the folders that it lists one below the other, from `/` on. */
+  /** By process id: the directories that it lists in descending order, from `/`. */
   readonly #walks = new Map<number, TraceEntry[]>();
-  #doubt: { kind: IncompleteReason; detail: string; isVague: boolean } | undefined;
+  #reason: { kind: IncompleteReason; detail: string; isVague: boolean } | undefined;
 
-  /** The first counts. @param isVague whether a later one of its kind says more */
-  doubt(kind: IncompleteReason, detail: string, isVague = false): void {
-    if (!this.#doubt || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague))
-      this.#doubt = { kind, detail, isVague };
+  /** Only the first reason is kept. @param isVague lets a later reason of the same kind replace it, with more detail */
+  addIncompleteReason(kind: IncompleteReason, detail: string, isVague = false): void {
+    if (!this.#reason || (this.#reason.isVague && kind === this.#reason.kind && !isVague))
+      this.#reason = { kind, detail, isVague };
   }
 
-  /** @param look tells how all of it is in the end; nobody asks where there is a doubt */
-  finish(look: StatPath): Trace {
+  /** @param stat returns the final state of a path; not called if there is an incomplete reason */
+  finish(stat: StatPath): Trace {
     for (const walk of this.#walks.values()) endWalk(walk);
     this.#walks.clear();
-    const entries = [...this.#entries.values()].filter(({ isMentioned }) => isMentioned);
-    if (this.#doubt) {
-      const { kind, detail } = this.#doubt;
-      return { paths: entries, doubt: { kind, detail } };
+    const entries = [...this.#entries.values()].filter(({ isAccessed }) => isAccessed);
+    if (this.#reason) {
+      const { kind, detail } = this.#reason;
+      return { paths: entries, incompleteReason: { kind, detail } };
     }
     const paths: TracedPath[] = [];
     for (const entry of entries) {
-      const last = look(entry.path);
+      const last = stat(entry.path);
       paths.push(
         isSame(last, entry.first)
           ? entry
@@ -83,16 +84,16 @@ export class TraceBuilder {
     return { paths };
   }
 
-  /** How a path was seen last. */
-  readonly lookBack: StatPath = (path) => this.#entries.get(path)!.now;
+  /** Returns the last observed state of a path. */
+  readonly lastState: StatPath = (path) => this.#entries.get(path)!.current;
 
-  /** A program of the tree has found another state there than the recorded one, and the tree has not changed it. */
-  contradict(path: string): void {
+  /** A process of the tree has observed another state than the recorder, and the tree has not changed the path. */
+  markContradicted(path: string): void {
     const entry = this.#entries.get(path);
     if (entry) entry.isUnsteady = true;
   }
 
-  bind(path: string): void {
+  addBoundSocket(path: string): void {
     this.#bound.add(path);
   }
 
@@ -100,49 +101,49 @@ export class TraceBuilder {
     return this.#bound.has(path);
   }
 
-  /** @param path absolute; no component in front of the last is a link */
-  see(path: string, state: PathState): TraceEntry {
+  /** @param path absolute; no component before the last is a symlink */
+  observe(path: string, state: PathState): TraceEntry {
     let entry = this.#entries.get(path);
     if (!entry) {
-      const isNot = {
-        isMentioned: false,
+      const flags = {
+        isAccessed: false,
         isRead: false,
         isProbed: false,
         isWritten: false,
         isChangeObserved: false,
         isAttempted: false,
       };
-      entry = { path, first: state, now: state, ...isNot };
+      entry = { path, first: state, current: state, ...flags };
       this.#entries.set(path, entry);
     }
-    if (entry.isMentioned && !entry.isTouched && !isSame(entry.now, state)) entry.isUnsteady = true;
-    entry.now = state;
+    if (entry.isAccessed && !entry.isTouched && !isSame(entry.current, state)) entry.isUnsteady = true;
+    entry.current = state;
     return entry;
   }
 
-  /** As `see`, for the first time in another step of the script: between two steps the tree changes nothing. */
-  seeAgain(path: string, state: PathState): TraceEntry {
+  /** As `observe`, for the first time in a later script step: the tree changes nothing between two steps. */
+  observeInNextStep(path: string, state: PathState): TraceEntry {
     const entry = this.#entries.get(path);
-    if (entry?.isMentioned && !isSame(entry.now, state)) entry.isUnsteady = true;
-    return this.see(path, state);
+    if (entry?.isAccessed && !isSame(entry.current, state)) entry.isUnsteady = true;
+    return this.observe(path, state);
   }
 
-  /** The names in a directory, sorted. They are compared with those of its first listing. */
-  list(entry: TraceEntry, names: readonly string[]): void {
+  /** Compares a directory listing, sorted, with the first one. */
+  compareListing(entry: TraceEntry, names: readonly string[]): void {
     if (!entry.names) {
       entry.names = names;
       return;
     }
-    const [before, now] = [new Set(entry.names), new Set(names)];
-    for (const name of before.symmetricDifference(now)) {
+    const [before, after] = [new Set(entry.names), new Set(names)];
+    for (const name of before.symmetricDifference(after)) {
       const path = `${entry.path === "/" ? "" : entry.path}/${name.slice(1)}`;
       const child = this.#entries.get(path);
-      const isOwn = child?.isWritten || child?.isChangeObserved || child?.isAttempted;
-      if (!isOwn && !entry.unsteadyNames?.includes(path)) (entry.unsteadyNames ??= []).push(path);
+      const isOutput = child?.isWritten || child?.isChangeObserved || child?.isAttempted;
+      if (!isOutput && !entry.unsteadyNames?.includes(path)) (entry.unsteadyNames ??= []).push(path);
     }
   }
 
-  /** A program reads the names in a directory. A listing takes several calls. */
+  /** Records that a process lists a directory. One listing takes several calls. */
   noteListing(entry: TraceEntry, process: number): void {
     const walk = this.#walks.get(process) ?? [];
     const last = walk.at(-1);
@@ -155,52 +156,52 @@ export class TraceBuilder {
     }
   }
 
-  /** A call is about to do that with what was just seen. */
-  note(entry: TraceEntry, access: PathAccess): void {
-    entry.isMentioned = true;
+  /** Records an access to a path that was just observed. */
+  recordAccess(entry: TraceEntry, access: PathAccess): void {
+    entry.isAccessed = true;
     if (CHANGES.has(access)) entry.isTouched = true;
     if (entry.isWritten && !entry.isChangeObserved) {
-      // Whether it has been.
-      if (isSame(entry.now, entry.first)) entry.isWritten = false;
+      // Whether the path has changed.
+      if (isSame(entry.current, entry.first)) entry.isWritten = false;
       else entry.isChangeObserved = true;
     }
-    const isOwn = entry.isWritten;
-    const isThere = entry.first.kind !== "absent";
+    const isOutput = entry.isWritten;
+    const existed = entry.first.kind !== "absent";
     switch (access) {
       case "probe":
       case "list":
-        if (!isOwn) entry.isProbed = true;
+        if (!isOutput) entry.isProbed = true;
         return;
       case "read":
-        if (isOwn) return;
+        if (isOutput) return;
         entry.isProbed = true;
         if (entry.first.kind !== "directory") entry.isRead = true;
         return;
       case "run":
-        if (!isOwn) entry.isRead = true;
+        if (!isOutput) entry.isRead = true;
         if (entry.first.kind === "file" && (entry.first.mode & SET_ID) !== 0)
-          this.doubt("privileged-program", entry.path);
+          this.addIncompleteReason("privileged-program", entry.path);
         return;
       case "create":
-        if (!isOwn) entry.isProbed = true;
-        if (!isOwn && isThere) return; // it fails
+        if (!isOutput) entry.isProbed = true;
+        if (!isOutput && existed) return; // it fails
         break;
       case "truncate":
       case "remove":
       case "modify":
-        if (!isOwn && !isThere) {
+        if (!isOutput && !existed) {
           entry.isProbed = true;
           return; // it fails
         }
-        if (!isOwn && access === "modify") entry.isRead = true;
+        if (!isOutput && access === "modify") entry.isRead = true;
         break;
       case "append":
-        if (!isOwn && isThere) entry.isRead = true;
+        if (!isOutput && existed) entry.isRead = true;
         break;
       case "replace":
         break;
     }
     entry.isWritten = true;
-    if (!isThere) entry.isAttempted = true;
+    if (!existed) entry.isAttempted = true;
   }
 }

@@ -1,9 +1,8 @@
-// Following a script: a thread that answers the kernel (recorder-thread.ts), a launcher (../native/launcher.c) that becomes the script,
-// and what is made of the thread's journal (trace-builder.ts) while the script goes on.
+// The tracer: starts a launcher (../../native/linux/tracee-launcher.c) that becomes the script, a supervisor thread
+// (recorder-thread.ts), and builds the trace from the thread's journal while the script runs.
 //
-// Surprising: what a script leaves running in the background still has the filter, and every open of it would fail once
-// nobody listens any more. After a moment the listener goes to an rt of its own that only says yes, until the last of
-// them has ended.
+// Non-obvious: background processes keep the filter, and their calls would fail without a supervisor. After a grace period the
+// listener moves to a background supervisor, which continues every call until the last process has exited.
 import type { Trace, Tracer, TracingOperations, TracingOptions } from "../contract/tracing.ts";
 import { TRACED_NAME } from "../contract/tracing.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
@@ -12,36 +11,36 @@ import { operations as trees } from "../../processes/posix/process-tree.ts";
 import { openProgram } from "../../native/linux/memory-program.ts";
 import { statPath } from "../../files/path-state.ts";
 import { openSocketPair, sendDescriptor, writeBytes } from "./fd-passing.ts";
-import { STAY } from "./background-supervisor.ts";
+import { BACKGROUND_SWITCH } from "./background-supervisor.ts";
 import { Journal } from "./journal-reader.ts";
 import { TraceBuilder } from "./trace-builder.ts";
-import { record, type RecorderResult, type RecorderHandle } from "./recorder-thread.ts";
+import { startRecorder, type RecorderResult, type RecorderHandle } from "./recorder-thread.ts";
 import { TABLES } from "./syscall-tables.ts";
 
-/** Milliseconds that a process of the script may end after it. */
-const PATIENCE = 200;
+/** Grace period in milliseconds for processes that outlive the script. */
+const GRACE_PERIOD = 200;
 
 let filter: Uint8Array | undefined;
 
 function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
   filter ??= Uint8Array.fromBase64(TABLES.filter);
-  const wanted = filter;
-  const observation = new TraceBuilder();
-  const journal = new Journal(observation);
+  const filterProgram = filter;
+  const builder = new TraceBuilder();
+  const journal = new Journal(builder);
   let steps = 0;
   let hasSurvivor = false;
 
-  /** Whether it was followed. */
-  async function follow(done: Promise<unknown>, recording: RecorderHandle): Promise<boolean> {
+  /** Returns whether the script was traced. */
+  async function waitForEnd(done: Promise<unknown>, recording: RecorderHandle): Promise<boolean> {
     await done;
-    const { launched, left, isLost } = await endWithin(PATIENCE, recording);
-    if (isLost) observation.doubt("lost", "");
-    if (left !== undefined) {
+    const { launchError, listener, isLost } = await stopAfter(GRACE_PERIOD, recording);
+    if (isLost) builder.addIncompleteReason("lost", "");
+    if (listener !== undefined) {
       hasSurvivor = true;
-      leave(program, left);
+      startBackgroundSupervisor(program, listener);
     }
-    return launched === 0;
+    return launchError === 0;
   }
 
   return {
@@ -50,10 +49,10 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       let recording: RecorderHandle | undefined;
       let child;
       try {
-        writeBytes(ours, wanted);
+        writeBytes(ours, filterProgram);
         steps += 1;
         journal.begin();
-        recording = record(ours, { keepsAll: keepsCalls, onSeen: (chunk) => journal.read(chunk) });
+        recording = startRecorder(ours, { keepsAll: keepsCalls, onChunk: (chunk) => journal.read(chunk) });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({
           ...request,
@@ -63,47 +62,47 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
           descriptors: [theirs],
         });
       } catch (error) {
-        if (recording) void follow(Promise.resolve(), recording);
+        if (recording) void waitForEnd(Promise.resolve(), recording);
         else closeDescriptor(ours);
         throw error;
       } finally {
         closeDescriptor(theirs);
       }
-      const isTraced = follow(child.done, recording);
+      const isTraced = waitForEnd(child.done, recording);
       const exit = child.done;
       return { ...child, isTraced, done: isTraced.then(() => exit) };
     },
     async finish(): Promise<Trace> {
-      // The thread looks at all that it has seen once more, which is nothing of an earlier step.
-      const trace = observation.finish(steps === 1 ? observation.lookBack : statPath);
+      // The thread observes the paths of the last step again when the tree has ended, but not those of earlier steps.
+      const trace = builder.finish(steps === 1 ? builder.lastState : statPath);
       return {
         ...trace,
-        ...(hasSurvivor && { doubt: { kind: "survivor", detail: "" } }),
+        ...(hasSurvivor && { incompleteReason: { kind: "survivor", detail: "" } }),
         ...(keepsCalls && { calls: journal.calls }),
       };
     },
   };
 }
 
-/** Whoever is left after so many milliseconds is not waited for. */
-async function endWithin(patience: number, recording: RecorderHandle): Promise<RecorderResult> {
-  const timer = setTimeout(recording.stop, patience);
+/** Stops the thread after a timeout. */
+async function stopAfter(timeoutMs: number, recording: RecorderHandle): Promise<RecorderResult> {
+  const timer = setTimeout(recording.stop, timeoutMs);
   try {
-    return await recording.over;
+    return await recording.result;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Hands the listener to a process that outlives this one. */
-function leave(program: string, listener: number): void {
+/** Passes the listener to a background supervisor, which outlives this process. */
+function startBackgroundSupervisor(program: string, listener: number): void {
   const [ours, theirs] = openSocketPair();
-  const places = Array.from({ length: theirs - 2 }, (_, index) => (index + 3 === theirs ? theirs : "ignore"));
-  Bun.spawn([program, STAY, String(theirs)], {
+  const stdio = Array.from({ length: theirs - 2 }, (_, index) => (index + 3 === theirs ? theirs : "ignore"));
+  Bun.spawn([program, BACKGROUND_SWITCH, String(theirs)], {
     argv0: TRACED_NAME,
     cwd: "/",
     env: host.originalEnvironment(),
-    stdio: ["ignore", "ignore", "ignore", ...(places as "ignore"[])],
+    stdio: ["ignore", "ignore", "ignore", ...(stdio as "ignore"[])],
     detached: true,
   }).unref();
   sendDescriptor(ours, 0, listener);

@@ -1,111 +1,111 @@
-// Calls that are no matter of paths alone: what each of them is a doubt about, if it is one.
+// Maps calls that are not only about paths to incomplete reasons.
 import { hasForeignFormats } from "./binfmt-misc.ts";
 import type { TraceBuilder } from "./trace-builder.ts";
 import { TABLES } from "./syscall-tables.ts";
 
-/** In the order of `enum unusual` of ../native/recorder/recorder.c. */
+/** In the order of `enum untraceable` of ../../native/linux/recorder/syscall-handlers.h. */
 const KINDS = [
-  /** Of another architecture. */
+  /** A call of another architecture. */
   "foreign",
-  /** One that the table says all about, or knows nothing of. */
+  /** A call whose row has an incomplete reason, or without a row. */
   "called",
   /** The memory of the process cannot be read. */
   "denied",
-  /** A program was started by its descriptor. */
+  /** A program was executed by its descriptor. */
   "no-path",
-  /** Paths were to begin somewhere else. */
+  /** Path resolution has another root (RESOLVE_IN_ROOT). */
   "in-root",
   "exchanged",
-  /** The kernel does not know the format of the program at `path` by itself. */
+  /** The kernel does not know the format of the program at `path`. */
   "format",
   "socket",
-  /** A socket that may send to any address without having connected. */
+  /** A datagram socket: it may send to any address without connect. */
   "datagrams",
   "connect",
   "bind",
-  /** Of a path it is told otherwise by who has called than by who has looked. */
+  /** The tracee has observed another state of the path than the recorder. */
   "contradicted",
 ] as const;
 
-export interface UnusualCall {
-  /** A place in the list above. */
+export interface UntraceableCall {
+  /** Index into KINDS. */
   readonly kind: number;
-  /** Of the thread. */
+  /** Thread id. */
   readonly pid: number;
   readonly number: number;
-  /** Of a socket; empty where it cannot be read. */
+  /** Socket address; empty if it cannot be read. */
   readonly address: Uint8Array;
-  /** What it is about: of a socket without one, the program that calls. */
+  /** The path, or the calling program for a network socket. */
   readonly path: string;
 }
 
 const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** Asked by libc for users and hosts, of which it then knows no more than the files say. */
-const NAME_SERVICE = ["/var/run/nscd/socket", "/run/nscd/socket"];
+/** libc's name service cache. Without it libc reads the same files itself. */
+const NAME_SERVICE_SOCKETS = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
-export function noteUntraceable(observation: TraceBuilder, call: UnusualCall): void {
+export function noteUntraceable(builder: TraceBuilder, call: UntraceableCall): void {
   const { pid, number, path } = call;
   switch (KINDS[call.kind]) {
     case "foreign":
-      return observation.doubt("foreign-call", "");
+      return builder.addIncompleteReason("foreign-call", "");
     case "called": {
-      const [doubt, name] = TABLES.doubts[number] ?? ["foreign-call", String(number)];
-      return observation.doubt(doubt, name);
+      const [reason, name] = TABLES.incompleteReasons[number] ?? ["foreign-call", String(number)];
+      return builder.addIncompleteReason(reason, name);
     }
     case "denied":
-      return observation.doubt("memory", `process ${pid}`);
+      return builder.addIncompleteReason("memory", `process ${pid}`);
     case "no-path":
-      return observation.doubt("descriptor-program", `process ${pid}`);
+      return builder.addIncompleteReason("descriptor-program", `process ${pid}`);
     case "in-root":
-      return observation.doubt("mount", "openat2");
+      return builder.addIncompleteReason("mount", "openat2");
     case "exchanged":
-      return observation.doubt("moved", path);
+      return builder.addIncompleteReason("moved", path);
     case "format":
-      return hasForeignFormats() ? observation.doubt("unknown-format", path) : undefined;
+      return hasForeignFormats() ? builder.addIncompleteReason("unknown-format", path) : undefined;
     case "socket":
-      return observation.doubt("socket", "");
+      return builder.addIncompleteReason("socket", "");
     case "datagrams":
-      return observation.doubt("network", `${programOf(call)}, datagrams`, true);
+      return builder.addIncompleteReason("network", `${programOf(call)}, datagrams`, true);
     case "connect":
-      return noteConnection(observation, call);
+      return noteConnection(builder, call);
     case "bind":
-      return familyOf(call) === AF_UNIX ? observation.bind(nameOf(call)) : undefined;
+      return familyOf(call) === AF_UNIX ? builder.addBoundSocket(nameOf(call)) : undefined;
     case "contradicted":
-      return observation.contradict(path);
+      return builder.markContradicted(path);
     default:
-      throw new Error("the journal has a record that nobody knows");
+      throw new Error("the journal contains an unknown record");
   }
 }
 
-function noteConnection(observation: TraceBuilder, call: UnusualCall): void {
+function noteConnection(builder: TraceBuilder, call: UntraceableCall): void {
   const family = familyOf(call);
   if (family === AF_UNIX || family === undefined) {
     const name = family === undefined ? "" : nameOf(call);
-    if (!NAME_SERVICE.includes(name) && !observation.isBound(name))
-      observation.doubt("socket", name.replace("\0", "@"));
+    if (!NAME_SERVICE_SOCKETS.includes(name) && !builder.isBound(name))
+      builder.addIncompleteReason("socket", name.replace("\0", "@"));
     return;
   }
   const address = addressIn(call.address);
-  // Whoever looks up a name connects to port 0 of each of its addresses, to choose one.
-  observation.doubt("network", `${programOf(call)}, ${address}`, address.endsWith(":0"));
+  // To sort the addresses of a host name, libc connects to port 0 of each.
+  builder.addIncompleteReason("network", `${programOf(call)}, ${address}`, address.endsWith(":0"));
 }
 
-function familyOf({ address }: UnusualCall): number | undefined {
+function familyOf({ address }: UntraceableCall): number | undefined {
   return address.length === 0 ? undefined : address[0]! | (address[1]! << 8);
 }
 
-/** Of a socket of this machine; one without a file has a name that begins with NUL. */
-function nameOf({ address, path }: UnusualCall): string {
+/** Returns the name of a Unix socket. An abstract name begins with NUL. */
+function nameOf({ address, path }: UntraceableCall): string {
   return address[2] === 0 ? new TextDecoder().decode(address.subarray(2)) : path;
 }
 
-function programOf({ path, pid }: UnusualCall): string {
+function programOf({ path, pid }: UntraceableCall): string {
   return path === "" ? `process ${pid}` : path.replace(/^.*\//, "");
 }
 
-/** As people write it. */
+/** Returns `address:port`. */
 function addressIn(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const family = view.getUint16(0, true);

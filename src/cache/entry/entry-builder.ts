@@ -38,8 +38,11 @@ export interface EntryDraft {
 }
 
 /** Throws Unkept. */
-export async function buildEntry({ paths, doubt }: Trace, declared: ProjectView): Promise<EntryDraft> {
-  if (doubt) throw new NotCacheableError(doubt.kind, doubt.detail);
+export async function buildEntry(
+  { paths, incompleteReason }: Trace,
+  declared: ProjectView,
+): Promise<EntryDraft> {
+  if (incompleteReason) throw new NotCacheableError(incompleteReason.kind, incompleteReason.detail);
   const listed = await listDeclaredOutputs(declared);
   const sources = await findSources(paths, listed, declared);
   const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);

@@ -113,7 +113,7 @@ export class StatFingerprinter {
   /** @param begin of the run, in milliseconds since 1970 */
   constructor(begin: number) {
     this.#before = begin - TIMESTAMP_GRANULARITY;
-    this.#reader = stamps?.openStamps(this.#path);
+    this.#reader = stamps?.openFingerprints(this.#path);
   }
 
   /** Null where one of these is not as it was seen, or nobody can be sure that it is. */
@@ -176,7 +176,7 @@ export class StatFingerprinter {
   }
 
   #isSettled(fingerprint: Uint32Array): boolean {
-    return stamps!.changeOf(fingerprint) < this.#before;
+    return stamps!.changeTimeOf(fingerprint) < this.#before;
   }
 
   #take(path: string, follows: boolean): Uint32Array | undefined {

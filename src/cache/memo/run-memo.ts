@@ -153,7 +153,7 @@ export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<A
   if (shape !== FORMAT_VERSION) return undefined;
   const paths = new Uint8Array(new ArrayBuffer(pathBytes));
   paths.set(body.subarray(HEADER_SIZE + rowBytes, HEADER_SIZE + rowBytes + pathBytes));
-  const reader = stamps?.openStamps(paths);
+  const reader = stamps?.openFingerprints(paths);
   if (!reader) return undefined;
   const text = JSON.parse(body.toString("utf8", HEADER_SIZE + rowBytes + pathBytes)) as MemoText<All, Part>;
   return new RunMemo(text, wordsOf(body.subarray(HEADER_SIZE, HEADER_SIZE + rowBytes)), paths, reader);

@@ -32,7 +32,7 @@ export class ConcurrentRunDetector {
     const own = `${scriptHash}-${crypto.randomUUID()}`;
     this.#path = join(directory, own);
     try {
-      this.#lock = fileLocks.holdFile(this.#path, draft);
+      this.#lock = fileLocks.lockFile(this.#path, draft);
       for (const other of sweep(directory, scriptHash)) {
         if (other === own) continue;
         this.#isConcurrent = true;
@@ -65,7 +65,7 @@ export class ConcurrentRunDetector {
 
 /** Those who are there; what others have left goes. @param place all by default */
 export function sweep(directory: string, scriptHash = ""): string[] {
-  const isThere = (name: string) => fileLocks.isHeld(join(directory, name));
+  const isThere = (name: string) => fileLocks.isLocked(join(directory, name));
   const names = readdirSync(directory).filter((name) => name.startsWith(scriptHash));
   return names.filter((name) => {
     // A mark goes by whose it is, looked at now: that may have come after the rest was listed.

@@ -27,7 +27,8 @@ export async function verify(
   isMachinePath: IsMachinePath,
 ): Promise<string[]> {
   try {
-    if (trace.doubt) throw new NotCacheableError(trace.doubt.kind, trace.doubt.detail);
+    if (trace.incompleteReason)
+      throw new NotCacheableError(trace.incompleteReason.kind, trace.incompleteReason.detail);
     return describeUndeclared(script, await findUndeclared(trace, rule, project, isMachinePath));
   } catch (error) {
     if (!(error instanceof NotCacheableError)) throw error;

@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - The history is optional: if it cannot be read or written, or is invalid, it counts as empty.
-import { openOwnFiles } from "../../../platform/files/state-directory.ts";
+import { openStateFiles } from "../../../platform/files/state-directory.ts";
 
 const MAX_PICKS = 50;
 
@@ -16,7 +16,7 @@ export interface Picked {
 
 export function readHistory(root: string): Picked[] {
   try {
-    const list = JSON.parse(openOwnFiles("picked")?.read(fileOf(root)) ?? "[]") as unknown;
+    const list = JSON.parse(openStateFiles("picked")?.read(fileOf(root)) ?? "[]") as unknown;
     return Array.isArray(list) ? list.filter(isPicked).slice(0, MAX_PICKS) : [];
   } catch {
     return [];
@@ -28,7 +28,7 @@ export function remember(root: string, picked: Picked): void {
     (each) => each.directory !== picked.directory || each.scriptName !== picked.scriptName,
   );
   try {
-    openOwnFiles("picked")?.write(fileOf(root), JSON.stringify([picked, ...others].slice(0, MAX_PICKS)));
+    openStateFiles("picked")?.write(fileOf(root), JSON.stringify([picked, ...others].slice(0, MAX_PICKS)));
   } catch {
     // The directory is read-only or the disk is full: this pick is not stored.
   }

@@ -48,14 +48,15 @@ export async function startRedacted(
   early?: PreparedTerminal,
 ): Promise<ExitStatus | string> {
   refuseShort(secrets);
-  const stage = early ?? terminals.openStage(places, command.descriptors ?? host.inheritedDescriptors());
+  const stage =
+    early ?? terminals.prepareTerminal(places, command.descriptors ?? host.inheritedDescriptors());
   if (typeof stage === "string") return stage;
   let isOver = false;
   let isIncomplete = false;
   const passage = way === "pipes" ? openSignalForwarder() : undefined;
   // Nobody is left to be told but rt, which may be waiting for a reader.
   const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
-  const heard = host.heeded(ENDING);
+  const heard = host.handledSignals(ENDING);
   for (const signal of heard) process.on(signal, hear);
   const openStream = (opened: Redaction, descriptor: 1 | 2): Stream => {
     const queue = new OutputQueue();
@@ -91,7 +92,7 @@ export async function startRedacted(
     if (typeof attended === "string") return attended;
     passage?.leadTo(attended);
     const { code, signal } = await attended.done;
-    const [received] = await Promise.all([passage?.close(), next === "replacement" && trees.leaveNothing()]);
+    const [received] = await Promise.all([passage?.close(), next === "replacement" && trees.prepareExec()]);
     if (signal) return { signal: signal as NodeJS.Signals };
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;

@@ -40,7 +40,7 @@ export function openSignalForwarder(): SignalForwarder {
   let child: Child | undefined;
   let received: Forwarded | undefined;
   let isUnderWay = false;
-  const signals = host.heeded(HEEDED);
+  const signals = host.handledSignals(HEEDED);
   const listeners = signals.map((signal) => {
     const hear = () => {
       const isFromTerminal =
@@ -63,7 +63,7 @@ export function openSignalForwarder(): SignalForwarder {
       void turnLoop().then(() => (isUnderWay = true));
     },
     async close() {
-      host.stopHeeding(signals);
+      host.restoreDefaultActions(signals);
       await turnLoop();
       for (const remove of listeners) remove();
       return received;

@@ -53,6 +53,6 @@ export function planAttendance(isRedacted: boolean): StdioStrategy {
  */
 export function openEarly(descriptors: readonly number[]): PreparedTerminal | undefined {
   const way = planAttendance(true);
-  const stage = way.way === "terminal" ? terminals.openStage(way.places, descriptors) : undefined;
+  const stage = way.way === "terminal" ? terminals.prepareTerminal(way.places, descriptors) : undefined;
   return typeof stage === "string" ? undefined : stage;
 }

@@ -42,7 +42,7 @@ export async function waitForStep(
   });
   passage.leadTo(child);
   const { code, signal } = await child.done;
-  const [received] = await Promise.all([passage.close(), next === "replacement" && trees.leaveNothing()]);
+  const [received] = await Promise.all([passage.close(), next === "replacement" && trees.prepareExec()]);
   if (signal) return { signal: signal as NodeJS.Signals };
   return received && code === 0 && next !== "end" ? { signal: received } : code;
 }

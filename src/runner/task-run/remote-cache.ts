@@ -7,7 +7,7 @@
 //   run as well.
 // - Without that, scripts run as if nothing were shared, and a warning says why: it is never an error.
 import { host } from "../../../platform/processes/process.ts";
-import { dropEnvironmentFiles } from "../../../platform/processes/dotenv-reset.ts";
+import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { type OpenBackend, RemoteCache } from "../../cache/remote/remote-cache.ts";
 import { TurboBackend } from "../../cache/remote/turbo-backend.ts";
 import type { Config } from "../../config/rtfig.ts";
@@ -57,7 +57,7 @@ async function open(
   directory: string,
 ): Promise<RemoteCache | readonly string[]> {
   // The engine asks process.env for a proxy at each request, and a project's files have no say in where a token goes.
-  dropEnvironmentFiles();
+  resetEnvironment();
   const { signatureKey } = settings;
   const names = variablesOf(settings);
   try {

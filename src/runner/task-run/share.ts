@@ -3,7 +3,7 @@
 // Contract: the password comes from the address, RT_SHARE_PASSWORD or [secrets], whichever has it first, and goes to that
 // server alone. A project's .env has no say in any of it.
 import { basename } from "node:path";
-import { dropEnvironmentFiles } from "../../../platform/processes/dotenv-reset.ts";
+import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { whyRuleFails } from "../../cache/cache.ts";
 import type { Config } from "../../config/rtfig.ts";
@@ -30,7 +30,7 @@ export async function openCoordinator(
   directory: string,
 ): Promise<RunCoordinator> {
   // The engine asks process.env for certificates, and a project's files have no say in whom a password goes to.
-  dropEnvironmentFiles();
+  resetEnvironment();
   const { url, user } = server;
   const password =
     server.password ??

@@ -35,7 +35,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
     if (!child) event.resolve(signal);
     else if (signal !== "SIGINT" || !host.isTerminal(0)) trees.signalTrees([child], signal);
   };
-  for (const signal of host.heeded(SIGNALS)) process.on(signal, onSignal);
+  for (const signal of host.handledSignals(SIGNALS)) process.on(signal, onSignal);
   const directory = parentDirectory(entry) ?? "/";
   const onRename = (path: string) => {
     if (path === entry) replaced = performance.now();

@@ -84,7 +84,7 @@ async function watchPlans(
     stop ??= signal;
     wake();
   };
-  const signals = host.heeded(SIGNALS);
+  const signals = host.handledSignals(SIGNALS);
   for (const signal of signals) process.on(signal, onSignal);
   const clear = async () => void (watch.clearsScreen && (await clearScreen()));
   trees.adoptOrphans();

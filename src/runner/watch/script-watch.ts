@@ -75,7 +75,7 @@ export async function watchRun(
     stop ??= signal;
     wake();
   };
-  const signals = host.heeded(SIGNALS);
+  const signals = host.handledSignals(SIGNALS);
   for (const signal of signals) process.on(signal, onSignal);
   trees.adoptOrphans();
   notes.printScope(changes.watcher);

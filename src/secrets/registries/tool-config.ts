@@ -11,7 +11,7 @@
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
 import type { EphemeralFile } from "../../../platform/files/contract/ephemeral-file.ts";
-import { handing } from "../../../platform/files/ephemeral-file.ts";
+import { ephemeralFiles } from "../../../platform/files/ephemeral-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
@@ -45,7 +45,7 @@ export async function configWithTokens(
   const uses = findRegistryUses(content, readNpmrcs(root));
   const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
   if (wanted.length === 0) return undefined;
-  if (!handing.canHandText()) {
+  if (!ephemeralFiles.supportsEphemeralFiles()) {
     const names = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))].map(({ name }) => name);
     reportLine(
       `warning: ${names.join(", ")}: on this system, rt ${tool} has them from the environment alone`,
@@ -62,7 +62,7 @@ export async function configWithTokens(
     const filled = fillRegistries(content, wanted, new Map([...inherited(wanted), ...texts]));
     const bytes = new TextEncoder().encode(JSON.stringify(filled));
     try {
-      return handing.handText(bytes);
+      return ephemeralFiles.createEphemeralFile(bytes);
     } finally {
       bytes.fill(0);
     }

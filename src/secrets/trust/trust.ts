@@ -9,7 +9,7 @@
 // Surprising: who has allowed the whole has allowed it without its registries too. Scripts need no more than that, so that an
 // .npmrc of the user's own that has changed is another question to `rt install`, and none to `rt run`.
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
-import type { OwnFiles } from "../../../platform/files/state-directory.ts";
+import type { StateFiles } from "../../../platform/files/state-directory.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
 import { UserError } from "../../user-error.ts";
@@ -209,7 +209,7 @@ function remember(mapping: Mapping): void {
   const names = new Set([...secrets.keys(), ...servers.flatMap((each) => each.names)]);
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
-  const files = openOwnFiles("trust");
+  const files = openStateFiles("trust");
   if (!files) throw new UserError("There is no place to remember what is allowed: HOME is not set", hint);
   try {
     const project = projectOf(mapping);
@@ -224,16 +224,16 @@ function remember(mapping: Mapping): void {
 }
 
 /** Not imported before: who says it by the variable, as a CI server does, needs no file. */
-function openOwnFiles(kind: string): OwnFiles | undefined {
+function openStateFiles(kind: string): StateFiles | undefined {
   return (
     require("../../../platform/files/state-directory.ts") as typeof import("../../../platform/files/state-directory.ts")
-  ).openOwnFiles(kind);
+  ).openStateFiles(kind);
 }
 
 const HASH = /^[0-9a-f]{64}$/;
 
 function readAllowance(hash: string): TrustRecord | undefined {
-  const text = openOwnFiles("trust")?.read(hash);
+  const text = openStateFiles("trust")?.read(hash);
   try {
     const { folder, names, scripts, project } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
     if (typeof folder === "string" && Array.isArray(names))
@@ -248,10 +248,10 @@ function readAllowance(hash: string): TrustRecord | undefined {
 }
 
 export function listAllowances(): TrustRecord[] {
-  const names = openOwnFiles("trust")?.list() ?? [];
+  const names = openStateFiles("trust")?.list() ?? [];
   return names.filter((name) => HASH.test(name)).flatMap((hash) => readAllowance(hash) ?? []);
 }
 
 export function removeAllowance({ hash }: TrustRecord): void {
-  openOwnFiles("trust")?.remove(hash);
+  openStateFiles("trust")?.remove(hash);
 }

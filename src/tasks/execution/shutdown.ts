@@ -40,7 +40,7 @@ export class Shutdown {
 
   constructor(options: ShutdownOptions) {
     this.#options = options;
-    for (const signal of host.heeded(FORWARDED)) {
+    for (const signal of host.handledSignals(FORWARDED)) {
       const listener = () => this.#interrupt(signal);
       process.on(signal, listener);
       this.#removers.push(() => process.off(signal, listener));
@@ -79,7 +79,7 @@ export class Shutdown {
    * TERM.
    */
   #endBackgroundProcesses(signal: StopSignal): void {
-    const survivors = trees.findLeft(
+    const survivors = trees.findSurvivingChildren(
       this.#options.survivors().filter((child) => !this.#stopped.includes(child)),
     );
     if (survivors.length === 0) return;

@@ -171,7 +171,7 @@ export class Steps {
     this.#options.watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
-    if (!this.#options.watched) this.#withSurvivors.push(...trees.findLeft([child]));
+    if (!this.#options.watched) this.#withSurvivors.push(...trees.findSurvivingChildren([child]));
     await redacted?.end();
     return exit;
   }

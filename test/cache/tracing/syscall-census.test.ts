@@ -24,7 +24,7 @@ test("the table has every call with a path", () => {
 const FOLLOWED = CALLS.filter(
   ({ paths, name }) => paths?.some(({ path }) => path !== undefined) && name !== "execve",
 );
-const DOUBTS = CALLS.filter(({ doubt }) => doubt !== undefined);
+const DOUBTS = CALLS.filter(({ incompleteReason }) => incompleteReason !== undefined);
 
 /** C that calls each with a path of its own where the table has one, and with nothing elsewhere. */
 function callAll(): string {

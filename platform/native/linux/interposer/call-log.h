@@ -1,48 +1,48 @@
-// What a interposer tells the recorder: calls that it has made for its program, in memory that both have.
+// Layout of the call log: shared memory in which an interposer logs the calls that it has made for its program.
 //
-// Contract: a place in the log is taken by counting up, by whatever thread, and filled before the call is made (`ASKED`) and
-// after it (`ANSWERED`). Nothing in it is believed for more than what a program says of itself: lengths and numbers are checked by
-// who reads them, and the file cannot be made smaller under the reader.
+// Invariants:
+// - A thread takes a slot by an atomic increment, fills it before the call (`STARTED`) and completes it after (`FINISHED`).
+// - The reader trusts no value: it checks lengths and numbers, and the file is sealed against shrinking.
 #pragma once
 #include "../syscalls.h"
 
 /**
- * Where the instruction stands that makes a interposer's calls: the filter lets through what is called from there. As in
- * ../../tracing/filter.ts. Neither programs nor the kernel's own choice come so low; below 2^38 for arm64's smallest kernels.
+ * Address of the trampoline, the one `syscall; ret` that the filter exempts (../../../tracing/linux/seccomp-filter.ts). Neither
+ * programs nor the kernel use such low addresses; it is below 2^38 for arm64's smallest address space.
  */
 static const unsigned long TRAMPOLINE = 0x2052540000;
 
-/** What the loader finds in /etc/ld.so.preload, and what the library opens then. The kernel knows of neither. */
+/** The content of /etc/ld.so.preload, and the log that the library opens. Neither exists in the file system. */
 #define INTERPOSER_NAME "/rt-interposer.so"
 #define LOG_NAME "/rt-interposer.log"
 
-enum told_state { EMPTY, ASKED, ANSWERED };
-enum told_call { TOLD_OPEN, TOLD_STAT, TOLD_ACCESS };
+enum call_state { EMPTY, STARTED, FINISHED };
+enum logged_kind { LOGGED_OPEN, LOGGED_STAT, LOGGED_ACCESS };
 
-/** Bytes of a path with its NUL. Longer ones are asked for. */
-enum { LONGEST_TOLD = 208, MOST_TOLD = 1 << 16 };
+/** In bytes with the NUL. Calls with longer paths are notified. */
+enum { MAX_LOGGED_PATH = 208, MAX_LOGGED_CALLS = 1 << 16 };
 
 struct logged_call {
   unsigned state, call, flags;
   int thread;
-  /** 0 where there is such a path. */
+  /** 0 if the path exists. */
   int error;
-  /** As `st_mode` has it; 0 where no more is known than that it is there. */
+  /** `st_mode`; 0 if only the existence is known. */
   unsigned mode;
   unsigned long inode, size;
-  /** Nanoseconds. */
+  /** ctime in nanoseconds. */
   long changed;
-  char path[LONGEST_TOLD];
+  char path[MAX_LOGGED_PATH];
 };
 
 struct log {
   unsigned count;
-  /** Of the largest page. */
-  struct logged_call logged_call[MOST_TOLD] __attribute__((aligned(1 << 16)));
+  /** Aligned to the largest page size. */
+  struct logged_call calls[MAX_LOGGED_CALLS] __attribute__((aligned(1 << 16)));
 };
 
-/** The calls that are answered at once, of all those made. So the recorder is never far behind. */
-enum { ASKS_EVERY = 256 };
+/** Every 256th call is also notified, so that the recorder never falls far behind. */
+enum { NOTIFY_EVERY = 256 };
 
-/** Milliseconds in which a file may change without another stamp. */
+/** Timestamp granularity in milliseconds. */
 enum { STAMP = 12 };

@@ -1,47 +1,47 @@
-// Memory of the recorder's own, in large pieces, which is given back as a whole: what it has seen is needed to the end.
+// Arena allocator of the recorder: allocates from large chunks and frees them together, because traced paths live to the end.
 #pragma once
 #include "../syscalls.h"
 #include <sys/mman.h>
 
-struct piece {
-  struct piece *before;
+struct chunk {
+  struct chunk *before;
   size_t size;
 };
 
-struct memory {
-  struct piece *last;
+struct arena {
+  struct chunk *last;
   size_t used;
 };
 
-enum { PIECE = 1 << 20 };
+enum { CHUNK_SIZE = 1 << 20 };
 
-/** Zeroed; NULL where there is none. */
+/** Returns zeroed memory, or NULL if none is available. */
 static void *map(size_t size) {
   long place = CALL(mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   return place < 0 && place > -4096 ? NULL : (void *)place;
 }
 
-/** NULL where there is none. */
-static void *take(struct memory *memory, size_t size) {
+/** Returns NULL if no memory is available. */
+static void *allocate(struct arena *arena, size_t size) {
   size = (size + 7) & ~7UL;
-  if (!memory->last || memory->used + size > memory->last->size) {
-    size_t whole = size + sizeof(struct piece) > PIECE ? size + sizeof(struct piece) : PIECE;
-    struct piece *piece = map(whole);
-    if (!piece) return NULL;
-    piece->before = memory->last;
-    piece->size = whole;
-    memory->last = piece;
-    memory->used = sizeof *piece;
+  if (!arena->last || arena->used + size > arena->last->size) {
+    size_t whole = size + sizeof(struct chunk) > CHUNK_SIZE ? size + sizeof(struct chunk) : CHUNK_SIZE;
+    struct chunk *chunk = map(whole);
+    if (!chunk) return NULL;
+    chunk->before = arena->last;
+    chunk->size = whole;
+    arena->last = chunk;
+    arena->used = sizeof *chunk;
   }
-  void *place = (char *)memory->last + memory->used;
-  memory->used += size;
+  void *place = (char *)arena->last + arena->used;
+  arena->used += size;
   return place;
 }
 
-static void give_back(struct memory *memory) {
-  for (struct piece *piece = memory->last; piece;) {
-    struct piece *before = piece->before;
-    CALL(munmap, piece, piece->size, 0, 0, 0);
-    piece = before;
+static void free_arena(struct arena *arena) {
+  for (struct chunk *chunk = arena->last; chunk;) {
+    struct chunk *before = chunk->before;
+    CALL(munmap, chunk, chunk->size, 0, 0, 0);
+    chunk = before;
   }
 }

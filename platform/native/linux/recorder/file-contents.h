@@ -1,10 +1,10 @@
-// What is in directories and at the beginning of programs: names, the interpreter of a #! line, and the loader that an ELF header
-// names, which the kernel opens by itself.
+// Reads directory listings and the first bytes of programs: the `#!` interpreter, and the loader that an ELF header names.
+// The kernel opens both without a system call of the tracee.
 #pragma once
 #include "path-resolution.h"
 #include <linux/elf.h>
 
-/** As the kernel gives it. */
+/** `struct linux_dirent64`. */
 struct listed {
   unsigned long inode, offset;
   unsigned short size;
@@ -22,9 +22,9 @@ static char letter_of(struct path_table *path_table, const char *directory, size
   if (listed->type == IS_DIRECTORY) return DIRECTORY;
   if (listed->type == IS_FILE) return FILE_;
   if (listed->type == IS_LINK) return LINK_;
-  char path[LONGEST];
+  char path[MAX_PATH];
   size_t name_length = length_of(listed->name);
-  if (listed->type != UNKNOWN || length + name_length + 2 > LONGEST) return OTHER;
+  if (listed->type != UNKNOWN || length + name_length + 2 > MAX_PATH) return OTHER;
   memcpy(path, directory, length);
   path[length] = '/';
   memcpy(path + length + 1, listed->name, name_length + 1);
@@ -35,7 +35,7 @@ static char letter_of(struct path_table *path_table, const char *directory, size
 static int add_name(struct names *names, char letter, const char *name) {
   size_t size = length_of(name) + 2;
   if (names->used + size > names->capacity) {
-    size_t capacity = names->capacity ? names->capacity * 2 : LISTED_AT_ONCE;
+    size_t capacity = names->capacity ? names->capacity * 2 : LISTING_SIZE;
     char *bytes = map(capacity);
     if (!bytes) return 0;
     if (names->bytes) {
@@ -51,12 +51,12 @@ static int add_name(struct names *names, char letter, const char *name) {
   return 1;
 }
 
-static void forget(struct names *names) {
+static void free_names(struct names *names) {
   if (names->bytes) CALL(munmap, names->bytes, names->capacity, 0, 0, 0);
 }
 
-/** A letter for the kind and the name, each with a NUL behind it; nothing of what cannot be listed. */
-static void list(struct path_table *path_table, struct text directory, struct names *names) {
+/** Appends, for each name, a kind letter and the name with its NUL. Appends nothing if the directory cannot be listed. */
+static void list_names(struct path_table *path_table, struct text directory, struct names *names) {
   long descriptor = CALL(openat, AT_FDCWD, directory.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
   if (descriptor < 0) return;
   long count;
@@ -65,7 +65,7 @@ static void list(struct path_table *path_table, struct text directory, struct na
       const struct listed *listed = (const struct listed *)(path_table->listed + at);
       at += listed->size;
       if (strcmp(listed->name, ".") == 0 || strcmp(listed->name, "..") == 0) continue;
-      if (!add_name(names, letter_of(path_table, directory.bytes, directory.length, listed), listed->name)) lose(path_table);
+      if (!add_name(names, letter_of(path_table, directory.bytes, directory.length, listed), listed->name)) mark_lost(path_table);
     }
   CALL(close, descriptor, 0, 0, 0, 0);
 }
@@ -74,38 +74,38 @@ static unsigned long hash_names(const struct names *names) {
   return hash_on(HASH, names->bytes, names->used) | 1;
 }
 
-/** The time of the last change of a folder, in nanoseconds; 0 if a further change could leave the same time. */
+/** Returns the ctime of a directory in nanoseconds; 0 if a further change could leave the same time (racy timestamp). */
 static long settled_change(const char *path) {
-  struct stat resolved_path;
-  if (CALL(newfstatat, AT_FDCWD, path, &resolved_path, AT_SYMLINK_NOFOLLOW, 0)) return 0;
-  long changed = (long)resolved_path.st_ctim.tv_sec * NANOSECONDS + (long)resolved_path.st_ctim.tv_nsec;
-  return changed / 1000000 > now() - FRESH ? 0 : changed;
+  struct stat status;
+  if (CALL(newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW, 0)) return 0;
+  long changed = (long)status.st_ctim.tv_sec * NANOSECONDS + (long)status.st_ctim.tv_nsec;
+  return changed / 1000000 > now() - GRANULARITY ? 0 : changed;
 }
 
-/** The names in a folder, each time it is listed, if they are other names than before. */
-static void tell_names(struct path_table *path_table, struct entry *entry) {
+/** Writes the directory listing if it differs from the last one. */
+static void write_names(struct path_table *path_table, struct entry *entry) {
   long changed = settled_change(entry->path.bytes);
   if (entry->is_listed && changed && changed == entry->names_changed) return;
   struct names names = {0};
   unsigned number = entry->number;
-  list(path_table, entry->path, &names);
+  list_names(path_table, entry->path, &names);
   unsigned long hash = hash_names(&names);
   int is_same = entry->is_listed && hash == entry->names_hash;
   entry->is_listed = 1;
   entry->names_hash = hash;
   entry->names_changed = changed;
   if (!is_same) {
-    begin_record(&path_table->journal, NAMES, sizeof number + names.used);
+    begin_record(&path_table->journal, NAMES_RECORD, sizeof number + names.used);
     put(&path_table->journal, &number, sizeof number);
     put(&path_table->journal, names.bytes, names.used);
   }
-  forget(&names);
+  free_names(&names);
 }
 
 static int is_blank(char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
 
-/** In the first line of a script. */
-static struct text find_named(const char *start, const char *end) {
+/** Returns the interpreter in the first line of a script. */
+static struct text find_shebang(const char *start, const char *end) {
   const char *from = start + 2, *to = from;
   while (to < end && *to != '\n') to++;
   while (from < to && is_blank(*from)) from++;
@@ -121,14 +121,14 @@ enum { MACHINE = EM_X86_64 };
 enum { MACHINE = EM_AARCH64 };
 #endif
 
-/** What the kernel opens for a program besides, of no length where it opens nothing; no bytes where it does not know the format. */
+/** Returns the ELF interpreter; an empty text if there is none; NULL bytes if the kernel does not know the format. */
 static struct text find_loader(const char *start, size_t size) {
   static const struct text unknown;
   Elf64_Ehdr header;
   if (size < sizeof header) return unknown;
   memcpy(&header, start, sizeof header);
   if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return unknown;
-  // Of 32 bits its first call is a doubt, unless it is another program's that stands in for the processor.
+  // The first system call of a 32-bit program is an incomplete reason, unless an emulator runs it.
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return unknown;
   for (size_t each = 0; each < header.e_phnum; each++) {
     Elf64_Phdr part;
@@ -142,34 +142,34 @@ static struct text find_loader(const char *start, size_t size) {
   return (struct text){start, 0};
 }
 
-enum { MOST_INTERPRETERS = 5 };
+enum { MAX_INTERPRETERS = 5 };
 
-/** Of a program that cannot be read, as of one that needs nothing besides. */
+/** Returns an empty text for a program that cannot be read, as for one without an interpreter. */
 static struct text find_interpreter(struct path_table *path_table, const struct entry *entry) {
   long descriptor = CALL(openat, AT_FDCWD, entry->path.bytes, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, 0);
   long size = descriptor < 0 ? -1 : CALL(pread64, descriptor, path_table->start, sizeof path_table->start, 0, 0);
   if (descriptor >= 0) CALL(close, descriptor, 0, 0, 0, 0);
   const char *start = path_table->start;
   if (size < 0) return (struct text){start, 0};
-  return size >= 2 && start[0] == '#' && start[1] == '!' ? find_named(start, start + size) : find_loader(start, size);
+  return size >= 2 && start[0] == '#' && start[1] == '!' ? find_shebang(start, start + size) : find_loader(start, size);
 }
 
-/** Of a program that is to be started, the one that the kernel loads in the end. */
+/** The last program in the chain of interpreters: the one that the kernel loads. */
 struct program {
   struct text path;
-  /** Of no length where it needs none. */
-  char loader[LONGEST_NAME];
+  /** Empty if the program needs no loader. */
+  char loader[MAX_LINK_NAME];
 };
 
 /**
- * A program, and what stands in for it. The last of them, where the kernel does not know its format; otherwise NULL.
- * @param program gets the one that is loaded
+ * Notes a program and its interpreters. Returns the last of them if the kernel does not know its format; otherwise NULL.
+ * @param program receives the program that the kernel loads
  */
 static struct entry *note_program(struct path_table *path_table, struct resolved_path resolved_path, int pid, struct program *program) {
   *program = (struct program){0};
   for (int depth = 0; resolved_path.entry; depth++) {
     note(path_table, resolved_path.entry, resolved_path.is_whole ? RUN : PROBE);
-    if (!resolved_path.is_whole || depth > MOST_INTERPRETERS) break;
+    if (!resolved_path.is_whole || depth > MAX_INTERPRETERS) break;
     struct text named = find_interpreter(path_table, resolved_path.entry);
     if (!named.bytes) return resolved_path.entry;
     if (named.length == 0) break;
@@ -177,10 +177,10 @@ static struct entry *note_program(struct path_table *path_table, struct resolved
       program->path = resolved_path.entry->path;
       memcpy(program->loader, named.bytes, named.length);
     }
-    char path[LONGEST];
+    char path[MAX_PATH];
     size_t length = 0;
     if (named.bytes[0] != '/') {
-      // From the caller's directory, as the kernel has it.
+      // Relative to the tracee's working directory, as in the kernel.
       long base = read_link_of(path_table, pid, "cwd");
       if (!is_path(path_table->target, base)) break;
       memcpy(path, path_table->target, base);
@@ -194,7 +194,7 @@ static struct entry *note_program(struct path_table *path_table, struct resolved
   return NULL;
 }
 
-/** Of a path that is looked at for it in any case. */
+/** Notes a change of a path and observes the path first. */
 static void note_change(struct path_table *path_table, const char *path, size_t length, enum access access) {
   struct entry *entry = observe_path(path_table, path, length, 1);
   if (!entry) return;
@@ -202,15 +202,15 @@ static void note_change(struct path_table *path_table, const char *path, size_t 
   entry->is_touched = 1;
 }
 
-/** What is below a directory that is about to be moved, and what stands where it goes. */
+/** Notes, for a directory that is about to be moved, everything below it and below its target. */
 static void note_moved(struct path_table *path_table, char *from, size_t from_length, char *to, size_t to_length) {
   struct names names = {0};
-  list(path_table, (struct text){from, from_length}, &names);
+  list_names(path_table, (struct text){from, from_length}, &names);
   for (size_t at = 0; at < names.used && !path_table->journal.is_lost;) {
     const char *name = names.bytes + at + 1;
     size_t length = length_of(name);
-    if (from_length + length + 2 > LONGEST || to_length + length + 2 > LONGEST) {
-      lose(path_table);
+    if (from_length + length + 2 > MAX_PATH || to_length + length + 2 > MAX_PATH) {
+      mark_lost(path_table);
       break;
     }
     size_t source_length = from_length + 1 + length, target_length = to_length + 1 + length;
@@ -225,5 +225,5 @@ static void note_moved(struct path_table *path_table, char *from, size_t from_le
     from[from_length] = to[to_length] = 0;
     at += length + 2;
   }
-  forget(&names);
+  free_names(&names);
 }

@@ -1,18 +1,20 @@
-// What was seen, in its order: records in a file that only this process has, from which ../../tracing/journal.ts reads them.
+// Writes the journal: a binary event log in an anonymous file, read by ../../../tracing/linux/journal-reader.ts.
 //
-// Contract: a record is its kind in one byte, its size in four where it has not always the same one, and what follows. Numbers are
-// as the processor has them. What cannot be written is said to be lost, and nothing more is written then: half a journal is none.
+// Invariants:
+// - A record is its kind (one byte), its size (four bytes, not for ACCESS_RECORD) and its content. Numbers have the processor's
+//   byte order.
+// - After a failed write `is_lost` is set and no record follows: a partial journal is not a trace.
 #pragma once
 #include "../syscalls.h"
 #include <string.h>
 
-/** NOTE alone has always the same size. */
-enum record { NOTE = 1, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED };
+/** Only ACCESS_RECORD has a fixed size. */
+enum record { ACCESS_RECORD = 1, STATE_RECORD, NAMES_RECORD, UNTRACEABLE_RECORD, CALL_RECORD, LISTING_RECORD };
 
 struct journal {
   int file;
-  /** A pipe: that there is more to be read. It never waits. */
-  int bell;
+  /** A non-blocking pipe that signals new records. */
+  int wakeup;
   int is_lost;
   size_t used;
   char bytes[1 << 15];
@@ -25,7 +27,7 @@ static void write_out(struct journal *journal) {
     else if (count != -EINTR) journal->is_lost = 1;
   }
   journal->used = 0;
-  CALL(write, journal->bell, "", 1, 0, 0);
+  CALL(write, journal->wakeup, "", 1, 0, 0);
 }
 
 static void put(struct journal *journal, const void *bytes, size_t size) {
@@ -40,7 +42,7 @@ static void put(struct journal *journal, const void *bytes, size_t size) {
   }
 }
 
-/** Of so many bytes; whoever begins it puts them. */
+/** Begins a record of `size` bytes, which the caller puts. */
 static void begin_record(struct journal *journal, enum record kind, unsigned size) {
   unsigned char letter = kind;
   put(journal, &letter, 1);
@@ -54,7 +56,7 @@ struct text {
 
 static void put_text(struct journal *journal, struct text text) { put(journal, text.bytes, text.length); }
 
-/** Its length in front of it, in four bytes. */
+/** Writes the length in four bytes, then the text. */
 static void put_counted(struct journal *journal, struct text text) {
   put(journal, &text.length, sizeof text.length);
   put_text(journal, text);

@@ -1,34 +1,34 @@
-// Where a path leads: a component after the other, links followed as the caller would.
+// Path resolution: walks a path component by component and follows symbolic links as the kernel would for the tracee.
 //
-// Contract: a link on the way is a path of its own, and so is each directory that was gone through; of what stands behind a
-// component that is not there, that component says all. A directory on the way stays one as long as nothing was moved or removed
-// (`lap`).
-//
-// Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own descriptors and
-// directories are followed as the caller would.
+// Invariants:
+// - Each symlink and each directory on the way is observed as a separate path.
+// - Of a path behind a missing component, only the missing component is observed.
+// - A directory is observed once per `generation`, which ends when a path is removed, replaced or moved.
+// Non-obvious: /proc, /sys and /dev (except /dev/shm) are not recorded. Links of /proc into the tracee's descriptors and
+// directories are followed as the tracee would.
 #pragma once
 #include "path-table.h"
 
 struct resolved_path {
-  /** NULL where nobody looks, as in /proc. */
+  /** NULL if the path is not observed, as in /proc. */
   struct entry *entry;
-  /** Not where it ends at something that is no directory, or not there. */
+  /** 0 if resolution ended at a component that is missing or not a directory. */
   int is_whole;
-  /** Another one for each process. */
+  /** The path resolves differently in each process. */
   int is_special;
-  /** The script was to change this path, or a link or folder on the way. */
+  /** The script tried to change this path, or a symlink or directory on the way. */
   int is_touched;
-  /** Behind a component that is not there: what is still to go, until the next way. */
+  /** The components behind a missing one. Valid until the next resolution. */
   const char *rest;
 };
 
-static const struct resolved_path NOWHERE;
+static const struct resolved_path UNOBSERVED;
 
 static int ends_with(const char *text, size_t length, const char *end, size_t end_length) {
   return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/** Nothing but `/` and `.` components. */
+/** Returns whether only `/` and `.` components remain. */
 static int is_over(const char *rest) {
   for (; *rest; rest++)
     if (*rest != '/' && !(*rest == '.' && (rest[1] == '/' || rest[1] == 0) && (rest[-1] == '/'))) return 0;
@@ -40,13 +40,13 @@ static const char *skip_digits(const char *text) {
   return text;
 }
 
-/** What follows a beginning; NULL where it is another one. */
+/** Returns the text behind a prefix; NULL if the text does not begin with it. */
 static const char *after(const char *text, const char *beginning) {
   size_t length = length_of(beginning);
   return strncmp(text, beginning, length) == 0 ? text + length : NULL;
 }
 
-/** The link of /proc that a path begins with, as in /proc/self/fd/3/x: whose, which, and the rest. */
+/** A link of /proc at the start of a path, as in /proc/self/fd/3/x: the process, the link, and the remaining path. */
 struct own_link {
   struct text owner, link;
   const char *rest;
@@ -71,26 +71,26 @@ static int parse_own_link(const char *path, struct own_link *parsed) {
   else return 0;
   parsed->link.length = end - parsed->link.bytes;
   parsed->rest = end;
-  return (*end == 0 || *end == '/') && parsed->link.length < LONGEST_NAME / 2 &&
-         parsed->owner.length < LONGEST_NAME / 4;
+  return (*end == 0 || *end == '/') && parsed->link.length < MAX_LINK_NAME / 2 &&
+         parsed->owner.length < MAX_LINK_NAME / 4;
 }
 
-/** Where a link of /proc leads: the length in `path_table->target`, or below 0. */
+/** Reads the target of a /proc link into `path_table->target`. Returns its length, or a value below 0. */
 static long read_own_link(struct path_table *path_table, struct text owner, struct text link) {
-  char name[2 * LONGEST_NAME];
+  char name[2 * MAX_LINK_NAME];
   name_link(name, owner.bytes, owner.length, link.bytes, link.length);
   return CALL(readlinkat, AT_FDCWD, name, path_table->target, sizeof path_table->target, 0);
 }
 
-/** The same of a process, by its number. */
+/** As `read_own_link`, for a process id. */
 static long read_link_of(struct path_table *path_table, int pid, const char *link) {
   char owner[20];
   struct text number = {owner, add_number(owner, pid) - owner};
   return read_own_link(path_table, number, (struct text){link, length_of(link)});
 }
 
-/** Takes out what means nothing: empty components and `.`; a slash at the end stays. */
-static void tidy(char *path) {
+/** Removes empty components and `.`. Keeps a trailing slash. */
+static void normalize(char *path) {
   char *to = path;
   for (const char *at = path; *at;) {
     while (*at == '/') at++;
@@ -105,11 +105,11 @@ static void tidy(char *path) {
   *to = 0;
 }
 
-/** Puts a text in the place of what lies between two places of a path. Whether it fits. */
-static int replace(struct path_table *path_table, char *from, char *to, size_t before, struct text text) {
+/** Replaces the range between `from` and `to` of a path by a text. Returns 0 if the result is too long. */
+static int replace_range(struct path_table *path_table, char *from, char *to, size_t before, struct text text) {
   size_t length = length_of(to);
-  if (before + text.length + length >= LONGEST) {
-    lose(path_table);
+  if (before + text.length + length >= MAX_PATH) {
+    mark_lost(path_table);
     return 0;
   }
   memmove(from + text.length, to, length + 1);
@@ -118,10 +118,10 @@ static int replace(struct path_table *path_table, char *from, char *to, size_t b
 }
 
 /**
- * Goes back by the first `..`: takes it away with the component in front of it, or puts the target of that in its place, where it is
- * a link. Whether there was one.
+ * Resolves the first `..`: removes it with the component before it, or replaces that component by its target if it is a symlink.
+ * Returns whether the path contains a `..`.
  */
-static int step_back(struct path_table *path_table, char *path, int pid) {
+static int resolve_parent(struct path_table *path_table, char *path, int pid) {
   static const char OWN_THREAD[] = "/proc/thread-self";
   char *last = path, *at = path;
   for (;; at += strcspn(at + 1, "/") + 1) {
@@ -130,11 +130,11 @@ static int step_back(struct path_table *path_table, char *path, int pid) {
     last = at;
   }
   if (at == path + sizeof OWN_THREAD - 1 && after(path, OWN_THREAD)) {
-    // To read it would tell of our own.
+    // The recorder's own /proc/thread-self has another target.
     char thread[sizeof "/proc//task/" + 40], *end = thread;
     end = add_number(add_text(end, "/proc/", 6), pid);
     end = add_number(add_text(end, "/task/", 6), pid);
-    return replace(path_table, path, at, 0, (struct text){thread, end - thread});
+    return replace_range(path_table, path, at, 0, (struct text){thread, end - thread});
   }
   *at = 0;
   long length = at == path ? 0 : CALL(readlinkat, AT_FDCWD, path, path_table->target, sizeof path_table->target, 0);
@@ -144,14 +144,14 @@ static int step_back(struct path_table *path_table, char *path, int pid) {
     return 1;
   }
   char *from = path_table->target[0] == '/' ? path : last + 1;
-  return replace(path_table, from, at, from - path, (struct text){path_table->target, length});
+  return replace_range(path_table, from, at, from - path, (struct text){path_table->target, length});
 }
 
-/** Puts `before` and `behind` in the place of what is still to go. */
-static int go_by(struct path_table *path_table, struct text before, const char *behind) {
+/** Sets the remaining path to `before` and `behind`. */
+static int set_rest(struct path_table *path_table, struct text before, const char *behind) {
   size_t length = length_of(behind);
-  if (before.length + length >= LONGEST) {
-    lose(path_table);
+  if (before.length + length >= MAX_PATH) {
+    mark_lost(path_table);
     return 0;
   }
   memmove(path_table->rest_before, behind, length + 1);
@@ -161,15 +161,15 @@ static int go_by(struct path_table *path_table, struct text before, const char *
 }
 
 /**
- * The way of a path in /proc, /sys and /dev, which is told in `sight->rest`: 1 where it goes on there, 0 where nobody looks, -1
- * where it is one like all others.
+ * Resolves a path in /proc, /sys and /dev into `path_table->rest`. Returns 1 if resolution continues there, 0 if the path is not
+ * observed, -1 if it is an ordinary path.
  */
-static int turn(struct path_table *path_table, char *path, int follows, int pid) {
+static int resolve_special(struct path_table *path_table, char *path, int follows, int pid) {
   struct own_link own;
   if (after(path, "/dev/shm/")) return -1;
-  if (!parse_own_link(path, &own) && step_back(path_table, path, pid)) {
+  if (!parse_own_link(path, &own) && resolve_parent(path_table, path, pid)) {
     path_table->rest[0] = 0;
-    return go_by(path_table, (struct text){path, length_of(path)}, "");
+    return set_rest(path_table, (struct text){path, length_of(path)}, "");
   }
   const char *device = after(path, "/dev/");
   if (device) {
@@ -179,12 +179,12 @@ static int turn(struct path_table *path_table, char *path, int follows, int pid)
       if (behind && (*behind == 0 || *behind == '/')) {
         char stream[] = "/proc/self/fd/0";
         stream[sizeof stream - 2] += each;
-        return go_by(path_table, (struct text){stream, sizeof stream - 1}, behind);
+        return set_rest(path_table, (struct text){stream, sizeof stream - 1}, behind);
       }
     }
     const char *number = after(device, "fd/");
     static const char OWN[] = "/proc/self/fd/";
-    if (number) return go_by(path_table, (struct text){OWN, sizeof OWN - 1}, number);
+    if (number) return set_rest(path_table, (struct text){OWN, sizeof OWN - 1}, number);
     return 0;
   }
   if (!parse_own_link(path, &own) || (*own.rest == 0 && !follows)) return 0;
@@ -192,11 +192,11 @@ static int turn(struct path_table *path_table, char *path, int follows, int pid)
   if (own.owner.bytes[0] < '0' || own.owner.bytes[0] > '9')
     own.owner = (struct text){number, add_number(number, pid) - number};
   long length = read_own_link(path_table, own.owner, own.link);
-  return is_path(path_table->target, length) && go_by(path_table, (struct text){path_table->target, length}, own.rest);
+  return is_path(path_table->target, length) && set_rest(path_table, (struct text){path_table->target, length}, own.rest);
 }
 
-/** Absolute, of what stands or may stand behind a component that is not there; of no length where that is too long to be one. */
-static size_t path_behind(const struct resolved_path *resolved_path, char *path) {
+/** Writes the absolute path behind a missing component. Returns its length; 0 if it is too long. */
+static size_t missing_path(const struct resolved_path *resolved_path, char *path) {
   size_t length = resolved_path->entry->path.length;
   memcpy(path, resolved_path->entry->path.bytes, length);
   for (const char *rest = resolved_path->rest; *rest;) {
@@ -204,7 +204,7 @@ static size_t path_behind(const struct resolved_path *resolved_path, char *path)
     if (part == 2 && rest[0] == '.' && rest[1] == '.') {
       while (length > 0 && path[--length] != '/') continue;
     } else if (part > 0 && !(part == 1 && rest[0] == '.')) {
-      if (length + part + 2 > LONGEST) return 0;
+      if (length + part + 2 > MAX_PATH) return 0;
       path[length++] = '/';
       memcpy(path + length, rest, part);
       length += part;
@@ -216,14 +216,14 @@ static size_t path_behind(const struct resolved_path *resolved_path, char *path)
   return length;
 }
 
-/** @param given absolute, with a NUL behind it */
-static struct resolved_path resolve_path(struct path_table *path_table, const char *given, size_t length, int follows, int pid) {
-  int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
-  int links = 0, turns = 0, is_special = 0, is_touched = 0;
+/** @param input absolute and NUL-terminated */
+static struct resolved_path resolve_path(struct path_table *path_table, const char *input, size_t length, int follows, int pid) {
+  int is_directory = ends_with(input, length, "/", 1) || ends_with(input, length, "/.", 2);
+  int links = 0, detours = 0, is_special = 0, is_touched = 0;
   size_t at = 0;
   struct entry *entry = NULL;
-  if (length >= LONGEST) return NOWHERE;
-  memcpy(path_table->rest, given, length + 1);
+  if (length >= MAX_PATH) return UNOBSERVED;
+  memcpy(path_table->rest, input, length + 1);
   const char *rest = path_table->rest;
   for (;;) {
     if (*rest == '/') rest++;
@@ -238,9 +238,9 @@ static struct resolved_path resolve_path(struct path_table *path_table, const ch
       entry = NULL;
       continue;
     }
-    if (at + part_length + 2 > LONGEST) {
-      lose(path_table);
-      return NOWHERE;
+    if (at + part_length + 2 > MAX_PATH) {
+      mark_lost(path_table);
+      return UNOBSERVED;
     }
     size_t before = at;
     path_table->at[at++] = '/';
@@ -249,45 +249,45 @@ static struct resolved_path resolve_path(struct path_table *path_table, const ch
     path_table->at[at] = 0;
     int is_last = is_over(rest);
     if (before == 0 && (strcmp(path_table->at, "/proc") == 0 || strcmp(path_table->at, "/sys") == 0 || strcmp(path_table->at, "/dev") == 0)) {
-      char path[LONGEST];
+      char path[MAX_PATH];
       size_t behind = length_of(rest);
-      if (at + behind + 2 > LONGEST) return NOWHERE;
+      if (at + behind + 2 > MAX_PATH) return UNOBSERVED;
       memcpy(path, path_table->at, at);
       path[at] = '/';
       memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
-      tidy(path);
+      normalize(path);
       struct own_link own;
-      int is_own = parse_own_link(path, &own), turned = turn(path_table, path, follows, pid);
-      if (turned == 0) return (struct resolved_path){.is_special = is_special || is_own};
-      if (turned > 0) {
+      int is_own = parse_own_link(path, &own), resolved = resolve_special(path_table, path, follows, pid);
+      if (resolved == 0) return (struct resolved_path){.is_special = is_special || is_own};
+      if (resolved > 0) {
         is_special = 1;
-        if (++turns > LONGEST) return NOWHERE;
+        if (++detours > MAX_PATH) return UNOBSERVED;
         rest = path_table->rest;
         at = 0;
         entry = NULL;
         continue;
       }
     }
-    entry = find(path_table, path_table->at, at);
-    if (!entry) return NOWHERE;
+    entry = find_entry(path_table, path_table->at, at);
+    if (!entry) return UNOBSERVED;
     is_touched |= entry->is_touched;
-    int is_known = entry->lap == path_table->lap;
-    if (is_known && !(is_last && entry->is_touched)) continue;
+    int has_memo = entry->generation == path_table->generation;
+    if (has_memo && !(is_last && entry->is_touched)) continue;
     entry = observe_path(path_table, path_table->at, at, 0);
-    if (!entry) return NOWHERE;
+    if (!entry) return UNOBSERVED;
     if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
       note(path_table, entry, PROBE);
-      if (++links > MOST_LINKS) return (struct resolved_path){.entry = entry, .is_special = is_special, .is_touched = is_touched};
+      if (++links > MAX_LINKS) return (struct resolved_path){.entry = entry, .is_special = is_special, .is_touched = is_touched};
       at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
       path_table->at[at] = 0;
-      if (!go_by(path_table, entry->state.target, rest)) return NOWHERE;
+      if (!set_rest(path_table, entry->state.target, rest)) return UNOBSERVED;
       rest = path_table->rest;
       entry = NULL;
       continue;
     }
     if (entry->state.what == DIRECTORY) {
       if (!is_last) note(path_table, entry, PROBE);
-      entry->lap = path_table->lap;
+      entry->generation = path_table->generation;
     } else if (!is_last)
       return (struct resolved_path){
                            .entry = entry,

@@ -1,7 +1,8 @@
-// What paths are, looked at before the call that mentions them goes on, and told where it is something new.
+// The path table: stores the last observed state of each path and writes changes to the journal.
 //
-// Contract: a path is looked at when it is first met, and again each time where some call was to change it; what is seen then is
-// told where it is another.
+// Invariants:
+// - A path is observed before the first call that mentions it continues, and again after each call that tried to change it.
+// - A state is written only if it differs from the last one.
 #pragma once
 #include "tracee-memory.h"
 #include "journal.h"
@@ -9,60 +10,60 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/** What a call does with a path: places in ACCESSES of ../../tracing/access.ts. */
+/** Order of ACCESSES in ../../../tracing/linux/access-kinds.ts. */
 enum access { PROBE, READ, LIST, RUN, REPLACE, TRUNCATE, CREATE, REMOVE, MODIFY, APPEND };
 
-/** Letters of ../../tracing/journal.ts. */
+/** Letters of ../../../tracing/linux/journal-reader.ts. */
 enum { ABSENT = 'a', FILE_ = 'f', DIRECTORY = 'd', OTHER = 'o', LINK_ = 'l' };
 
 struct state {
   unsigned char what;
-  /** As ../../../path-state.ts has it. */
+  /** Racy timestamp, as in ../../../files/path-state.ts. */
   unsigned char is_fresh;
-  /** Permissions; of what is absent, the error. */
+  /** Permission bits; the error number if the path is absent. */
   unsigned short mode;
   unsigned long device, inode, size;
-  /** Nanoseconds. */
+  /** In nanoseconds. */
   long modified, changed;
-  /** Of a link. */
+  /** Target of a symlink. */
   struct text target;
 };
 
 struct entry {
-  /** 0 where nothing is. */
+  /** 0 in an empty slot. */
   unsigned long hash;
   struct text path;
   struct state state;
-  /** In which it was seen to be a directory; 0 for none. */
-  unsigned lap;
-  /** Some call was to change it. */
+  /** The last generation in which the path was a directory; 0 for none. */
+  unsigned generation;
+  /** A call tried to change the path. */
   unsigned char is_touched;
   unsigned char is_listed;
-  /** The hash of the last listing, and the time of the folder's last change before it; 0 if that is recent. */
+  /** The hash of the last listing, and the directory's ctime before it; 0 if that is racy. */
   unsigned long names_hash;
   long names_changed;
-  /** By which the journal calls it; from 1 on, 0 where it has not been logged_call. */
+  /** Number of the path in the journal, from 1; 0 before its first record. */
   unsigned number;
 };
 
-enum { LONGEST = 4 * PATH_MAX, MOST_LINKS = 40, MOST_WAITS = 2, FRESH = 12, START_SIZE = 4096 };
-enum { FIRST_CAPACITY = 1 << 12, LISTED_AT_ONCE = 1 << 15 };
+enum { MAX_PATH = 4 * PATH_MAX, MAX_LINKS = 40, MAX_WAITS = 2, GRANULARITY = 12, START_SIZE = 4096 };
+enum { FIRST_CAPACITY = 1 << 12, LISTING_SIZE = 1 << 15 };
 
 struct path_table {
   struct journal journal;
-  struct memory memory;
+  struct arena arena;
   struct entry *entries;
   size_t capacity, count;
   /** Counts from 1. */
-  unsigned lap;
-  unsigned logged_call;
-  /** Where the way is, and what is still to go. */
-  char at[LONGEST], rest[LONGEST], rest_before[LONGEST];
-  char target[PATH_MAX], start[START_SIZE], listed[LISTED_AT_ONCE];
+  unsigned generation;
+  unsigned last_number;
+  /** The resolved and the remaining part of the path. */
+  char at[MAX_PATH], rest[MAX_PATH], rest_before[MAX_PATH];
+  char target[PATH_MAX], start[START_SIZE], listed[LISTING_SIZE];
 };
 
-/** Nothing more can be logged_call. */
-static void *lose(struct path_table *path_table) {
+/** Marks the journal as incomplete. Returns NULL. */
+static void *mark_lost(struct path_table *path_table) {
   path_table->journal.is_lost = 1;
   return NULL;
 }
@@ -90,8 +91,8 @@ static int grow(struct path_table *path_table) {
   return 1;
 }
 
-/** Where it is, or where it would be put; NULL as long as there are none. */
-static struct entry *place_of(struct path_table *path_table, unsigned long hash, const char *path, size_t length) {
+/** Returns the slot that holds the path, or the empty slot for it; NULL while the table is empty. */
+static struct entry *find_slot(struct path_table *path_table, unsigned long hash, const char *path, size_t length) {
   for (size_t place = hash; path_table->capacity > 0; place++) {
     struct entry *entry = path_table->entries + (place & (path_table->capacity - 1));
     if (!entry->hash) return entry;
@@ -101,20 +102,20 @@ static struct entry *place_of(struct path_table *path_table, unsigned long hash,
   return NULL;
 }
 
-/** Of a path with a NUL behind it; NULL where there is no memory. It moves when another one comes. */
-static struct entry *find(struct path_table *path_table, const char *path, size_t length) {
+/** Returns the entry of a NUL-terminated path, valid until the next insertion; NULL if no memory is available. */
+static struct entry *find_entry(struct path_table *path_table, const char *path, size_t length) {
   unsigned long hash = hash_on(HASH, path, length) | 1;
-  struct entry *entry = place_of(path_table, hash, path, length);
+  struct entry *entry = find_slot(path_table, hash, path, length);
   if (entry && entry->hash) return entry;
   if (path_table->count * 2 >= path_table->capacity) {
-    if (!grow(path_table)) return lose(path_table);
-    entry = place_of(path_table, hash, path, length);
+    if (!grow(path_table)) return mark_lost(path_table);
+    entry = find_slot(path_table, hash, path, length);
   }
-  char *kept = take(&path_table->memory, length + 1);
-  if (!kept) return lose(path_table);
-  memcpy(kept, path, length + 1);
+  char *copy = allocate(&path_table->arena, length + 1);
+  if (!copy) return mark_lost(path_table);
+  memcpy(copy, path, length + 1);
   path_table->count++;
-  *entry = (struct entry){.hash = hash, .path = {kept, length}};
+  *entry = (struct entry){.hash = hash, .path = {copy, length}};
   return entry;
 }
 
@@ -127,40 +128,40 @@ static long now(void) {
 static const long NANOSECONDS = 1000000000;
 
 static struct state stat_path(struct path_table *path_table, const char *path) {
-  struct stat resolved_path;
-  long error = -CALL(newfstatat, AT_FDCWD, path, &resolved_path, AT_SYMLINK_NOFOLLOW, 0);
+  struct stat status;
+  long error = -CALL(newfstatat, AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW, 0);
   if (error) return (struct state){.what = ABSENT, .mode = error};
-  struct state state = {.what = OTHER, .mode = resolved_path.st_mode & 07777};
-  if (S_ISDIR(resolved_path.st_mode)) {
+  struct state state = {.what = OTHER, .mode = status.st_mode & 07777};
+  if (S_ISDIR(status.st_mode)) {
     state.what = DIRECTORY;
-    state.device = resolved_path.st_dev;
-    state.inode = resolved_path.st_ino;
+    state.device = status.st_dev;
+    state.inode = status.st_ino;
   }
-  if (S_ISLNK(resolved_path.st_mode)) {
+  if (S_ISLNK(status.st_mode)) {
     long length = CALL(readlinkat, AT_FDCWD, path, path_table->target, sizeof path_table->target, 0);
     if (length < 0) return (struct state){.what = ABSENT, .mode = -length};
     state.what = LINK_;
     state.target = (struct text){path_table->target, length};
   }
-  if (!S_ISREG(resolved_path.st_mode)) return state;
+  if (!S_ISREG(status.st_mode)) return state;
   state.what = FILE_;
-  state.device = resolved_path.st_dev;
-  state.inode = resolved_path.st_ino;
-  state.size = resolved_path.st_size;
-  state.modified = (long)resolved_path.st_mtim.tv_sec * NANOSECONDS + (long)resolved_path.st_mtim.tv_nsec;
-  state.changed = (long)resolved_path.st_ctim.tv_sec * NANOSECONDS + (long)resolved_path.st_ctim.tv_nsec;
-  state.is_fresh = state.changed / 1000000 > now() - FRESH;
+  state.device = status.st_dev;
+  state.inode = status.st_ino;
+  state.size = status.st_size;
+  state.modified = (long)status.st_mtim.tv_sec * NANOSECONDS + (long)status.st_mtim.tv_nsec;
+  state.changed = (long)status.st_ctim.tv_sec * NANOSECONDS + (long)status.st_ctim.tv_nsec;
+  state.is_fresh = state.changed / 1000000 > now() - GRANULARITY;
   return state;
 }
 
 /**
- * A file that was written this very moment, as by the script before, could be changed again under the same stamp. The caller waits
- * for this answer, so that a little later is as good: what has the same stamp then is what it will find.
+ * Observes a path for the first time. If the file has a racy timestamp, waits until that is no longer so: the tracee is suspended,
+ * and a file with the same fingerprint afterwards is what it will find.
  */
-static struct state look_at_first(struct path_table *path_table, const char *path) {
+static struct state stat_settled(struct path_table *path_table, const char *path) {
   struct state state = stat_path(path_table, path);
-  for (int wait = 0; state.what == FILE_ && state.is_fresh && wait < MOST_WAITS; wait++) {
-    struct timespec time = {.tv_nsec = FRESH * 1000000};
+  for (int wait = 0; state.what == FILE_ && state.is_fresh && wait < MAX_WAITS; wait++) {
+    struct timespec time = {.tv_nsec = GRANULARITY * 1000000};
     CALL(nanosleep, &time, &time, 0, 0, 0);
     state = stat_path(path_table, path);
   }
@@ -174,7 +175,7 @@ static int is_same(const struct state *one, const struct state *other) {
          (one->target.length == 0 || memcmp(one->target.bytes, other->target.bytes, one->target.length) == 0);
 }
 
-static void tell_state(struct path_table *path_table, const struct entry *entry) {
+static void write_state(struct path_table *path_table, const struct entry *entry) {
   const struct state *state = &entry->state;
   char stamp[128];
   struct text detail = state->target;
@@ -188,7 +189,7 @@ static void tell_state(struct path_table *path_table, const struct entry *entry)
     }
     detail = (struct text){stamp, end - stamp};
   }
-  begin_record(&path_table->journal, LOOK, 20 + detail.length + entry->path.length);
+  begin_record(&path_table->journal, STATE_RECORD, 20 + detail.length + entry->path.length);
   put(&path_table->journal, &entry->number, sizeof entry->number);
   put(&path_table->journal, &state->what, 1);
   put(&path_table->journal, &state->is_fresh, 1);
@@ -198,36 +199,36 @@ static void tell_state(struct path_table *path_table, const struct entry *entry)
   put_text(&path_table->journal, entry->path);
 }
 
-/** @param is_asked whether it is looked at even where it cannot have changed. NULL where there is no memory. */
-static struct entry *observe_path(struct path_table *path_table, const char *path, size_t length, int is_asked) {
-  struct entry *entry = find(path_table, path, length);
-  if (!entry || (entry->number && !entry->is_touched && !is_asked)) return entry;
-  struct state state = entry->number ? stat_path(path_table, path) : look_at_first(path_table, path);
+/** @param is_forced observes the path even if it cannot have changed. Returns NULL if no memory is available. */
+static struct entry *observe_path(struct path_table *path_table, const char *path, size_t length, int is_forced) {
+  struct entry *entry = find_entry(path_table, path, length);
+  if (!entry || (entry->number && !entry->is_touched && !is_forced)) return entry;
+  struct state state = entry->number ? stat_path(path_table, path) : stat_settled(path_table, path);
   if (entry->number && is_same(&state, &entry->state)) return entry;
   if (state.target.length > 0) {
-    char *kept = take(&path_table->memory, state.target.length);
-    if (!kept) return lose(path_table);
-    memcpy(kept, state.target.bytes, state.target.length);
-    state.target.bytes = kept;
+    char *copy = allocate(&path_table->arena, state.target.length);
+    if (!copy) return mark_lost(path_table);
+    memcpy(copy, state.target.bytes, state.target.length);
+    state.target.bytes = copy;
   }
   entry->state = state;
-  if (!entry->number) entry->number = ++path_table->logged_call;
-  tell_state(path_table, entry);
+  if (!entry->number) entry->number = ++path_table->last_number;
+  write_state(path_table, entry);
   return entry;
 }
 
-/** What a call is about to do with it. */
+/** Records what a call is about to do with a path. */
 static void note(struct path_table *path_table, const struct entry *entry, enum access access) {
   struct __attribute__((packed)) {
     unsigned char kind;
     unsigned number;
     unsigned char access;
-  } record = {NOTE, entry->number, access};
+  } record = {ACCESS_RECORD, entry->number, access};
   put(&path_table->journal, &record, sizeof record);
 }
 
-/** What has become of all that was logged_call. */
-static void look_again(struct path_table *path_table) {
+/** Observes every numbered path again, after the process tree has ended. */
+static void observe_all_paths(struct path_table *path_table) {
   for (size_t each = 0; each < path_table->capacity && !path_table->journal.is_lost; each++) {
     struct entry *entry = path_table->entries + each;
     if (entry->hash && entry->number) observe_path(path_table, entry->path.bytes, entry->path.length, 1);

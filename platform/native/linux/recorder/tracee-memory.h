@@ -1,4 +1,4 @@
-// What can be known of a process that waits for an answer: what its arguments point to, and where it is.
+// Reads the memory and the directories of a tracee that is suspended in a call.
 #pragma once
 #include "../syscalls.h"
 #include <fcntl.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/** NOTHING: the call itself will fail. DENIED: nobody may stat_path into that process. */
-enum { NOTHING = -1, DENIED = -2 };
+/** UNREADABLE: the call itself will fail. DENIED: the kernel does not allow access to the process. */
+enum { UNREADABLE = -1, DENIED = -2 };
 
 enum { PAGE = 4096, CHUNK = 256 };
 
@@ -17,15 +17,15 @@ static long copy_memory(int pid, unsigned long from, void *to, size_t size) {
   return CALL(process_vm_readv, pid, &ours, 1, &theirs, 1);
 }
 
-/** Another container's process has no number here. */
+/** A process of another pid namespace has the id 0. */
 static int read_bytes(int pid, unsigned long from, void *to, size_t size) {
   if (pid == 0) return DENIED;
   long count = copy_memory(pid, from, to, size);
   if (count == (long)size) return size;
-  return count < 0 && count != -EFAULT ? DENIED : NOTHING;
+  return count < 0 && count != -EFAULT ? DENIED : UNREADABLE;
 }
 
-/** The length of what stands before the NUL; `to` has room for PATH_MAX. What is longer than a path may be is nothing. */
+/** Returns the length up to the NUL; UNREADABLE for a longer text than a path. `to` has room for PATH_MAX. */
 static int read_text(int pid, unsigned long from, char *to) {
   if (pid == 0) return DENIED;
   for (size_t length = 0; length < PATH_MAX;) {
@@ -33,16 +33,16 @@ static int read_text(int pid, unsigned long from, char *to) {
     if (size > CHUNK) size = CHUNK;
     if (size > PATH_MAX - length) size = PATH_MAX - length;
     long count = copy_memory(pid, from + length, to + length, size);
-    if (count < 0) return count == -EFAULT ? NOTHING : DENIED;
-    if (count == 0) return NOTHING;
+    if (count < 0) return count == -EFAULT ? UNREADABLE : DENIED;
+    if (count == 0) return UNREADABLE;
     const char *end = memchr(to + length, 0, count);
     if (end) return end - to;
     length += count;
   }
-  return NOTHING;
+  return UNREADABLE;
 }
 
-enum { LONGEST_NAME = 64 };
+enum { MAX_LINK_NAME = 64 };
 
 static char *add_text(char *to, const char *text, size_t length) {
   memcpy(to, text, length);
@@ -58,7 +58,7 @@ static char *add_number(char *to, unsigned long number) {
   return to;
 }
 
-/** `/proc/<owner>/<link>` with a NUL behind it; its length. `name` has room for LONGEST_NAME and what is passed. */
+/** Writes `/proc/<owner>/<link>` with its NUL and returns the length. `name` has room for MAX_LINK_NAME and the arguments. */
 static size_t name_link(char *name, const char *owner, size_t owner_length, const char *link, size_t link_length) {
   char *end = add_text(name, "/proc/", 6);
   end = add_text(end, owner, owner_length);
@@ -71,23 +71,23 @@ static size_t name_link(char *name, const char *owner, size_t owner_length, cons
 static const char DELETED[] = " (deleted)";
 enum { DELETED_LENGTH = sizeof DELETED - 1 };
 
-/** Whether a link of /proc leads to a path, which it does not where that is gone, or never was one. */
+/** Returns whether the target of a /proc link is an existing path: not deleted, and not a pipe or socket. */
 static int is_path(const char *target, long length) {
   if (length <= 0 || target[0] != '/') return 0;
   return length < DELETED_LENGTH || memcmp(target + length - DELETED_LENGTH, DELETED, DELETED_LENGTH) != 0;
 }
 
-/** Of a process, where it is, or one of its descriptors; the length. Nothing is resolved_path in one that is not there any more. */
+/** Writes the working directory of a process, or the path of one of its descriptors, and returns the length. */
 static int find_directory(int pid, int descriptor, char *to) {
-  char name[LONGEST_NAME], owner[20], link[24] = "fd/";
+  char name[MAX_LINK_NAME], owner[20], link[24] = "fd/";
   size_t owner_length = add_number(owner, pid) - owner;
   size_t link_length = 3;
   if (descriptor == AT_FDCWD) memcpy(link, "cwd", 3);
-  else if (descriptor < 0) return NOTHING;
+  else if (descriptor < 0) return UNREADABLE;
   else link_length = add_number(link + 3, descriptor) - link;
   name_link(name, owner, owner_length, link, link_length);
   long length = CALL(readlinkat, AT_FDCWD, name, to, PATH_MAX, 0);
-  if (length == PATH_MAX) return DENIED; // there is more of it
-  if (length < 0) return length == -ENOENT ? NOTHING : DENIED;
-  return is_path(to, length) ? length : NOTHING;
+  if (length == PATH_MAX) return DENIED; // truncated
+  if (length < 0) return length == -ENOENT ? UNREADABLE : DENIED;
+  return is_path(to, length) ? length : UNREADABLE;
 }

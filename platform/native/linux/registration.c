@@ -1,12 +1,12 @@
-// Registers its process with the watchdog, then becomes the requested program. rt starts it as
+// Registers its process with the kill watchdog, then replaces itself with the requested program (exec). rt starts it as
 //
-//   rt-gate <list> <place> <alive> <report> <program> <argv...>
+//   rt-register <list> <line> <alive> <report> <program> <argv...>
 //
 // Invariants:
 // - The program does nothing before its process id is in the list: this process writes it there itself.
 // - The watchdog reads the list when every process has closed `alive`. This process closes it after it has written the id.
 //   So the process is in the list whenever rt is killed.
-// - The program inherits none of the three descriptors. If it cannot be started, `report` gets the number of the error.
+// - The program inherits none of the three descriptors. If exec fails, `report` receives the error number.
 #include "start.h"
 #include <fcntl.h>
 
@@ -30,17 +30,17 @@ static int enlist(int list, long place) {
   return CALL(pwrite64, list, line, sizeof line, place * sizeof line, 0) == sizeof line;
 }
 
-static void begin(char **words, char **environment) {
+static void begin(char **argv, char **environment) {
   for (int each = 0; each < 6; each++)
-    if (!words[each]) leave(NOT_STARTED);
-  int list = number_in(words[1]), alive = number_in(words[3]), report = number_in(words[4]);
+    if (!argv[each]) exit_with(NOT_STARTED);
+  int list = number_in(argv[1]), alive = number_in(argv[3]), report = number_in(argv[4]);
   int error = EIO;
-  if (enlist(list, number_in(words[2]))) {
+  if (enlist(list, number_in(argv[2]))) {
     CALL(close, list, 0, 0, 0, 0);
     CALL(close, alive, 0, 0, 0, 0);
     CALL(fcntl, report, F_SETFD, FD_CLOEXEC, 0, 0);
-    error = -CALL(execve, words[5], words + 6, environment, 0, 0);
+    error = -CALL(execve, argv[5], argv + 6, environment, 0, 0);
   }
   CALL(write, report, &error, sizeof error, 0, 0);
-  leave(NOT_STARTED);
+  exit_with(NOT_STARTED);
 }
