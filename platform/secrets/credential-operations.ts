@@ -1,13 +1,15 @@
-// What every operation of a credential store keeps, whatever the store is:
-// - operations under one key run in the order in which they were called;
-// - one ends for its caller when the caller's patience ends, while what it waits for may go on;
-// - the process stays until the last operation has ended for its caller, and not longer.
+// Ordering and timeouts of credential-store operations, for every store.
+//
+// Invariants:
+// - Operations under one key run in call order.
+// - An operation ends for its caller at the caller's timeout, while the system call may continue.
+// - The process stays alive until the last operation has ended for its caller, and no longer.
 import { type OperationOptions, ProviderFailure } from "./contract/secret-provider.ts";
 
 const MAX_TIMER = 2 ** 31 - 1;
 const NOTHING = Promise.resolve();
 
-/** Asked between the steps of a task: whether its caller has given up. */
+/** Returns whether the caller has given up. Called between the steps of a task. */
 export type IsOver = () => boolean;
 
 export class Operations {
@@ -16,7 +18,7 @@ export class Operations {
   #count = 0;
   #hold: ReturnType<typeof setInterval> | undefined;
 
-  /** @param timeout what did not finish, and after a semicolon what to do; "$" is the time that it had */
+  /** @param timeout message of a TIMEOUT: the event and, after a semicolon, the remedy; "$" is the time limit */
   constructor(timeout: string) {
     this.#timeout = timeout;
   }
@@ -30,7 +32,7 @@ export class Operations {
     let over = false;
     this.#stay();
     try {
-      // Reads too: a dialog for one of them blocks a thread, and the others are for other keys.
+      // Reads take a turn too: a dialog for one of them blocks a thread.
       const done = this.#turns.take(key, "write", async () => {
         if (over) throw new ProviderFailure("CANCELED", "The operation was given up");
         return await task(() => over);
@@ -54,17 +56,17 @@ export class Operations {
 export type OperationKind = "read" | "write";
 
 interface Queue {
-  /** Settles when the last write that was called has ended. */
+  /** Settles when the last called write has ended. */
   write: Promise<unknown>;
-  /** The reads that were called after it and have not ended. */
+  /** Reads called after that write that have not ended. */
   readonly reads: Set<Promise<unknown>>;
 }
 
-/** Keeps those under one key in order: a write waits for all before it, a read for the writes before it. */
+/** Serializes operations on one key: a write waits for all earlier operations, a read for earlier writes. */
 export class KeyedLock {
   readonly #queues = new Map<string, Queue>();
 
-  /** Starts `task` when what it has to wait for has ended, at once when there is nothing. */
+  /** Runs `task` after the operations that it has to wait for. */
   take<T>(key: string, kind: OperationKind, task: () => Promise<T>): Promise<T> {
     const before = this.#queues.get(key);
     const isFree = !before || (kind === "read" && before.write === NOTHING);
@@ -87,8 +89,9 @@ export class KeyedLock {
 }
 
 /**
- * Settles as `done` does, or rejects when the caller's patience ends before.
- * @param message of the TIMEOUT; "$" is the time that there was
+ * Settles as `done` does, or rejects at the caller's timeout.
+ *
+ * @param message of the TIMEOUT; "$" is the time limit
  */
 export async function orGiveUp<T>(
   done: Promise<T>,
@@ -96,7 +99,7 @@ export async function orGiveUp<T>(
   message: string,
 ): Promise<T> {
   if (!signal && timeout === undefined) return await done;
-  done.catch(() => {}); // nobody may be left to hear it
+  done.catch(() => {}); // the caller may have given up
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal!.reason);
   const expire = () =>

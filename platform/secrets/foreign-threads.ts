@@ -1,25 +1,15 @@
-// Foreign functions that may take their time (a keychain's dialog, a security service that is asked over RPC),
-// called in threads of their own, so that the caller's event loop never waits.
+// Calls blocking foreign functions (a keychain's dialog, an RPC security service) in worker threads, so that the event loop never
+// blocks: `threads.use(async (call) => (await call("CredReadW", [target, 1, 0, out])).value)`.
 //
-//   const threads = new ForeignThreads([{ path: "advapi32.dll", symbols: { CredReadW: { args, returns } } }]);
-//   await threads.use(async (call) => (await call("CredReadW", [target, 1, 0, out])).value);
-//
-// A thread knows nothing but how to open libraries and to call a function by its name with numbers. Memory belongs to
-// the process, so an address that the caller takes of its own buffer is good in every thread; what is passed to a
-// call stays referenced until its answer is there, however long that takes and whoever still waits for it.
-//
-// A task has its thread for itself from its first call to its last, for what the system ties to a thread (mutexes,
-// the last error). The first thread starts with the first task, each further one when all others have been busy with
-// the same tasks for a while: many quick tasks are done sooner by one thread than by several that must start first.
-// Threads never keep the process: see credential-operations.ts.
-//
-// Surprising: the thread's script is the text of the function `serve`. Neither a program that was started as the
-// engine nor a bundle without files has anything else to start a worker from. It must therefore mention nothing
-// from outside itself. The engine's own Worker is reached through its prototype, since the global one is wrapped to
-// bring `rt` along.
+// Invariants:
+// - A task has its thread exclusively, because the system binds mutexes and the last error to a thread.
+// - Buffers stay referenced until the call returns, even if the caller has given up. Addresses are valid in every thread.
+// - A thread is added only when all others have made no progress for `STANDSTILL`: one started thread is faster for short tasks.
+// Non-obvious: the worker's source is the text of `serve`, because a bundle without files has no other source. It must reference
+// nothing outside itself. The engine's Worker is reached through its prototype: the global one is wrapped to preload `rt`.
 import { ptr } from "bun:ffi";
 
-/** As bun:ffi writes it. */
+/** As in bun:ffi. */
 export interface ForeignSymbol {
   readonly args: readonly string[];
   readonly returns: string;
@@ -30,16 +20,16 @@ export interface ForeignLibrary {
   readonly symbols: Readonly<Record<string, ForeignSymbol>>;
 }
 
-/** A buffer stands for its address, null for no address. */
+/** A buffer is passed as its address, null as a null pointer. */
 export type ForeignArgument = number | bigint | NodeJS.TypedArray | null;
 
 export interface ForeignResult {
   readonly value: number | bigint;
-  /** What `errorFrom` answered right after the call; 0 without it. */
+  /** Result of `errorFrom` right after the call; 0 without it. */
   readonly error: number;
 }
 
-/** @param keep buffers that are pointed to by those among `args` */
+/** @param keep buffers that structures among `args` point to */
 export type ForeignCall = (
   symbol: string,
   args: readonly ForeignArgument[],
@@ -53,7 +43,7 @@ interface Opening {
 
 type ThreadReply = { readonly value: number | bigint; readonly error: number } | { readonly failure: string };
 
-/** Milliseconds without any progress after which a waiting task gets a thread of its own. */
+/** Milliseconds without progress after which a waiting task gets a new thread. */
 const STANDSTILL = 100;
 
 interface Thread {
@@ -66,13 +56,13 @@ export class ForeignThreads {
   readonly #idle: Thread[] = [];
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #count = 0;
-  /** How many tasks have ended. */
+  /** Number of ended tasks. */
   #ended = 0;
   #growth: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * @param errorFrom the function without parameters that tells why the last one failed, among the libraries' own
-   * @param most threads at once; two at least, or one that waits for a person holds up everything
+   * @param errorFrom parameterless function of the libraries that returns the error of the last call
+   * @param most maximum number of threads; at least two, because a dialog blocks one
    */
   constructor(
     libraries: readonly ForeignLibrary[],
@@ -82,7 +72,7 @@ export class ForeignThreads {
     this.#most = most;
   }
 
-  /** Rejects as `task` does, or with an Error when a library or a function is not there. */
+  /** Rejects as `task` does, or with an Error if a library or function is missing. */
   async use<T>(task: (call: ForeignCall) => Promise<T>): Promise<T> {
     const thread = await this.#borrow();
     try {
@@ -125,7 +115,7 @@ function startThread(opening: Opening): Thread {
   const EngineWorker = Worker.prototype.constructor as typeof Worker;
   const script = URL.createObjectURL(new Blob([`(${serve.toString()})()`], { type: "text/javascript" }));
   const worker = new EngineWorker(script, { ref: false, smol: true });
-  /** In the order of the calls, which is that of the answers. */
+  /** In call order, which is the order of the replies. */
   const waiting: ((reply: ThreadReply) => void)[] = [];
   let failure: ThreadReply | undefined;
   worker.onmessage = ({ data }: MessageEvent<ThreadReply>) => waiting.shift()!(data);
@@ -152,7 +142,7 @@ function startThread(opening: Opening): Thread {
   return { call };
 }
 
-/** The whole of the thread's script; the first message is an Opening, each other one a call. */
+/** The thread's complete source. The first message is an Opening, each other one a call. */
 function serve(): void {
   type Functions = Record<string, (...args: unknown[]) => number | bigint>;
   const scope = globalThis as unknown as {
@@ -171,7 +161,7 @@ function serve(): void {
           Object.assign(functions, ffi.dlopen(path, symbols as never).symbols);
         }
         lastError = errorFrom === undefined ? undefined : functions[errorFrom];
-        lastError?.(); // the first call makes the function, which may change what it is to tell
+        lastError?.(); // the engine compiles a function on its first call, which may change the last error
         return;
       }
       if (failure !== undefined) return scope.postMessage({ failure });

@@ -1,9 +1,9 @@
-// The credential store of this operating system. The build knows which it is and leaves the other modules out.
+// Selects the credential store of this operating system. The build omits the other modules.
 import { type Diagnosis, type SecretProvider, ProviderFailure } from "./contract/secret-provider.ts";
 
 /**
- * Opens the store of this operating system; connecting may wait until the first operation.
- * The `if`s stay literal: the bundler drops the other systems' modules only for exactly this form.
+ * Opens the store; it may connect only at the first operation.
+ * The `if` statements stay literal: the bundler removes the other systems' modules only in exactly this form.
  */
 export async function openProvider(): Promise<SecretProvider> {
   if (process.platform === "linux") {
@@ -21,7 +21,7 @@ export async function openProvider(): Promise<SecretProvider> {
   throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);
 }
 
-/** Looks at the store of this operating system without asking, unlocking or storing anything. */
+/** Diagnoses the store without a dialog, an unlock or a write. */
 export async function diagnoseStore(): Promise<Diagnosis> {
   if (process.platform === "linux") {
     const { diagnoseSecretService } = await import("./linux/diagnosis.ts");

@@ -1,5 +1,5 @@
-// What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
-// was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
+// One connection to the secret service: bus, session, prompts and cached state. Opening does not wait: the first calls are sent
+// together with the greeting.
 import { originalVariable } from "../../processes/posix/environment.ts";
 import type { ProviderFailure } from "../contract/secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./dbus/address.ts";
@@ -11,7 +11,7 @@ import { Prompts } from "./prompts.ts";
 import { SecretRequests } from "./secret-requests.ts";
 import { openSession, type SecretServiceSession } from "./session.ts";
 
-/** Milliseconds, connecting included. */
+/** Milliseconds, including the connection. */
 const HELLO_TIMEOUT = 5_000;
 
 export interface SecretServiceConnection {
@@ -19,21 +19,21 @@ export interface SecretServiceConnection {
   readonly prompts: Prompts;
   readonly requests: SecretRequests;
   session: Promise<SecretServiceSession>;
-  /** Object path of the default collection as last read, "/" without one. */
+  /** Object path of the default collection as last read; "/" if there is none. */
   defaultCollection: Promise<string>;
-  /** What a person is asked at present, or the service without one, see unlocking.ts. */
+  /** The current prompt or promptless request, see unlocking.ts. */
   asking: Promise<void> | undefined;
-  /** The last refusal; `at` as `performance.now()` counts. */
+  /** The last refusal; `at` in `performance.now()` milliseconds. */
   declined: { readonly at: number; readonly failure: ProviderFailure } | undefined;
-  /** The items that were last read, by service and name: `get` asks for them while it searches. */
+  /** Last read items by service and name: `get` reads them while it searches. */
   readonly lastItems: Map<string, string>;
-  /** Set when a part could not be had; the connection then serves nobody new. */
+  /** Set when a part has failed; new operations then use a new connection. */
   hasFailed: boolean;
 }
 
 /**
- * Starts to connect to the session bus that the environment named when the program was started: neither `.env` nor code
- * that has come to run since then has a say in where a secret is stored.
+ * Starts to connect to the session bus of the original environment: neither `.env` nor user code can redirect where a secret is
+ * stored.
  */
 export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown> } {
   const env = {
@@ -50,14 +50,14 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
     bus.close(failure);
     throw failure;
   });
-  greeted.catch(() => {}); // the other calls tell as well
+  greeted.catch(() => {}); // the other calls report the failure too
   return { bus, address, greeted };
 }
 
 export function openConnection(): SecretServiceConnection {
   const { bus } = openBus();
   const defaultCollection = readFirst(bus);
-  // Nobody is asked anything by it, so its silence is the service's.
+  // The call needs no prompt, so a timeout means that the service does not respond.
   defaultCollection.catch((error: unknown) => {
     if (isTimeout(error)) bus.close(error);
   });
@@ -77,14 +77,14 @@ export function openConnection(): SecretServiceConnection {
   return connection;
 }
 
-/** A failure is told to those who await it; all others get a new connection. */
+/** Marks the connection as failed: waiting callers get the error, new ones a new connection. */
 function watch(connection: SecretServiceConnection, part: Promise<unknown>): void {
   part.catch(() => {
     connection.hasFailed = true;
   });
 }
 
-/** For a service that has restarted and forgotten the session; does so once for all who notice. */
+/** Opens a new session after the service has restarted; once for all concurrent callers. */
 export function renewSession(
   connection: SecretServiceConnection,
   stale: Promise<SecretServiceSession>,
@@ -100,7 +100,7 @@ export function renewDefaultCollection(connection: SecretServiceConnection): voi
   watch(connection, connection.defaultCollection);
 }
 
-/** A call that does no harm, before any other, see bus.ts. Its answer is "/" from a service that does not know us yet. */
+/** A harmless first call, see bus.ts. The result is "/" if the service does not know this client yet. */
 async function readFirst(bus: Bus): Promise<string> {
   const [path] = await bus.call({ ...prepareReadAlias(), leads: true });
   return path === NO_OBJECT ? readDefaultCollection(bus) : (path as string);

@@ -30,7 +30,7 @@ export async function lockCredential(operation: Operation): Promise<void> {
   operation.lock = lock;
 }
 
-/** Keeps its connection open, also when the operation continues on a new one. */
+/** Keeps its connection open, even if the operation continues on a new one. */
 export class CredentialLock {
   readonly #bus: Bus;
   readonly #name: string;
@@ -41,7 +41,7 @@ export class CredentialLock {
     bus.hold();
   }
 
-  /** False when the connection is over. */
+  /** False if the connection is closed. */
   get isLocked(): boolean {
     return this.#bus.isUsable;
   }

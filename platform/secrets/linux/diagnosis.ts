@@ -1,9 +1,8 @@
-// What stands between this process and its keyring, found out step by step: the bus, the service on it, the default
-// collection, its lock, the encryption of the way there.
+// Diagnoses the keyring step by step: bus, service, default collection, lock state, and encryption of the session.
 //
-// Nothing is asked, unlocked or stored. A service that is not running but that the bus can start is started,
-// as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
-// the later ones would fail as well.
+// Invariants:
+// - It shows no prompt, unlocks nothing and stores nothing. A service that the bus can activate is started, as by any use.
+// - A failed call ends the diagnosis, because later calls would fail too.
 import { originalVariable } from "../../processes/posix/environment.ts";
 import {
   type DiagnosisCheck,
@@ -29,13 +28,13 @@ import { prepareReadAlias } from "./dbus/prepared-messages.ts";
 import { checkProperty } from "./dbus/reply-signatures.ts";
 import { openSession } from "./session.ts";
 
-/** Milliseconds for each call; nobody is asked by any of them. */
+/** Milliseconds for each call; none shows a prompt. */
 const TIMEOUT = 5_000;
 
 type KeyringFinding = Omit<DiagnosisCheck, "name">;
 
 interface Advice {
-  /** How to get a default collection. */
+  /** How to create a default collection. */
   readonly create: string;
   /** How to unlock it without a display. */
   readonly unlock: string;
@@ -43,7 +42,7 @@ interface Advice {
 
 interface Store extends Advice {
   readonly name: string;
-  /** The names beside that of the secret service by which it is known on the bus. */
+  /** Further bus names that identify the product. */
   readonly busNames: readonly string[];
   readonly process: RegExp;
 }
@@ -155,10 +154,10 @@ async function checkCollection({ bus, store, advice }: Progress): Promise<Keyrin
   return { status: "problem", found: `${title} is locked`, remedy };
 }
 
-/** KWallet calls an open wallet locked until somebody has asked its secret service, rather than it, for the wallet. */
+/** KWallet reports an open wallet as locked until a client has used its secret service interface. */
 async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
   for (const name of KWALLET_NAMES) {
-    const destination = await ownerOf(bus, name); // who alone may answer
+    const destination = await ownerOf(bus, name); // the only accepted sender of the reply
     if (destination === undefined) continue;
     const path = `/modules/${name.slice(name.lastIndexOf(".") + 1)}`;
     const call = { destination, path, interface: "org.kde.KWallet", member: "isOpen" };
@@ -192,7 +191,7 @@ async function findByBusName(bus: Bus, owner: string | undefined): Promise<Store
   return undefined;
 }
 
-/** Empty when the process is not to be seen from here, as from within a container. */
+/** Returns "" if the process is not visible, as from within a container. */
 async function commandOf(pid: number): Promise<string> {
   const words = await Bun.file(`/proc/${pid}/cmdline`)
     .text()

@@ -1,8 +1,8 @@
-// The one place where errors of D-Bus and of the Secret Service API become the provider's failures.
+// Maps errors of D-Bus and of the Secret Service API to failures.
 import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 import { BusFailure } from "./dbus/bus-failure.ts";
 
-/** Not the service's own: what it sent is not encrypted with our key. */
+/** rt's own code: the value is not encrypted with the session's key. */
 export const UNDECIPHERABLE = "undecipherable";
 export const IS_LOCKED = "org.freedesktop.Secret.Error.IsLocked";
 
@@ -12,7 +12,7 @@ const START_BUS =
   "log in to a desktop session, start the program with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS";
 const REPORT = "look into the log of the program that keeps the keyring";
 
-// The first matching line decides; `$` stands for the service's own words.
+// The first matching row counts; `$` is the service's message.
 const ANSWERS: readonly [RegExp, FailureKind, string][] = [
   [/\.(ServiceUnknown|NameHasNoOwner)$/, "UNAVAILABLE", NO_SERVICE],
   [
@@ -41,7 +41,7 @@ const ANSWERS: readonly [RegExp, FailureKind, string][] = [
 
 const isVanishedName = /\.(UnknownMethod|UnknownObject|UnknownInterface|NoSuchObject)$/;
 
-/** Whether the called object does not exist, or no longer. */
+/** Returns whether the called object does not exist (any more). */
 export function isVanished(error: unknown): boolean {
   return isAnswer(error, isVanishedName);
 }
@@ -51,8 +51,7 @@ export function isLocked(error: unknown): boolean {
 }
 
 /**
- * Whether a new session may help: the service does not know ours, as after its restart, or has another key for it.
- * KWallet has no name of its own for the first.
+ * Returns whether a new session may help: the service has restarted, or has another key. KWallet has no error name for the first.
  */
 export function isNoSession(error: unknown): boolean {
   if (!(error instanceof BusFailure)) return false;
@@ -66,7 +65,7 @@ export function isNoSession(error: unknown): boolean {
   );
 }
 
-/** Whether bus or service went away under the call, so that a new connection may succeed. */
+/** Returns whether the bus or service has disconnected, so that a new connection may succeed. */
 export function isInterrupted(error: unknown): boolean {
   return (
     (error instanceof BusFailure && error.kind === "closed") || isAnswer(error, /\.(NoReply|Disconnected)$/)
@@ -77,7 +76,7 @@ function isAnswer(error: unknown, name: RegExp): boolean {
   return error instanceof BusFailure && error.kind === "answered" && name.test(error.native ?? "");
 }
 
-/** What the provider rejects with for `error`. */
+/** Returns the error to reject with. */
 export function toProviderFailure(error: unknown): unknown {
   if (error instanceof ProviderFailure) return error;
   if (!(error instanceof BusFailure)) {

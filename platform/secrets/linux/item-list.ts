@@ -1,14 +1,14 @@
-// What is in the keyring, by name. Read from the collections and their items, because KeePassXC answers a
-// search without attributes with nothing. No value is touched.
+// Lists the credentials of the keyring, without values. It reads the collections and their items, because KeePassXC returns nothing
+// for a search without attributes.
 import type { CredentialName } from "../contract/secret-provider.ts";
 import { isVanished } from "./failures.ts";
 import { COLLECTION_INTERFACE, ITEM_INTERFACE, SERVICE_INTERFACE, SERVICE_PATH } from "./dbus/dbus-names.ts";
 import { type Operation, readProperty } from "./dbus/operation.ts";
 import { unlockDefaultCollection } from "./unlocking.ts";
 
-/** Every pair that has an item, whoever stored it; those of `operation.service` unless that is empty. */
+/** Returns every pair that has an item, of any program; only those of `operation.service` unless it is empty. */
 export async function listCredentials(operation: Operation): Promise<CredentialName[]> {
-  // What a locked collection has is hidden, and "nothing" would be a wrong answer.
+  // A locked collection hides its items, so the result would be incomplete.
   await unlockDefaultCollection(operation);
   const collections = await readProperty(operation, SERVICE_PATH, SERVICE_INTERFACE, "Collections");
   const items = await readEach(operation, collections as string[], COLLECTION_INTERFACE, "Items");
@@ -23,7 +23,7 @@ export async function listCredentials(operation: Operation): Promise<CredentialN
   return [...found.values()];
 }
 
-/** One property of many objects; those that vanish meanwhile are left out. */
+/** Reads one property of many objects. Omits objects that vanish concurrently. */
 async function readEach(
   operation: Operation,
   paths: readonly string[],

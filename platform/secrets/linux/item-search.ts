@@ -1,19 +1,18 @@
-// Which items a pair has, and which of them counts.
+// Finds the items of a pair and chooses one.
 //
-// We search by `service` and `account` alone: a search that names the schema finds nothing in a collection
-// that gnome-keyring has not unlocked yet, nor what another program stored for the pair. When that finds nothing,
-// what Python's, Go's and Rust's libraries store counts, which say `username` for `account`. Nothing of ours has
-// that attribute: beside their own items those libraries would find it first, or not, as chance will have it.
+// Non-obvious: the search uses `service` and `account` only: a search with the schema finds nothing in a locked collection of
+// gnome-keyring, and no items of other programs. If it finds nothing, items with `username` instead of `account` count, as the
+// libraries of Python, Go and Rust store them. rt's own items never have that attribute: those libraries would confuse them.
 import { isKept, ITEM_INTERFACE, PROPERTIES_INTERFACE } from "./dbus/dbus-names.ts";
 import { call, type Operation, send } from "./dbus/operation.ts";
 import { prepareSearchItems } from "./dbus/prepared-messages.ts";
 import { checkProperty } from "./dbus/reply-signatures.ts";
 import { unlockDefaultCollection } from "./unlocking.ts";
 
-/** The schema of Bun.secrets, which looks for nothing else. */
+/** The schema of Bun.secrets, which finds only its own. */
 export const SCHEMA = "com.oven-sh.bun.Secret";
 
-/** The attribute that holds a credential's name. */
+/** The attribute with a credential's name. */
 type NameAttribute = "account" | "username";
 
 export interface KeyringItem {
@@ -40,7 +39,7 @@ export async function searchItems(
   ];
 }
 
-/** The pair's items, given those with its `account`. */
+/** Completes a search by `account`. */
 export async function completeSearch(operation: Operation, found: KeyringItem[]): Promise<KeyringItem[]> {
   if (found.length > 0) return found;
   const foreign = searchItems(operation, "username");
@@ -51,7 +50,7 @@ export async function completeSearch(operation: Operation, found: KeyringItem[])
   return shown.length > 0 ? shown : searchItems(operation, "username");
 }
 
-/** Every item that a search for the pair could ever find. */
+/** Returns every item that any search for the pair could find. */
 export async function findEvery(operation: Operation): Promise<KeyringItem[]> {
   const search = () => Promise.all([searchItems(operation), searchItems(operation, "username")]);
   let found = (await search()).flat();
@@ -59,7 +58,7 @@ export async function findEvery(operation: Operation): Promise<KeyringItem[]> {
   return [...new Map(found.map((item) => [item.path, item])).values()];
 }
 
-/** The item with our schema, or else the newest; undefined when there is none. */
+/** Returns the item with rt's schema, otherwise the newest; undefined if there is none. */
 export async function chooseItem(
   operation: Operation,
   items: KeyringItem[],
@@ -85,7 +84,7 @@ async function describeItem(operation: Operation, item: KeyringItem): Promise<It
   return { ...item, isOwn: attributes.get("xdg:schema") === SCHEMA, modified };
 }
 
-/** Never a tie, so that `get` reads what `set` wrote when two items were modified in the same second. */
+/** A total order, so that `get` reads what `set` wrote even if two items have the same modification second. */
 function byPreference(a: ItemCandidate, b: ItemCandidate): number {
   const kept = Number(isKept(b.path)) - Number(isKept(a.path));
   return (

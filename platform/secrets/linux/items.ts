@@ -1,10 +1,8 @@
-// The three operations on the items of the keyring, each as a sequence of calls of the Secret Service API.
+// Reads, writes and deletes items of the keyring, as sequences of calls of the Secret Service API.
 //
-// Any of these functions may reject because an object vanished or the service restarted; the caller then
-// starts it again from the search.
-//
-// A locked item is unlocked before anything else is done to it, as the specification asks. Most services would say
-// that it is locked; KWallet answers with an empty value.
+// Invariants:
+// - A function may reject because an object vanished or the service restarted; the caller then retries it from the search.
+// - A locked item is unlocked first: KWallet returns an empty value instead of an error.
 import { BusFailure } from "./dbus/bus-failure.ts";
 import type { SecretServiceConnection } from "./connection.ts";
 import { lockCredential } from "./credential-lock.ts";
@@ -24,7 +22,7 @@ import { requireCollection, showPrompt, whenUnlocked } from "./unlocking.ts";
 
 const MAX_LAST_ITEMS = 1_000;
 const NOTHING = new Uint8Array(0);
-/** CreateItem's `replace`: another process may have created the same item since our search. */
+/** CreateItem's `replace`: another process may have created the item since the search (race). */
 const TRUE = Uint8Array.of(1, 0, 0, 0);
 
 interface ItemReply {
@@ -32,14 +30,14 @@ interface ItemReply {
   readonly struct: Secret;
 }
 
-/** The value, which is the caller's to zero, or null. */
+/** Returns the value, which the caller zeroizes, or null. */
 export async function getSecret(operation: Operation): Promise<Uint8Array | null> {
   const { connection } = operation;
   const key = `${operation.service}\0${operation.name}`;
   const guess = connection.lastItems.get(key);
-  if (guess !== undefined) await connection.session; // so that both calls leave together
+  if (guess !== undefined) await connection.session; // so that both calls are sent together
   const search = searchItems(operation);
-  // The service answers in order: if the search finds this item again, its value is as fresh as a later one.
+  // The service replies in order: if the search returns this item, its value is up to date.
   let guessed = guess === undefined ? undefined : requestSecret(operation, guess);
   guessed?.catch(() => {});
   const item = await chooseItem(operation, await completeSearch(operation, await search));
@@ -57,17 +55,17 @@ export async function getSecret(operation: Operation): Promise<Uint8Array | null
   });
 }
 
-/** Replaces the value of the pair's item or creates it in the default collection. */
+/** Replaces the value of the pair's item, or creates the item in the default collection. */
 export async function setSecret(operation: Operation, value: Uint8Array): Promise<void> {
   await storeValue(operation, value);
-  // Reading it shows whether the service could: it fails to decrypt when the keys differ.
+  // A read proves that the keys agree: otherwise it fails to decrypt.
   if (!(await operation.connection.session).isProven) (await getSecret(operation))?.fill(0);
 }
 
 async function storeValue(operation: Operation, value: Uint8Array): Promise<void> {
   const search = searchItems(operation);
   search.catch(() => {});
-  const { marshall } = await import("./dbus/dbus-encoder.ts"); // while the service searches
+  const { marshall } = await import("./dbus/dbus-encoder.ts"); // loads during the search
   const found = await completeSearch(operation, await search);
   const session = await operation.connection.session;
   const item = await chooseItem(
@@ -91,10 +89,10 @@ async function storeValue(operation: Operation, value: Uint8Array): Promise<void
 }
 
 /**
- * Removes what `getSecret` could find; false when this operation removed nothing. An item that vanishes before its
- * own `Delete` was removed by another program.
+ * Deletes all items that `getSecret` could find. Returns false if this operation has deleted none: an item that vanishes before its
+ * own `Delete` was deleted by another program.
  *
- * One operation at a time, over all processes: KeePassXC ends when it has to delete an item twice.
+ * Requires the credential lock: KeePassXC crashes if an item is deleted twice.
  */
 export async function deleteItems(operation: Operation): Promise<boolean> {
   await lockCredential(operation);
@@ -113,7 +111,7 @@ export async function deleteItems(operation: Operation): Promise<boolean> {
   return operation.hasDeleted === true;
 }
 
-/** Marshalled as dbus-next's inner form of `a{sv}` wants it: pairs, and variants as signature and value. */
+/** In dbus-next's inner form of `a{sv}`: pairs, and variants as signature and value. */
 function itemProperties({ service, name }: Operation): unknown[] {
   const attributes = [
     ["service", service],
@@ -140,7 +138,7 @@ async function readValue(
 ): Promise<Uint8Array> {
   const { session, struct } = await reply;
   const value = await decodeSecret(session, struct);
-  // It may have been locked since the search.
+  // The item may have been locked since the search (race).
   if (value.length === 0 && (await readProperty(operation, path, ITEM_INTERFACE, "Locked")) === true)
     throw new BusFailure("answered", "The keyring is locked", IS_LOCKED);
   return value;

@@ -1,8 +1,9 @@
-// Prompts of the Secret Service API: a person is asked through the service's own dialog.
+// Prompts of the Secret Service API: the service shows its dialog to a person.
 //
-// One at a time in this process: of twenty that gnome-keyring was asked for at once, one completed. And
-// `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
-// our connection ends, and the answer to it then serves whoever asks next.
+// Non-obvious:
+// - One prompt at a time: of twenty concurrent prompts of gnome-keyring, one completed.
+// - `Dismiss` is never called: gnome-keyring then fails an assertion and exits. It keeps its dialog open when the connection closes,
+//   and the answer counts for the next prompt.
 import { originalVariable } from "../../processes/posix/environment.ts";
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import { type Bus, PERSON_TIMEOUT } from "./dbus/bus.ts";
@@ -31,10 +32,9 @@ export class Prompts {
   }
 
   /**
-   * Shows the prompt at `path`, after those before it, and waits for its end; nothing for the path "/".
-   * Rejects with CANCELED when the person declines, with LOCKED when nobody could be asked, with TIMEOUT
-   * after `timeout` milliseconds, two minutes at least. `begin` is called when its turn has come; it is not shown
-   * when that throws.
+   * Shows the prompt at `path` after earlier ones, and waits for its end; no effect for the path "/".
+   * Rejects with CANCELED if the person declines, LOCKED without a display, TIMEOUT after `timeout` milliseconds (at least two
+   * minutes). `begin` is called before the prompt is shown; if it throws, the prompt is not shown.
    */
   show(path: string, timeout: number, begin: () => void): Promise<void> {
     if (path === NO_OBJECT) return Promise.resolve();
@@ -49,7 +49,7 @@ export class Prompts {
   async #show(path: string, timeout: number): Promise<void> {
     this.#watch();
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    promise.catch(() => {}); // it may reject while Prompt is still being called
+    promise.catch(() => {}); // it may reject before Prompt has returned
     this.#shown = { path, complete: resolve, abandon: reject };
     const expire = () =>
       reject(
@@ -86,11 +86,11 @@ export class Prompts {
     this.#isWatching = true;
     const rule = `type='signal',sender='${SERVICE_NAME}',interface='${PROMPT_INTERFACE}',member='Completed'`;
     const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member: "AddMatch" };
-    this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // then the prompt times out
+    this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // the prompt then times out
   }
 }
 
-/** Without a display the service dismisses its own prompt at once: nobody has declined anything. */
+/** Without a display the service dismisses its own prompt at once. */
 function dismissal(): ProviderFailure {
   if (originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY"))
     return new ProviderFailure(

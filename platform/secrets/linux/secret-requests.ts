@@ -1,5 +1,4 @@
-// Reads secrets, many in one call when many are wanted at once: for each call that the service is spared,
-// two hundred parallel reads get a tenth of a millisecond faster.
+// Batches concurrent reads of secrets into one call: 200 parallel reads become 0.1 ms faster for each saved call.
 import { type Bus, PERSON_TIMEOUT } from "./dbus/bus.ts";
 import { prepareGetSecret, prepareGetSecrets } from "./dbus/prepared-messages.ts";
 import type { Secret } from "./session.ts";
@@ -12,14 +11,14 @@ interface SecretRead {
 
 export class SecretRequests {
   readonly #bus: Bus;
-  /** What waits for the end of this turn of the event loop, by session. */
+  /** Reads of this turn of the event loop, by session. */
   readonly #gathered = new Map<string, SecretRead[]>();
 
   constructor(bus: Bus) {
     this.#bus = bus;
   }
 
-  /** The secret of one item; rejects as GetSecret does. */
+  /** Returns the secret of one item; rejects as GetSecret does. */
   request(item: string, session: string, patience: number): Promise<Secret> {
     if (!this.#bus.isBusy && this.#gathered.size === 0) return this.#requestOne(item, session, patience);
     return new Promise((resolve, reject) => {
@@ -44,7 +43,7 @@ export class SecretRequests {
     return secret as Secret;
   }
 
-  /** GetSecrets leaves out what is locked, and may fail because of a single item: those are asked for one by one. */
+  /** GetSecrets omits locked items, and may fail because of a single item: those are read one by one. */
   async #requestMany(requests: SecretRead[], session: string): Promise<void> {
     const items = [...new Set(requests.map(({ item }) => item))];
     try {
@@ -53,7 +52,7 @@ export class SecretRequests {
       const missing: SecretRead[] = [];
       for (const request of requests) {
         const secret = secrets.get(request.item);
-        // Two requests for one item each zero what they get.
+        // Copied, because two requests for one item each zeroize their result.
         if (secret) request.resolve([secret[0], secret[1], Uint8Array.from(secret[2]), secret[3]]);
         else missing.push(request);
       }

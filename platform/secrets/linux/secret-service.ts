@@ -1,15 +1,11 @@
-// Credentials in the desktop's keyring, over the Secret Service API (freedesktop.org, draft 0.2): GNOME
-// Keyring, KWallet, KeePassXC.
+// Credentials in the desktop's keyring through the Secret Service API (freedesktop.org, draft 0.2): GNOME Keyring, KWallet, KeePassXC.
+// An item has the attributes `service` and `account` (as secret-tool and keytar) and Bun's schema; its label is "service/name".
 //
-// (service, name) becomes an item with the attributes `service` and `account`, the layout of secret-tool's
-// examples and of keytar, and with Bun's schema, so that Bun.secrets finds it; its label is "service/name".
-//
-// What is kept here, whatever the service does (items.ts has the steps of an operation, unlocking.ts the dialogs):
-// - operations on one pair run in the order in which they were called, but reads wait for no reads;
-// - of several deletes of one pair, in whatever threads and processes, one at most answers true (credential-lock.ts);
-// - an operation outlives one death of the bus or the service, and an item or session that vanishes;
-// - it ends when its caller's patience ends, dialog or not;
-// - the process stays until the last operation has ended, and an idle connection does not keep it.
+// Invariants:
+// - Operations on one pair run in call order; reads are concurrent. Of concurrent deletes in any process, one returns true.
+// - An operation survives one restart of the bus or the service, and vanished items or sessions (retry).
+// - It ends at its caller's timeout, even while a prompt is shown.
+// - The process stays alive until the last operation has ended; an idle connection does not keep it alive.
 import { type OperationKind, orGiveUp, KeyedLock } from "../credential-operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider } from "../contract/secret-provider.ts";
 import { PERSON_TIMEOUT } from "./dbus/bus.ts";
@@ -24,7 +20,7 @@ import { listCredentials } from "./item-list.ts";
 import { deleteItems, getSecret, setSecret } from "./items.ts";
 import { type Operation, rejectIfOver } from "./dbus/operation.ts";
 
-/** How often an operation starts again because something vanished under it. */
+/** Retry limit if objects vanish. */
 const MAX_ATTEMPTS = 5;
 const TIMEOUT = "The secret service did not finish within $; look for its dialog, then try again";
 
@@ -48,7 +44,7 @@ class SecretService implements SecretProvider {
     return this.#perform(service, name, "write", options, deleteItems);
   }
 
-  /** Goes by a pair that no credential can have, so it waits for no other operation. */
+  /** Uses a key that no credential can have, so it waits for no other operation. */
   list(service = "", options?: OperationOptions): Promise<CredentialName[]> {
     return this.#perform(service, "", "read", options, listCredentials);
   }
@@ -118,7 +114,7 @@ class SecretService implements SecretProvider {
     return this.#connection;
   }
 
-  /** Leaves a connection, and with it a dialog, to those who still wait on it. */
+  /** Replaces the connection; callers that wait on it keep it, with its prompt. */
   #retire(connection: SecretServiceConnection): void {
     if (this.#connection === connection) this.#connection = undefined;
     connection.bus.closeWhenReleased();

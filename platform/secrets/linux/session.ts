@@ -1,12 +1,11 @@
-// The session of the Secret Service API in which secret values travel between the service and us.
+// The encrypted session of the Secret Service API, in which secret values are transferred.
 //
-// `dh-ietf1024-sha256-aes128-cbc-pkcs7`: an ephemeral Diffie-Hellman key over the second Oakley group, HKDF
-// with SHA-256 and neither salt nor info for the AES key, a fresh IV per value. A service that cannot do it
-// gets `plain`, as the specification asks; the value is then protected by the bus alone.
+// `dh-ietf1024-sha256-aes128-cbc-pkcs7`: ephemeral Diffie-Hellman key in the second Oakley group, AES key by HKDF-SHA-256 without
+// salt and info, a random IV for each value. A service that does not support it gets a `plain` session, as the specification requires.
 //
-// The group is small by today's measure; what encryption buys here is that no copy of a value is left in the
-// buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
-// load and 57 ms to check the prime.
+// Non-obvious:
+// - The group is small today. Its purpose is that buffers of the bus, the kernel and this process contain no plaintext.
+// - BigInt computes the key: node:crypto takes 3 ms to load and 57 ms to check the prime.
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import { decrypt, encrypt } from "./aes-cbc.ts";
 import { type Bus, MACHINE_TIMEOUT } from "./dbus/bus.ts";
@@ -18,9 +17,9 @@ import { MAX_MESSAGE, type TypedValue } from "./dbus/dbus-decoder.ts";
 import { malformed } from "./dbus/reply-signatures.ts";
 
 const KEY_SIZE = 16;
-/** Bytes of a value as it travels: what is stored must come back in one message, with some bytes around it. */
+/** Maximum size of a transferred value in bytes: a stored value must be readable in one message. */
 const MAX_CONTENT = MAX_MESSAGE - 2 ** 12;
-/** 160 bits: twice the strength of the group, as RFC 3526 asks. */
+/** 160 bits: twice the strength of the group, as RFC 3526 recommends. */
 const PRIVATE_KEY_SIZE = 20;
 const PRIME = BigInt(
   "0xFFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD" +
@@ -36,16 +35,16 @@ export interface SecretServiceSession {
   /** Undefined in a plain session. */
   readonly key: Uint8Array | undefined;
   /**
-   * Whether the service surely has the same key. KWallet has another one in one session of 150, among them those
-   * whose shared secret begins with a zero byte; what is stored in such a session is dropped without an error.
+   * Whether a read has proved that the service has the same key. KWallet has another key in one of 150 sessions, for example if the
+   * shared secret begins with a zero byte; it silently drops values that are stored in such a session.
    */
   isProven: boolean;
 }
 
-/** KWallet numbers its sessions; the others' paths end otherwise. */
+/** KWallet numbers its sessions; other services do not. */
 const IS_NUMBERED = /\/\d+$/;
 
-/** Errors after which another algorithm cannot help: there is nobody to talk to. */
+/** Errors for which another algorithm does not help: the service is unavailable. */
 const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
 
 interface DiffieHellmanKeys {
@@ -58,11 +57,11 @@ function createKeyPair(): DiffieHellmanKeys {
   return { privateKey, publicKey: toBytes(power(2n, privateKey)) };
 }
 
-/** Opens a session; rejects with a BusFailure. `timeout` is in milliseconds, for each of up to two calls. */
+/** @param timeout in milliseconds, for each of up to two calls @throws BusFailure */
 export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<SecretServiceSession> {
   let made: DiffieHellmanKeys | undefined;
   const pair = () => (made ??= createKeyPair());
-  bus.onOpen = pair; // while the bus greets us
+  bus.onOpen = pair; // computed while the bus authenticates
   try {
     const opened = bus.call(
       prepareOpenSession(() => pair().publicKey),
@@ -88,16 +87,16 @@ export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<
   return { path, key: undefined, isProven: true };
 }
 
-/** The service's key; one that would make the shared secret known to all is refused. */
+/** Returns the service's public key. Rejects keys that make the shared secret predictable. */
 function toPublicKey({ signature, value }: TypedValue): bigint {
   const bytes = value as Uint8Array;
-  const isShort = signature === "ay" && bytes.length <= PUBLIC_KEY_SIZE + 1; // KWallet's may begin with a zero
+  const isShort = signature === "ay" && bytes.length <= PUBLIC_KEY_SIZE + 1; // KWallet may prepend a zero
   const key = isShort ? toBigInt(bytes) : 0n;
   if (key <= 1n || key >= PRIME - 1n) throw malformed("a public key", "not one of the group");
   return key;
 }
 
-/** HKDF-SHA-256 with an empty salt and no info; one block is enough. Zeroes what it is given. */
+/** HKDF-SHA-256 with an empty salt and no info; one block suffices. Zeroizes its input. */
 function deriveKey(shared: Uint8Array): Uint8Array {
   const extracted = hmac(new Uint8Array(32), shared);
   const expanded = hmac(extracted, Uint8Array.of(1));
@@ -141,7 +140,7 @@ export async function encodeSecret(
   return body;
 }
 
-/** The value of a received structure, as a copy that is the caller's; the received bytes are zeroed. */
+/** Returns a copy of the value, which the caller owns. Zeroizes the received bytes. */
 export async function decodeSecret(
   session: SecretServiceSession,
   [, parameters, content]: Secret,
@@ -158,7 +157,7 @@ export async function decodeSecret(
   }
 }
 
-/** KWallet ends a text at its first NUL and drops a byte order mark; it keeps other types whole. */
+/** KWallet truncates a text at its first NUL and drops a byte order mark, but preserves other types. */
 function isPlainText(value: Uint8Array): boolean {
   const hasByteOrderMark = value[0] === 0xef && value[1] === 0xbb && value[2] === 0xbf;
   return !hasByteOrderMark && !value.includes(0);
@@ -181,7 +180,7 @@ function toBigInt(bytes: Uint8Array): bigint {
   return BigInt(`0x0${Buffer.from(bytes).toString("hex")}`);
 }
 
-/** Padded on the left: a shorter number is refused by KWallet and gives another key elsewhere. */
+/** Padded on the left: KWallet rejects a shorter number, and other services derive another key. */
 function toBytes(value: bigint): Buffer {
   return Buffer.from(value.toString(16).padStart(PUBLIC_KEY_SIZE * 2, "0"), "hex");
 }

@@ -1,8 +1,9 @@
-// Where a person may be asked: to unlock, to make the default collection, to agree to a step.
+// Requests that may show a prompt: unlocking, creating the default collection, confirming a step.
 //
-// However many operations need the same, one asks and the others wait for its outcome; what the person declined,
-// or nobody answered, counts for every operation that had been called by then. Twenty reads are one dialog.
-// What is given up before its dialog is there has asked nobody: of those who waited for it, one asks then.
+// Invariants:
+// - Concurrent operations share one prompt. A refusal, or a timeout, counts for every operation called before: twenty reads show one
+//   dialog.
+// - If the requesting operation is abandoned before its dialog appears, one of the waiting operations requests it again.
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import { renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
@@ -15,10 +16,10 @@ import {
 } from "./dbus/dbus-names.ts";
 import { call, OperationAbandoned, type Operation, readProperty, rejectIfOver } from "./dbus/operation.ts";
 
-/** How often an object that was just unlocked may be found locked again. */
+/** Retry limit if an object is locked again after an unlock. */
 const MAX_UNLOCKS = 3;
 
-/** Makes `attempt` on an item or collection: unlocks it before when it is locked, and when it turns out to be. */
+/** Runs `attempt` on an item or collection, after unlocking it if it is locked or the attempt reports that. */
 export async function whenUnlocked<T>(
   operation: Operation,
   object: { readonly path: string; readonly isLocked: boolean },
@@ -34,7 +35,7 @@ export async function whenUnlocked<T>(
   }
 }
 
-/** Unlocks the default collection, with a dialog if it takes one; false when there was nothing to unlock. */
+/** Unlocks the default collection, with a prompt if necessary. Returns false if it was not locked. */
 export async function unlockDefaultCollection(operation: Operation): Promise<boolean> {
   const collection = await operation.connection.defaultCollection;
   if (collection === NO_OBJECT) return false;
@@ -43,7 +44,7 @@ export async function unlockDefaultCollection(operation: Operation): Promise<boo
   return true;
 }
 
-/** The default collection, created if there is none, which takes a dialog. */
+/** Returns the default collection. Creates it if it is absent, which shows a prompt. */
 export async function requireCollection(operation: Operation): Promise<string> {
   const { connection } = operation;
   let hasAsked = false;
@@ -55,13 +56,13 @@ export async function requireCollection(operation: Operation): Promise<string> {
         "UNAVAILABLE",
         "The secret service did not create a default keyring; create one with its own program",
       );
-    // It may have been created since it was read.
+    // It may have been created since it was read (race).
     if (isFresh) hasAsked = await askOnce(operation, () => createCollection(operation));
     renewDefaultCollection(connection);
   }
 }
 
-/** Shows what a call answered as its prompt, if somebody still wants it; nothing for the path "/". */
+/** Shows the prompt that a call returned, unless the operation was abandoned; no effect for the path "/". */
 export async function showPrompt(operation: Operation, path: string): Promise<void> {
   if (path === NO_OBJECT) return;
   operation.isPrompting = true;
@@ -72,7 +73,7 @@ export async function showPrompt(operation: Operation, path: string): Promise<vo
   }
 }
 
-/** Asks, and answers true; or waits until another operation has asked, which may have helped, and answers false. */
+/** Asks and returns true; or waits for another operation's prompt and returns false. */
 async function askOnce(operation: Operation, ask: () => Promise<void>): Promise<boolean> {
   const { connection } = operation;
   for (;;) {

@@ -1,16 +1,12 @@
-// CoreFoundation's objects, as far as a keychain needs them: strings, data, dictionaries, arrays.
+// CoreFoundation objects for the keychain: strings, data, dictionaries, arrays.
 //
-// Contract: everything that is created or owned through a Scope is released once, when the scope ends, and data
-// is overwritten with zeros before. Nothing here waits, so it is called on the caller's own thread; objects may be
-// used in any.
-//
-// Surprising:
-// - A reference is a number of 64 bits and nothing else. Apple's arm64 keeps short strings in the reference itself,
-//   with the highest bit set, which no pointer of bun:ffi can carry.
-// - A constant such as kSecClass is a variable. It is opened as if it were a function, which is never called, for its
-//   address.
-// - CFStringGetCharacters takes a structure of two integers by value; both of macOS's calling conventions pass
-//   that as two integers.
+// Invariants:
+// - A Scope releases everything that it owns once, at its end, and zeroizes data before. No call blocks.
+// Non-obvious:
+// - A reference is a 64-bit number: Apple's arm64 stores short strings in the reference itself, with the highest bit set, which a
+//   pointer of bun:ffi cannot represent.
+// - A constant such as kSecClass is a variable. It is opened as a function that is never called, to get its address.
+// - CFStringGetCharacters takes a structure of two integers by value, which both calling conventions pass as two integers.
 import { dlopen, FFIType, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 import { CORE_FOUNDATION } from "./frameworks.ts";
 
@@ -60,7 +56,7 @@ function addressesOf(library: string, names: readonly string[]): Pointer[] {
   return names.map((name) => functions[name]!.ptr);
 }
 
-/** The objects that these variables of a framework hold. They belong to it and are never released. */
+/** Returns the objects in these variables of a framework, which owns them: they are never released. */
 export function readConstants<Name extends string>(
   library: string,
   names: readonly Name[],
@@ -78,7 +74,7 @@ export class Scope implements Disposable {
   readonly #owned: CFReference[] = [];
   readonly #data: CFReference[] = [];
 
-  /** Takes over the reference that a function called ...Create... or ...Copy... has given; NULL is an Error. */
+  /** Takes ownership of the result of a ...Create... or ...Copy... function. @throws an Error for NULL */
   own(reference: CFReference): CFReference {
     if (reference === 0n) throw new Error("CoreFoundation has no memory left");
     this.#owned.push(reference);
@@ -100,7 +96,7 @@ export class Scope implements Disposable {
     return this.own(CFDictionaryCreate(DEFAULT_ALLOCATOR, ptr(keys), ptr(values), count, onKeys, onValues));
   }
 
-  /** A copy of `bytes`. */
+  /** Copies `bytes`. */
   data(bytes: Uint8Array): CFReference {
     const { CFDataCreateMutable, CFDataSetLength, CFDataGetMutableBytePtr } = framework();
     const data = this.ownData(CFDataCreateMutable(DEFAULT_ALLOCATOR, 0n));
@@ -110,7 +106,7 @@ export class Scope implements Disposable {
     return data;
   }
 
-  /** As `own`, for data: its content is erased when the scope ends. */
+  /** As `own`, for data: its content is zeroized at the end of the scope. */
   ownData(reference: CFReference): CFReference {
     this.own(reference);
     this.#data.push(reference);
@@ -132,12 +128,12 @@ function contentOf(data: CFReference): Uint8Array | undefined {
   return length === 0 ? undefined : memoryAt(framework().CFDataGetBytePtr(data)!, Number(length));
 }
 
-/** A copy of what data contains. */
+/** Copies the content of data. */
 export function readData(data: CFReference): Uint8Array {
   return contentOf(data)?.slice() ?? new Uint8Array(0);
 }
 
-/** Undefined when it is no string. */
+/** Returns undefined for another type. */
 export function readString(reference: CFReference): string | undefined {
   const { CFGetTypeID, CFStringGetTypeID, CFStringGetLength, CFStringGetCharacters } = framework();
   if (reference === 0n || CFGetTypeID(reference) !== CFStringGetTypeID()) return undefined;
@@ -147,19 +143,19 @@ export function readString(reference: CFReference): string | undefined {
   return bytes.toString("utf16le", 0, length * 2);
 }
 
-/** The whole number that a CFNumber holds. */
+/** Returns the integer in a CFNumber. */
 export function readNumber(reference: CFReference): number {
   const value = new BigInt64Array(1);
   if (reference !== 0n) framework().CFNumberGetValue(reference, BigInt(SINT64), ptr(value));
   return Number(value[0]);
 }
 
-/** NULL when there is none. It belongs to the dictionary. */
+/** Returns NULL if the key is absent. The dictionary owns the result. */
 export function readEntry(dictionary: CFReference, key: CFReference): CFReference {
   return framework().CFDictionaryGetValue(dictionary, key);
 }
 
-/** They belong to the array. */
+/** The array owns the results. */
 export function readArray(array: CFReference): CFReference[] {
   const count = Number(framework().CFArrayGetCount(array));
   return Array.from({ length: count }, (_, index) =>

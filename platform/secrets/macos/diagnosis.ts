@@ -1,7 +1,7 @@
-// What stands between this process and its keychain: the default keychain and its lock, whether this session can show
-// a dialog, and by which signature macOS will know this program again.
+// Diagnoses the keychain: default keychain, lock state, dialogs in this session, and this program's code signature.
 //
-// Nothing is asked, unlocked or stored. A call that fails ends its own check only; the others stand by themselves.
+// Invariants:
+// - It shows no dialog, unlocks nothing and stores nothing. A failed call ends only its own check.
 import { errorMessage } from "../../caught-error.ts";
 import {
   type DiagnosisCheck,
@@ -21,9 +21,9 @@ import { SECURITY } from "./frameworks.ts";
 import { openStateThreads, type SecurityCall, type StateSymbol } from "./security.ts";
 
 type KeychainFinding = Omit<DiagnosisCheck, "name">;
-type Look = (call: SecurityCall<StateSymbol>, scope: Scope) => Promise<KeychainFinding>;
+type Inspection = (call: SecurityCall<StateSymbol>, scope: Scope) => Promise<KeychainFinding>;
 
-const CHECKS: readonly (readonly [string, Look])[] = [
+const CHECKS: readonly (readonly [string, Inspection])[] = [
   ["default keychain", lookAtKeychain],
   ["dialogs", lookAtSession],
   ["signature", lookAtSignature],
@@ -115,6 +115,6 @@ async function copy(scope: Scope, call: (result: BigUint64Array) => Promise<numb
 
 function toProblem(error: unknown): KeychainFinding {
   const [found, remedy] = splitRemedy(errorMessage(error));
-  // Anything else than a status is about the look itself, and tells nothing about the keychain.
+  // Other errors concern the check itself, not the keychain.
   return { status: error instanceof ProviderFailure ? "problem" : "warning", found, remedy };
 }

@@ -1,4 +1,4 @@
-// Where macOS has what is called here. None of these is a file since macOS 11: the loader knows them by their paths.
+// Paths of macOS frameworks. Since macOS 11 they are not files: only the loader resolves them.
 
 export const CORE_FOUNDATION = "/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation";
 export const SECURITY = "/System/Library/Frameworks/Security.framework/Security";

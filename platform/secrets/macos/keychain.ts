@@ -1,18 +1,13 @@
-// Credentials in the login keychain of macOS.
+// Credentials in the login keychain of macOS, as generic passwords with service and account (the layout of Bun.secrets, keytar and
+// `security`). The file-based keychain is used: the data protection keychain needs an entitlement (-34018).
 //
-// (service, name) becomes a generic password with that service and account: the layout of Bun.secrets, keytar and
-// the `security` command. The file-based keychain is used, as they do: the data protection keychain is closed to
-// programs without an entitlement of their own (-34018).
-//
-// What is kept here: operations on one pair run in the order of their calls, and everything else of credential-operations.ts.
-// An operation that was given up goes on in its thread until the system answers, since a dialog cannot be taken
-// back; what it used is released then, and what it read is erased.
-//
-// Surprising:
-// - The value is never part of a query. It would be something to search for, and no item would be found.
-// - A query without a limit finds one item where something is read, and all of them where something is changed or
-//   deleted; naming the limit there is an error.
-// - Names can be listed without unlocking anything; only values are encrypted.
+// Invariants:
+// - Operations on one pair run in call order (credential-operations.ts). An abandoned operation continues in its thread, because a
+//   dialog cannot be cancelled; then its objects are released and the value is zeroized.
+// Non-obvious:
+// - The value must not be part of a query: it would be a search criterion, and no item would match.
+// - A query without a limit finds one item for a read and all items for an update or delete; a limit is an error there.
+// - Listing names needs no unlock, because only values are encrypted.
 import { errorMessage } from "../../caught-error.ts";
 import { type IsOver, Operations } from "../credential-operations.ts";
 import {
@@ -35,9 +30,9 @@ import { SECURITY } from "./frameworks.ts";
 import { type ItemSymbol, openItemThreads, type SecurityCall } from "./security.ts";
 import { DUPLICATE_ITEM, ITEM_NOT_FOUND, SUCCESS } from "./os-status.ts";
 
-/** Milliseconds, as for every store: time for a person to find and answer a dialog. */
+/** Milliseconds: time for a person to answer a dialog. */
 const PERSON_TIMEOUT = 120_000;
-/** How often a value is stored anew because another program has made or removed the item meanwhile. */
+/** Retry limit if another program creates or deletes the item concurrently (race). */
 const MAX_ATTEMPTS = 5;
 
 const CONSTANTS = [
@@ -91,7 +86,7 @@ class Keychain implements SecretProvider {
     });
   }
 
-  /** Goes by a pair that no credential can have, so it waits for no other operation than another list. */
+  /** Uses a key that no credential can have, so it waits only for other lists. */
   list(service = "", options?: OperationOptions): Promise<CredentialName[]> {
     return this.#perform(service, "", options, (step) => listNames(step, service));
   }
@@ -159,7 +154,7 @@ async function setValue(
   const change = scope.dictionary([content]);
   let addition: CFReference | undefined;
   for (let count = 1; ; count++) {
-    // The last attempt's failure is thrown, whichever it is.
+    // The last attempt's failure is thrown.
     const expected = (status: number) => (count < MAX_ATTEMPTS ? [status] : []);
     if ((await call("SecItemUpdate", [query, change], [ITEM_NOT_FOUND])) === SUCCESS) return;
     checkNotOver(isOver);
@@ -189,7 +184,7 @@ async function listNames(step: Step, service: string): Promise<CredentialName[]>
   return [...found.values()];
 }
 
-/** What tells an item from all others; without a name, all those of a service, or of all services. */
+/** Returns the query for an item; without a name, for all items of a service, or of all services. */
 function identify({ scope, constants }: Pick<Step, "scope" | "constants">, service: string, name = "") {
   const entries: KeychainItem[] = [[constants.kSecClass, constants.kSecClassGenericPassword]];
   if (service) entries.push([constants.kSecAttrService, scope.string(service)]);

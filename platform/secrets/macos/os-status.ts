@@ -1,5 +1,4 @@
-// What the keychain's status codes mean for the caller: the one table. Numbers and names are those of Apple's
-// SecBase.h and Authorization.h.
+// Maps the keychain's OSStatus codes to failures. Numbers and names are those of Apple's SecBase.h and Authorization.h.
 import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 
 export const SUCCESS = 0;
@@ -52,7 +51,7 @@ const FAILURES: Readonly<Record<number, readonly [FailureKind, string]>> = {
   [-34]: ["PLATFORM", "The disk is full; make room and try again"],
 };
 
-/** @param words what the system says of a status that the table does not know */
+/** @param words the system's text for a status that is not in the table */
 export function toFailure(status: number, words: string | undefined): ProviderFailure {
   const [kind, message] = FAILURES[status] ?? ["PLATFORM", describe(words)];
   return new ProviderFailure(kind, message, status);

@@ -1,8 +1,7 @@
-// Security.framework: the calls that reach the keychain, each in a thread of its own, because a call that needs
-// a person's answer does not return before it is given.
+// Calls Security.framework in worker threads, because a call that shows a dialog blocks until a person answers.
 //
-// Contract: what is called here neither keeps a reference that the caller gave nor leaves anything behind in the
-// thread: each task runs within an autorelease pool, which a thread that is not Cocoa's does not have.
+// Invariants:
+// - Each task runs in an autorelease pool, which a thread without Cocoa lacks. No call retains a reference of the caller.
 import { type ForeignArgument, type ForeignCall, ForeignThreads } from "../foreign-threads.ts";
 import { readString, Scope } from "./core-foundation.ts";
 import { OBJECTIVE_C, SECURITY } from "./frameworks.ts";
@@ -22,7 +21,7 @@ const ITEMS = {
 
 const WORDS = { SecCopyErrorMessageString: { args: ["i32", "ptr"], returns: "u64" } } as const;
 
-/** Most of these are deprecated and may vanish one day, so nothing but a diagnosis may depend on them. */
+/** Mostly deprecated functions, so only the diagnosis may use them. */
 const STATE = {
   SecKeychainCopyDefault: { args: ["ptr"], returns: "i32" },
   SecKeychainGetStatus: { args: ["u64", "ptr"], returns: "i32" },
@@ -36,8 +35,9 @@ export type ItemSymbol = keyof typeof ITEMS;
 export type StateSymbol = keyof typeof STATE;
 
 /**
- * Calls a function and answers its status, which is success or one of those `expected`. Every other one is thrown
- * as a ProviderFailure.
+ * Calls a function and returns its status: success or one of `expected`.
+ *
+ * @throws ProviderFailure for any other status
  */
 export type SecurityCall<Symbol extends string> = (
   symbol: Symbol,
@@ -50,7 +50,7 @@ export interface SecurityThreads<Symbol extends string> {
   use<T>(task: (call: SecurityCall<Symbol>) => Promise<T>): Promise<T>;
 }
 
-/** All but one may wait for dialogs, which macOS shows one after the other. */
+/** All but one may wait for dialogs, which macOS shows one after another. */
 const MOST_THREADS = 24;
 
 export function openItemThreads(): SecurityThreads<ItemSymbol> {
@@ -89,7 +89,7 @@ function openThreads<Symbols extends typeof ITEMS | typeof STATE>(
   };
 }
 
-/** The system's own sentence. */
+/** Returns the system's text for a status. */
 async function explainStatus(call: ForeignCall, status: number): Promise<string | undefined> {
   const { value } = await call("SecCopyErrorMessageString", [status, null]);
   if (BigInt(value) === 0n) return undefined;

@@ -1,5 +1,4 @@
-// The functions of Windows that the credential store needs, as the entries see them. Each call happens in the thread
-// that `call` belongs to.
+// Windows functions of the credential store, on entries. `call` determines the thread.
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import type { ForeignCall, ForeignLibrary } from "../foreign-threads.ts";
 import { read } from "bun:ffi";
@@ -32,10 +31,10 @@ export const LIBRARIES: readonly ForeignLibrary[] = [
   },
 ];
 
-/** Tells why the call before it failed. */
+/** Returns the error of the last call. */
 export const ERROR_FROM = "GetLastError";
 
-/** What a call failed with, for the provider to explain. */
+/** The error code of a call, which the provider maps to a failure. */
 export class Win32Error extends Error {
   override readonly name = "Win32Error";
   readonly code: number;
@@ -46,11 +45,11 @@ export class Win32Error extends Error {
   }
 }
 
-/** What Wine answers for an entry that goes while it is looked at. */
+/** Wine's code for an entry that is deleted concurrently. */
 const KEY_DELETED = 1018;
 
 export function openVault(call: ForeignCall): Vault {
-  /** Whether it succeeded; false when there is no such entry. */
+  /** Returns whether the call succeeded; false if the entry does not exist. */
   async function attempt(...[symbol, args, keep]: Parameters<ForeignCall>): Promise<boolean> {
     const { value, error } = await call(symbol, args, keep);
     if (value !== 0) return true;
@@ -58,7 +57,7 @@ export function openVault(call: ForeignCall): Vault {
     throw new Win32Error(symbol, error);
   }
 
-  /** Nobody has to wait for it: the thread's next call comes after it. */
+  /** Not awaited: the thread's next call runs after it. */
   function free(address: bigint): void {
     call("CredFree", [address]).catch(() => {});
   }
@@ -99,7 +98,7 @@ export function openVault(call: ForeignCall): Vault {
   };
 }
 
-/** The greatest persistence that this session allows a generic entry; undefined when Windows does not tell. */
+/** Returns the greatest persistence of generic entries in this session; undefined if unknown. */
 export async function readMaximumPersistence(call: ForeignCall): Promise<number | undefined> {
   const TYPES = 7;
   const most = new Uint32Array(TYPES);
@@ -107,14 +106,14 @@ export async function readMaximumPersistence(call: ForeignCall): Promise<number 
   return value === 0 ? undefined : most[GENERIC];
 }
 
-/** What WaitForSingleObject answers when it gave up. */
+/** Result of WaitForSingleObject at its timeout. */
 const WAIT_TIMEOUT = 258;
-/** Milliseconds; storing a value of many parts takes a fraction of one second. */
+/** Milliseconds; storing a value of many parts takes a fraction of a second. */
 const LOCK_TIMEOUT = 30_000;
 
 /**
- * Runs `task` while no other rt in this user's session runs one. A program that dies in it leaves the lock to the
- * next; for a caller that has given up meanwhile, nothing is done. Where it cannot be had at all, as when a program with more rights made it, the task runs without.
+ * Runs `task` under a mutex of all rt processes in this user's session. The lock of a dead process is released by Windows. If the
+ * caller has given up, nothing runs. If the mutex is unavailable (created by a process with more rights), `task` runs without it.
  */
 export async function withLock<T>(
   call: ForeignCall,

@@ -1,38 +1,35 @@
-// A credential's value in the entries of the Credential Manager, step by step.
+// Stores a credential's value in entries of the Credential Manager. A value that fits is in one entry. A larger value is split into
+// parts, and the entry becomes a "head" that names their slot.
 //
-// Contract: a program that dies between any two steps leaves the old value or the new one, whole; what is left over
-// beside it is never read and goes with the next `set` or `delete`.
-//
-// A value that fits is in the blob of one entry, where every program finds it. A larger one is cut into parts, and
-// the entry, its "head", says in words where they are. The parts of a new value go into the slot that the head does not
-// name; writing the head is the moment of change; the old parts go after it. Parts are written from the first to the
-// last and removed the other way round, so a slot is empty when its first is missing.
-//
-// Surprising: a head has its text in the comment as well, and counts as one only where both are the same: a value may
-// look like a head, and a program that replaces one may leave the comment.
+// Invariants:
+// - A crash between two steps leaves the old or the new value, whole (atomic replacement): new parts go into the slot that the head
+//   does not name, then the head is written, then the old parts are removed.
+// - Parts are written in ascending and removed in descending order, so a slot without its first part is empty. Leftovers are never
+//   read; the next `set` or `delete` removes them.
+// Non-obvious: a head counts only if its comment equals its text, because a value may look like a head.
 import { type CredentialName, ProviderFailure } from "../contract/secret-provider.ts";
 import { type WindowsCredential, MAX_BLOB, type Persistence, toUtf8 } from "./credential.ts";
 import { credentialOf, type Slot, SLOTS, type Targets, targetsOf } from "./credential-targets.ts";
 
-/** The entries, one step at a time. */
+/** Single steps on entries. */
 export interface Vault {
   read(target: string): Promise<WindowsCredential | null>;
-  /** Replaces the entry of this target as a whole. */
+  /** Replaces the entry of this target. */
   write(credential: WindowsCredential, persist: Persistence): Promise<void>;
-  /** Whether there was one. */
+  /** Returns whether the entry existed. */
   remove(target: string): Promise<boolean>;
-  /** Generic entries, without their blobs. */
+  /** Returns generic entries without their blobs. */
   list(): Promise<WindowsCredential[]>;
 }
 
-/** Entries for one value; 640 KiB. */
+/** Maximum number of parts of a value: 640 KiB. */
 const MAX_PARTS = 256;
 
 const TEXT_COMMENT = "rt: UTF-8";
 
 /**
- * Throws a ChangingValue where another program seems to be replacing the value.
- * @param isAlone whether no other rt can be at it
+ * @param isAlone whether this process holds the lock
+ * @throws ChangingValue if another program seems to be replacing the value (race)
  */
 export async function readValue(
   vault: Vault,
@@ -60,7 +57,7 @@ export async function readValue(
   return value;
 }
 
-/** What was read does not fit together: it is being replaced right now, or somebody has removed some of its entries. */
+/** The parts do not fit together: the value is being replaced, or entries were removed. */
 export class ChangingValue extends ProviderFailure {
   constructor(found: string) {
     super("PLATFORM", `${found} in the Credential Manager; store the value again`);
@@ -126,7 +123,7 @@ export async function listPairs(vault: Vault, service: string | undefined): Prom
   return [...pairs.values()];
 }
 
-/** The entry in which the value is or begins. */
+/** Returns the entry that contains the value or its head. */
 async function findEntry(
   vault: Vault,
   pair: CredentialName,
@@ -140,7 +137,7 @@ async function findEntry(
   return null;
 }
 
-/** Where to write: over the entry that there is, or else at the plain target, if that is free. */
+/** Returns the existing entry, or the plain target if it is free. */
 async function chooseEntry(
   vault: Vault,
   pair: CredentialName,
@@ -161,7 +158,7 @@ function isOf(pair: CredentialName, { target, userName }: WindowsCredential): bo
   return userName === pair.name && (target === targets.plain || target === targets.escaped);
 }
 
-/** From the last to the first. */
+/** Removes in descending order. */
 async function removeParts(vault: Vault, targets: Targets, slot: Slot): Promise<void> {
   let count = 0;
   for (;;) {
@@ -176,9 +173,9 @@ async function removeParts(vault: Vault, targets: Targets, slot: Slot): Promise<
 interface Head {
   readonly slot: Slot;
   readonly count: number;
-  /** Of the whole value, in bytes. */
+  /** Size of the whole value in bytes. */
   readonly size: number;
-  /** Ties the parts to their head. */
+  /** Connects the parts to their head. */
   readonly id: string;
 }
 

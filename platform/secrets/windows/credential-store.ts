@@ -1,12 +1,10 @@
-// Credentials in the Windows Credential Manager, as generic entries of the signed-in user.
+// Credentials in the Windows Credential Manager, as generic entries of the signed-in user: target "service/name", user name `name` (the
+// layout of Bun.secrets and keytar). See credential-targets.ts for shared targets, chunked-credentials.ts for large values.
 //
-// (service, name) becomes an entry with the target "service/name" and the user name `name`, the layout of Bun.secrets
-// and keytar; credential-targets.ts says what becomes of pairs that share a target, chunked-credentials.ts of values that are too large
-// for an entry. credential-operations.ts keeps the order of the operations and their callers' patience.
-//
-// Every call into Windows is made in a thread of its own: it asks a security service that may take its time. Whoever
-// writes holds a lock against other processes of rt, because writing takes several steps; who reads does so only when
-// a value turns out to be changing under it.
+// Invariants:
+// - Calls run in worker threads, because the security service may block.
+// - A write holds a lock against other rt processes, because it takes several steps. A read takes the lock only if the value changes
+//   concurrently.
 import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
 import { type IsOver, Operations } from "../credential-operations.ts";
 import type {
@@ -54,7 +52,7 @@ class CredentialManager implements SecretProvider {
   async set(service: string, name: string, value: Uint8Array, options: StoreOptions = {}): Promise<void> {
     const pair = { service, name };
     const { persist = "enterprise" } = options;
-    const copy = copySecret(value); // the caller may give up, and zero its own, while this one is in use
+    const copy = copySecret(value); // the caller may give up and zeroize its own buffer
     let isInUse = false;
     try {
       await this.#perform(pair, options, async (call, vault, isOver) => {
@@ -78,7 +76,7 @@ class CredentialManager implements SecretProvider {
     return this.#perform(nobody, options, (_, vault) => listPairs(vault, service));
   }
 
-  /** Operations on pairs that may share an entry happen one after the other, too. */
+  /** Serializes operations on pairs that may share an entry. */
   async #perform<T>(
     { service, name }: CredentialName,
     options: OperationOptions | undefined,

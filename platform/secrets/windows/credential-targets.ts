@@ -1,23 +1,22 @@
-// What the entries of one credential are called.
+// Target names of a credential's entries:
 //
-//   service/name                 where Bun and keytar look, with the name as the user name
-//   rt:service/name              escaped, where another credential has taken that target
-//   rt:service/name#a1, #a2 ...  the parts of a value that does not fit into one entry
+//   service/name                 the target of Bun and keytar, with the name as user name
+//   rt:service/name              escaped, if another credential uses that target
+//   rt:service/name#a1, #a2 ...  parts of a value that does not fit into one entry
 //
-// The first form is ambiguous: "a/b" and "c" share it with "a" and "b/c", and Windows does not tell upper from lower
-// case in it. So whose an entry is depends on its target and user name to the letter. The other forms are: an escaped
-// text has neither slashes nor anything that case changes.
+// Non-obvious: the first form is ambiguous ("a/b" + "c" and "a" + "b/c"), and Windows ignores its case. So an entry belongs to a
+// credential only if target and user name match exactly. An escaped text contains neither slashes nor upper case.
 import type { CredentialName } from "../contract/secret-provider.ts";
 
-/** Of the forms that only rt uses; a service that begins with it is always escaped. */
+/** Prefix of rt's own forms; a service that begins with it is always escaped. */
 const RESERVED = "rt:";
 
-/** The two places for a value's parts, so that a new one is whole before the old one goes. */
+/** Two slots for a value's parts, so that the new value is complete before the old one is removed. */
 export type Slot = "a" | "b";
 export const SLOTS: readonly Slot[] = ["a", "b"];
 
 export interface Targets {
-  /** Absent where it would look like one of ours. */
+  /** Undefined if it would look like rt's own form. */
   readonly plain: string | undefined;
   readonly escaped: string;
   /** @param index from 1 */
@@ -34,7 +33,7 @@ export function targetsOf({ service, name }: CredentialName): Targets {
   };
 }
 
-/** The credential whose value begins in this entry; undefined for parts and for what other programs address otherwise. */
+/** Returns the credential whose value begins in this entry; undefined for parts and for other programs' entries. */
 export function credentialOf(target: string, userName: string): CredentialName | undefined {
   if (!target.startsWith(RESERVED)) {
     const service = target.endsWith(`/${userName}`) ? target.slice(0, -userName.length - 1) : "";
@@ -50,7 +49,7 @@ export function credentialOf(target: string, userName: string): CredentialName |
   }
 }
 
-/** What `decodeURIComponent` takes back, in lower case throughout. */
+/** The inverse of `decodeURIComponent`, in lower case. */
 function escape(text: string): string {
   const encode = (byte: number) => `%${byte.toString(16).padStart(2, "0")}`;
   return text.replace(/[^a-z0-9._@-]/gu, (character) =>

@@ -1,31 +1,29 @@
-// One entry of the Windows Credential Manager: the structure CREDENTIALW in memory, and what the bytes in it mean.
+// One entry of the Windows Credential Manager: the structure CREDENTIALW, and the encoding of its value.
 //
-// Programs do not agree on the text of an entry. Bun and keytar store UTF-8; Python's keyring, Git Credential Manager
-// and `cmdkey` store UTF-16LE. An entry that rt wrote says so in its comment and is UTF-8 to the byte; of any other the
-// bytes have to tell. UTF-8 is preferred where both are possible, since it is what the address that rt reads is
-// used with.
+// Non-obvious: encodings differ. Bun and keytar store UTF-8; Python's keyring, Git Credential Manager and `cmdkey` store UTF-16LE.
+// rt's entries are marked in their comment and contain UTF-8 or any bytes. Other entries are detected, with preference for UTF-8.
 import { ptr, type Pointer, read, toArrayBuffer } from "bun:ffi";
 import { isUtf8, transcode } from "node:buffer";
 
-/** Bytes that one entry takes (CRED_MAX_CREDENTIAL_BLOB_SIZE). */
+/** Maximum size of an entry's value in bytes (CRED_MAX_CREDENTIAL_BLOB_SIZE). */
 export const MAX_BLOB = 5 * 512;
 
 /** CRED_PERSIST_LOCAL_MACHINE and CRED_PERSIST_ENTERPRISE. */
 export const PERSISTENCE = { local: 2, enterprise: 3 } as const;
 export type Persistence = keyof typeof PERSISTENCE;
 
-/** CRED_TYPE_GENERIC: neither shown to nor used by Windows itself. */
+/** CRED_TYPE_GENERIC: Windows itself does not use the entry. */
 export const GENERIC = 1;
 
 export interface WindowsCredential {
   readonly target: string;
   readonly userName: string;
   readonly comment: string;
-  /** Whoever holds the credential zeroes it. */
+  /** Zeroized by the owner of the credential. */
   readonly blob: Uint8Array;
 }
 
-/** The structure's size and the offsets of its fields, on 64-bit systems. */
+/** Size and field offsets of the structure, on 64-bit systems. */
 const SIZE = 80;
 const FIELD = {
   type: 4,
@@ -39,7 +37,7 @@ const FIELD = {
 
 export interface EncodedCredential {
   readonly structure: Uint8Array;
-  /** What the structure points to; to be kept as long as it is used. The blob is the credential's own. */
+  /** Buffers that the structure points to. The blob belongs to the credential. */
   readonly buffers: readonly Uint8Array[];
 }
 
@@ -62,7 +60,7 @@ export function encodeCredential(
   return { structure, buffers: [...texts, blob] };
 }
 
-/** Copies the entry at an address and zeroes the blob there; null for one that is not generic. */
+/** Copies the entry at an address and zeroizes the blob there; null for an entry that is not generic. */
 export function takeCredential(address: number): WindowsCredential | null {
   const at = address as Pointer;
   const size = read.u32(at, FIELD.blobSize);
@@ -82,8 +80,8 @@ export function takeCredential(address: number): WindowsCredential | null {
 }
 
 /**
- * A copy that stays in one place. The engine moves the bytes of a small array when a second view of it is made, and
- * leaves what it has moved where it was.
+ * Copies into a buffer that does not move. The engine moves the storage of a small array when a second view is created, and does not
+ * zeroize the old storage.
  */
 export function copySecret(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(new ArrayBuffer(bytes.length));
@@ -91,7 +89,7 @@ export function copySecret(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** UTF-16LE with the NUL that ends it. */
+/** Returns UTF-16LE with a terminating NUL. */
 export function encodeWide(text: string): Uint8Array {
   return Buffer.from(`${text}\0`, "utf16le");
 }
@@ -103,7 +101,7 @@ function decodeWide(address: number): string {
   return length === 0 ? "" : Buffer.from(toArrayBuffer(address as Pointer, 0, length)).toString("utf16le");
 }
 
-/** The bytes of a foreign entry as UTF-8; the same buffer where they are that, or are no text that is known. */
+/** Converts another program's value to UTF-8. Returns the same buffer if it is UTF-8 already or not text. */
 export function toUtf8(blob: Uint8Array): Uint8Array {
   if (isUtf8(blob) && !hasWideZeros(blob)) return blob;
   if (!isWideText(blob)) return blob;
@@ -112,7 +110,7 @@ export function toUtf8(blob: Uint8Array): Uint8Array {
   return text;
 }
 
-/** Whether zeros stand mostly where UTF-16LE has them for the letters of most of Europe: in every second place. */
+/** Returns whether most odd bytes are zero, as in UTF-16LE of European languages. */
 function hasWideZeros(blob: Uint8Array): boolean {
   let balance = 0;
   for (let index = 0; index < blob.length; index++) {
@@ -121,7 +119,7 @@ function hasWideZeros(blob: Uint8Array): boolean {
   return balance > 0;
 }
 
-/** UTF-16LE without NUL characters or halves of surrogate pairs. */
+/** Returns whether the bytes are UTF-16LE without NUL and unpaired surrogates. */
 function isWideText(blob: Uint8Array): boolean {
   if (blob.length % 2 !== 0) return false;
   let wantsLow = false;

@@ -1,5 +1,4 @@
-// What stands between this process and the Credential Manager: its service, its answer, and how long this session may
-// keep what is stored. Nothing is stored, and no value is read.
+// Diagnoses the Credential Manager: its service, its response, and the persistence of this session. Stores nothing and reads no value.
 import { type DiagnosisCheck, type Diagnosis, splitRemedy } from "../contract/secret-provider.ts";
 import { ForeignThreads } from "../foreign-threads.ts";
 import { ERROR_FROM, LIBRARIES, openVault, readMaximumPersistence, Win32Error } from "./advapi.ts";
@@ -31,7 +30,7 @@ export async function diagnoseCredentialManager(): Promise<Diagnosis> {
   });
 }
 
-/** Nothing where the registry does not tell. */
+/** Returns undefined if the registry has no answer. */
 function checkService(): DiagnosisCheck | undefined {
   const isDisabled = isVaultDisabled();
   if (isDisabled === undefined) return undefined;

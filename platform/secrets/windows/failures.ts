@@ -1,7 +1,7 @@
-// What the Credential Manager's error codes mean to the caller of `rt.secrets`: the one table.
+// Maps the Credential Manager's error codes to failures.
 import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 
-/** ERROR_NOT_FOUND, which is an answer and no failure. */
+/** ERROR_NOT_FOUND: the entry is absent, which is not a failure. */
 export const NOT_FOUND = 1168;
 
 /** ERROR_TIMEOUT */
@@ -11,7 +11,7 @@ const SERVICE_DISABLED = 1058;
 
 const ENABLE =
   "set the service Credential Manager (VaultSvc) to Manual, in services.msc or as an administrator with: sc.exe config VaultSvc start= demand";
-/** What is said of a service that somebody has switched off. */
+/** Message for a disabled service. */
 export const DISABLED = `The Credential Manager service is disabled; ${ENABLE}`;
 
 const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
@@ -48,7 +48,7 @@ const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
 
 /**
  * @param code of GetLastError
- * @param isServiceDisabled looks at the service's settings, where the code says no more than that it is not there
+ * @param isServiceDisabled checks the service's settings, if the code only reports that the service does not respond
  */
 export function toProviderFailure(code: number, isServiceDisabled: () => boolean): ProviderFailure {
   const [kind, message] = CODES[code] ?? [

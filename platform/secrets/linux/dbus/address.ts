@@ -1,25 +1,24 @@
-// D-Bus server addresses, as the specification's "Server Addresses" writes them, reduced to what can lead
-// to a session bus: sockets of the unix family. A list is tried from left to right.
+// Parses D-Bus server addresses, as in the specification's "Server Addresses", for Unix sockets only. A list is tried in order.
 //
 //   unix:path=/run/user/1000/bus   unix:abstract=/tmp/dbus-x,guid=...   unix:runtime=yes   a;b;c
 //
-// Without an address the bus is looked for where systemd puts it, `$XDG_RUNTIME_DIR/bus`.
+// The default is systemd's `$XDG_RUNTIME_DIR/bus`.
 
 export interface Endpoint {
-  /** The entry as it was written, for messages. */
+  /** The original text, for messages. */
   readonly label: string;
-  /** What connect(2) takes: a path, or a NUL byte and the abstract name. */
+  /** Argument of connect(2): a path, or a NUL byte and the abstract name. */
   readonly path: string;
 }
 
 type BusEnvironment = Record<string, string | undefined>;
 
-/** The session bus's address list for this environment. */
+/** Returns the session bus's address list of this environment. */
 export function sessionBusAddress(env: BusEnvironment, uid: number): string {
   return env.DBUS_SESSION_BUS_ADDRESS || `unix:path=${escapeValue(`${runtimeDirectory(env, uid)}/bus`)}`;
 }
 
-/** The endpoints of an address list, without the entries that cannot be used. */
+/** Returns the endpoints of an address list, without unusable entries. */
 export function parseAddresses(list: string, env: BusEnvironment, uid: number): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const label of list.split(";")) {
@@ -55,7 +54,7 @@ function unescapeValue(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    return value; // a stray % or bytes that are no UTF-8: nothing better than as written
+    return value; // invalid escapes stay as they are
   }
 }
 

@@ -1,16 +1,16 @@
-// How a call on the session bus can fail.
+// Failures of calls on the session bus.
 
 export type BusFailureKind =
-  /** No endpoint could be connected to. */
+  /** No endpoint accepted a connection. */
   | "unreachable"
-  /** The bus did not accept us. */
+  /** Authentication failed. */
   | "refused"
-  /** The connection ended while the call was under way. */
+  /** The connection closed during the call. */
   | "closed"
   | "timeout"
-  /** What came is no D-Bus message, or no answer to the call. */
+  /** The received bytes are not a D-Bus message, or not a valid reply. */
   | "malformed"
-  /** The called service, or the bus on its behalf, answered with an error; `native` is its name. */
+  /** The service or the bus returned an error; `native` is its name. */
   | "answered";
 
 export class BusFailure extends Error {

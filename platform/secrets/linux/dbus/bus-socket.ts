@@ -1,24 +1,24 @@
-// The socket under a connection to the session bus: connecting to the first endpoint that answers, authentication,
-// bytes out and whole messages in.
+// The socket of a session bus connection: connects to the first responding endpoint, authenticates, and transfers messages.
 //
-// What would surprise you: nothing is awaited. Authentication leaves with whatever was given to `send` until the
-// socket is open. Bytes are zeroed once they are written, or are part of a message; they may contain a secret.
-// Of a message that is too long to be read, the header alone is kept.
+// Invariants:
+// - Bytes are zeroized once they are written or copied into a message: they may contain a secret.
+// Non-obvious: nothing is awaited. Authentication is sent together with the data passed to `send` before the socket opened. Of an
+// oversized message only the header is kept.
 import { errorReason } from "../../../caught-error.ts";
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { verifyPeer } from "./peer-credentials.ts";
 import { FIXED_SIZE, MAX_MESSAGE, measureMessage, type MessageSize } from "./dbus-decoder.ts";
 
-/** Bytes of the longest line that a bus greets with. */
+/** Maximum line length of the greeting in bytes. */
 const MAX_GREETING = 4096;
 
 export interface BusSocketEvents {
-  /** A message has come in; of one that is longer than MAX_MESSAGE, its header. It is the receiver's to zero. */
+  /** A message, or the header of one longer than MAX_MESSAGE. The receiver zeroizes it. */
   received(message: Buffer, size: MessageSize): void;
-  /** The socket is open, and what was given to `send` is on its way. */
+  /** The socket is open, and pending data is being sent. */
   opened(): void;
-  /** Called once, unless `end` was. */
+  /** Called at most once, and not after `end`. */
   failed(failure: BusFailure): void;
 }
 
@@ -32,25 +32,25 @@ export class BusSocket {
   #isOver = false;
   #keepsProcess = false;
   #outgoing: Uint8Array[] = [];
-  /** The message that is coming in, or its fixed part until its size is known, and how much of it is there. */
+  /** The incoming message, or its fixed part until its size is known, and the number of received bytes. */
   #message: Buffer = Buffer.alloc(FIXED_SIZE);
   #filled = 0;
   #size: MessageSize | undefined;
-  /** Bytes to come that nobody will read. */
+  /** Remaining bytes of an oversized message. */
   #skipped = 0;
   #greeting = "";
 
-  /** Starts to connect. `label` names the address in messages. */
+  /** Starts to connect. `label` is the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number, events: BusSocketEvents) {
     this.#label = label;
     this.#uid = uid;
     this.#events = events;
     const identity = Buffer.from(String(uid), "latin1").toString("hex");
     this.#outgoing.push(Buffer.from(`\0AUTH EXTERNAL ${identity}\r\nBEGIN\r\n`, "latin1"));
-    queueMicrotask(() => void this.#connect(endpoints)); // no event before there is somebody to hear it
+    queueMicrotask(() => void this.#connect(endpoints)); // no event before the caller has the object
   }
 
-  /** Sends at the end of this turn of the event loop, together with what else is sent in it. */
+  /** Sends at the end of this turn of the event loop, in one write. */
   send(bytes: Uint8Array): void {
     this.#outgoing.push(bytes);
     if (this.#isFlushing || !this.#socket) return;
@@ -70,7 +70,7 @@ export class BusSocket {
     this.#outgoing = written < bytes.length ? [bytes.subarray(written)] : [];
   }
 
-  /** Whether the open socket keeps the process alive. */
+  /** Sets whether the open socket keeps the process alive. */
   keepProcess(keeps: boolean): void {
     this.#keepsProcess = keeps;
     if (keeps) this.#socket?.ref();
@@ -127,7 +127,7 @@ export class BusSocket {
       },
       error: (_socket, error) =>
         this.#fail(new BusFailure("closed", `The connection to the session bus broke (${error.message})`)),
-      connectError: () => {}, // the promise of Bun.connect tells as well
+      connectError: () => {}, // Bun.connect's promise rejects too
     };
   }
 
@@ -142,7 +142,7 @@ export class BusSocket {
     chunk.fill(0);
   }
 
-  /** Takes what belongs to the message that is coming in, and answers how much that was. */
+  /** Adds bytes to the incoming message and returns their number. */
   #take(bytes: Buffer): number {
     if (this.#skipped > 0) {
       const size = Math.min(bytes.length, this.#skipped);
@@ -171,7 +171,7 @@ export class BusSocket {
     return size;
   }
 
-  /** What follows the greeting, when that is there and says that we are welcome. */
+  /** Returns the bytes after a complete greeting that accepts this client. */
   #readGreeting(chunk: Buffer): Buffer | undefined {
     const before = this.#greeting.length;
     this.#greeting += chunk.toString("latin1", 0, MAX_GREETING);

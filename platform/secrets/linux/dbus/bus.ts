@@ -1,17 +1,13 @@
-// One connection to the session bus: calls, their answers and time-outs. Everything between the messages and the
-// socket is ours (here and in bus-socket.ts), because dbus-next's own connection takes 5 ms to load, never settles
-// a call when the bus dies or is mute, and knows neither address lists nor time-outs.
+// One connection to the session bus: calls, replies and timeouts. dbus-next's own connection takes 5 ms to load, never settles a call
+// when the bus dies, and supports neither address lists nor timeouts.
 //
-// What would surprise you:
-// - Authentication, Hello and the other calls that lead leave in one write. Every other call waits for the answers
-//   to these: when gnome-keyring is busy, it may come to the calls of a new client before it knows the client,
-//   and an OpenSession among them ends it. A bus that refuses us closes the connection, which fails all calls.
-// - Anybody on the bus may send what looks like an answer. The bus says who sent a message, so an answer counts if it
-//   comes from whoever has had the name of the secret service since the call was made, or from the bus itself; all
-//   else is dropped.
-// - At most 64 calls are under way and the others wait their turn: a bus refuses a client with more than
-//   128 pending replies. dbus-next is loaded with the first call that was not prepared.
-// - The socket keeps the process alive only while somebody holds the connection, see `hold`.
+// Non-obvious:
+// - Authentication, Hello and the leading calls are sent in one write; other calls wait for their replies. A busy gnome-keyring exits
+//   if an OpenSession arrives before it knows the client. A bus that rejects rt closes the connection, which fails all calls.
+// - Replies are spoofable. A reply is accepted only if its sender has owned `org.freedesktop.secrets` since the call was sent, or is
+//   the bus itself.
+// - At most 64 calls are pending: a bus disconnects clients with more than 128. dbus-next is loaded by the first unprepared call.
+// - The socket keeps the process alive only while an operation holds the connection, see `hold`.
 import { errorMessage } from "../../../caught-error.ts";
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
@@ -39,20 +35,20 @@ import { checkReply, malformed } from "./reply-signatures.ts";
 
 const MAX_PENDING = 64;
 const MAX_TIMER = 2 ** 31 - 1;
-/** RequestName's answer to a connection that has to wait. */
+/** RequestName's result for a connection in the queue. */
 const IN_QUEUE = 2;
-/** Characters of what a service says about an error that are kept. */
+/** Maximum length of a service's error text in messages. */
 const MAX_TEXT = 300;
 
-/** Milliseconds for a call that a program answers by itself. */
+/** Milliseconds for a call without a prompt. */
 export const MACHINE_TIMEOUT = 25_000;
-/** Milliseconds for a call that may make the service ask a person. */
+/** Milliseconds for a call that may show a prompt. */
 export const PERSON_TIMEOUT = 120_000;
 
 interface Pending {
   readonly member: string;
   readonly destination: string;
-  /** The unique names that may answer. */
+  /** Unique names of accepted senders. */
   readonly senders: Set<string>;
   resolve(body: unknown[]): void;
   reject(failure: BusFailure): void;
@@ -70,7 +66,7 @@ export class Bus {
   // oxlint-disable-next-line no-unused-private-class-members -- `??=` reads it
   #loading: Promise<void> | undefined;
   #failure: BusFailure | undefined;
-  /** Whether the calls that lead have been answered. */
+  /** Whether the leading calls have been answered. */
   #isLed = false;
   #serial = 0;
   #holders = 0;
@@ -78,22 +74,22 @@ export class Bus {
   /** Unique name of the secret service. */
   #owner: string | undefined;
   readonly #pending = new Map<number, Pending>();
-  /** By the names that we have queued for. */
+  /** By requested bus name. */
   readonly #queued = new Map<string, Pick<Pending, "reject"> & { resolve(): void }>();
-  /** Calls that follow those that lead. */
+  /** Calls that wait for the leading ones. */
   readonly #following: QueuedCall[] = [];
-  /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
+  /** Calls that wait for dbus-next or for one of 64 slots. */
   readonly #waiting: QueuedCall[] = [];
-  /** Called when the bus has something to answer, and there is time until it does. */
+  /** Called when the socket is open and a reply is pending: time for computations. */
   onOpen: () => void = () => {};
-  /** Called when a prompt of the secret service has ended. */
+  /** Called when a prompt of the secret service has completed. */
   onPromptCompleted: (path: string, isDismissed: boolean) => void = () => {};
   /** Called when the secret service has lost its name. */
   onServiceGone: () => void = () => {};
-  /** Called once, when the connection is over. */
+  /** Called once, when the connection is closed. */
   onClose: (failure: BusFailure) => void = () => {};
 
-  /** Starts to connect; calls may be made at once. `label` names the address in messages. */
+  /** Starts to connect; calls may be made at once. `label` is the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number) {
     this.#socket = new BusSocket(endpoints, label, uid, {
       received: (message, size) => this.#receive(message, size),
@@ -102,27 +98,27 @@ export class Bus {
     });
   }
 
-  /** Introduces us, and finds out who the secret service is. Rejects with a BusFailure, as `call`. */
+  /** Sends Hello and finds the owner of the secret service's name. @throws BusFailure */
   async greet(timeout: number): Promise<void> {
     const greeted = this.call(prepareHello(), timeout);
-    this.call(prepareWatchOwner(), timeout).catch(() => {}); // then a service that is started later is not heard
-    // At once, and not when a promise has settled: the next message may be the service's.
+    this.call(prepareWatchOwner(), timeout).catch(() => {}); // a later start of the service is then not noticed
+    // Synchronously, not after a promise: the next message may be the service's.
     const hear = ([owner]: unknown[]) => this.#meetOwner(owner as string);
     this.#makeCall(prepareGetOwner(), timeout, { resolve: hear, reject: () => {} });
     await greeted;
   }
 
-  /** Whether new calls can be made. */
+  /** Returns whether new calls are possible. */
   get isUsable(): boolean {
     return this.#failure === undefined;
   }
 
-  /** Whether calls are under way. */
+  /** Returns whether calls are pending. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
   }
 
-  /** Calls a method and answers the reply's body. Rejects with a BusFailure, in `timeout` milliseconds at the latest. */
+  /** Calls a method and returns the reply's body. @throws BusFailure, after `timeout` milliseconds at the latest */
   call(call: DBusCall | PreparedCall, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
     return new Promise((resolve, reject) => this.#makeCall(call, timeout, { resolve, reject }));
   }
@@ -170,7 +166,7 @@ export class Bus {
    */
   async acquireName(name: string, timeout: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // it may reject while RequestName is still being answered
+    promise.catch(() => {}); // it may reject before RequestName has returned
     const expire = () => reject(new BusFailure("timeout", `${name} was not released in time`));
     const timer = setTimeout(expire, Math.min(timeout, MAX_TIMER));
     timer.unref();
@@ -188,7 +184,7 @@ export class Bus {
   }
 
   releaseName(name: string): void {
-    this.#callBus("ReleaseName", "s", [name]).catch(() => {}); // then the connection is over, and the name is free
+    this.#callBus("ReleaseName", "s", [name]).catch(() => {}); // the connection is closed, so the name is free
   }
 
   #callBus(member: string, signature: string, body: unknown[]): Promise<unknown[]> {
@@ -207,7 +203,7 @@ export class Bus {
     else this.#socket.keepProcess(false);
   }
 
-  /** Ends the connection; what is under way rejects with `failure`. */
+  /** Closes the connection; pending calls reject with `failure`. */
   close(
     failure: BusFailure = new BusFailure("closed", "The connection to the session bus was closed"),
   ): void {
@@ -243,7 +239,7 @@ export class Bus {
       );
     };
     const timer = setTimeout(expire, Math.min(timeout, MAX_TIMER));
-    timer.unref(); // the socket is what keeps the process
+    timer.unref(); // the socket keeps the process alive
     const sender = destination === SERVICE_NAME ? this.#owner : destination;
     const senders = new Set(sender === undefined ? [] : [sender]);
     this.#pending.set(serial, { ...outcome, member, destination, senders, timer });
@@ -252,7 +248,7 @@ export class Bus {
 
   #receive(message: Buffer, size: MessageSize): void {
     const header = readHeader(message, size);
-    const isOfBus = header.sender === BUS_NAME || header.sender === undefined; // the bus signs what others send
+    const isOfBus = header.sender === BUS_NAME || header.sender === undefined; // the bus sets the sender of forwarded messages
     if (header.type === SIGNAL) this.#hear(message, header, isOfBus);
     const pending = this.#pending.get(header.replySerial ?? 0);
     const isAnswer = header.type === METHOD_RETURN || header.type === ERROR;
@@ -275,7 +271,7 @@ export class Bus {
     }
   }
 
-  /** Signals count when they come from those who can know. */
+  /** Accepts a signal only from the bus or the secret service. */
   #hear(message: Buffer, header: DBusHeader, isOfBus: boolean): void {
     const { path = "", interface: from, member, signature, sender } = header;
     const isOwnerChange = path === BUS_PATH && from === BUS_NAME && member === "NameOwnerChanged";
@@ -294,7 +290,7 @@ export class Bus {
       this.onPromptCompleted(path, readBody(message, header)[0] === true);
   }
 
-  /** Whoever has the name may answer what was sent to it before. */
+  /** A new owner of the name may answer calls that were sent before. */
   #meetOwner(owner: string): void {
     this.#owner = owner;
     for (const { destination, senders } of this.#pending.values())

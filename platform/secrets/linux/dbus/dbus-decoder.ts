@@ -1,13 +1,12 @@
-// D-Bus messages that come in, read as the specification writes them ("Message Format", "Marshaling") and not one byte
-// more: the service at the other end, or what pretends to be it, may send anything.
+// Decodes received D-Bus messages ("Message Format" and "Marshaling" of the specification). The sender may be hostile.
 //
-// Contract: what breaks a rule of the format throws a MalformedMessage; nothing is guessed, read past the end, or left
-// over. Work and memory are bounded by the message's size and by MAX_VALUES.
-//
-// What would surprise you: dbus-next has a reader. It answers "" and undefined behind the end, follows an array of empty
-// structures for ever, and takes 2 ms to load, which a process that reads one credential no longer needs. And headers
-// are read twice, by one loop for those that every bus sends, and where that has a doubt by what reads everything else:
-// with some thirty calls for each header the engine compiled all of that before the first secret was there.
+// Invariants:
+// - Any violation of the format throws a MalformedMessage. Nothing is guessed, read past the end, or left over.
+// - Work and memory are bounded by the message's size and by MAX_VALUES.
+// Non-obvious:
+// - dbus-next's decoder is not used: it returns "" and undefined past the end, loops on an array of empty structures, and takes 2 ms
+//   to load.
+// - Usual headers are decoded by one loop, others by the general decoder: the engine would compile that before the first secret is read.
 
 export class MalformedMessage extends Error {}
 
@@ -15,20 +14,17 @@ export const METHOD_RETURN = 2;
 export const ERROR = 3;
 export const SIGNAL = 4;
 
-/** Bytes before the fields of the header. */
+/** Bytes before the header's fields. */
 export const FIXED_SIZE = 16;
-/**
- * Bytes of the longest message that is read, 16 MiB: room for any credential, and for the names of a keyring with a
- * hundred thousand items.
- */
+/** Maximum message size in bytes, 16 MiB: enough for a keyring of a hundred thousand items. */
 export const MAX_MESSAGE = 2 ** 24;
-/** Of the format itself. */
+/** The format's own limit. */
 const MAX_SENT = 2 ** 27;
-/** Bytes of a header's fields; a bus's own are a few hundred. */
+/** Maximum size of the header's fields in bytes; usual are a few hundred. */
 const MAX_FIELDS = 2 ** 16;
-/** Of arrays, structures and variants within each other, as in the specification. */
+/** Nesting of arrays, structures and variants, as in the specification. */
 const MAX_DEPTH = 64;
-/** Values in one message, so that one of many small ones takes no more memory than one of large ones. */
+/** Values in one message: bounds the memory of a message with many small values. */
 const MAX_VALUES = 2 ** 19;
 const LITTLE_ENDIAN = 108; // "l"
 const BIG_ENDIAN = 66; // "B"
@@ -43,11 +39,11 @@ export interface DBusHeader {
   readonly replySerial?: number;
   readonly sender?: string;
   readonly signature: string;
-  /** Where the body begins. */
+  /** Offset of the body. */
   readonly bodyAt: number;
 }
 
-/** A value whose type came with it. */
+/** A variant: a value with its type. */
 export class TypedValue {
   readonly signature: string;
   readonly value: unknown;
@@ -63,7 +59,7 @@ export interface MessageSize {
   readonly whole: number;
 }
 
-/** Bytes of the message that begins here, and of its header; `bytes` has its fixed part at least. */
+/** Returns the sizes of the message and its header; `bytes` contains at least the fixed part. */
 export function measureMessage(bytes: Buffer): MessageSize {
   if (bytes[0] !== LITTLE_ENDIAN && bytes[0] !== BIG_ENDIAN) throw new MalformedMessage("no byte order");
   if (bytes[3] !== VERSION) throw new MalformedMessage(`version ${bytes[3]}`);
@@ -76,7 +72,7 @@ export function measureMessage(bytes: Buffer): MessageSize {
   return { header, whole: header + body };
 }
 
-/** The header's fields that are used, each with the type that it must have. */
+/** The used header fields with their required types. */
 const FIELDS: Readonly<Record<number, readonly [keyof DBusHeader, string]>> = {
   1: ["path", "o"],
   2: ["interface", "s"],
@@ -93,7 +89,7 @@ const REQUIRED: Readonly<Record<number, readonly (keyof DBusHeader)[]>> = {
   [SIGNAL]: ["path", "interface", "member"],
 };
 
-/** The header of a message whose header, at least, is there. */
+/** Decodes the header; `bytes` contains at least the header. */
 export function readHeader(bytes: Buffer, size = measureMessage(bytes)): DBusHeader {
   const header = readPlainHeader(bytes, size.header) ?? readAnyHeader(bytes, size.header);
   for (const name of REQUIRED[bytes[1]!] ?? []) if (!header[name]) throw new MalformedMessage(`no ${name}`);
@@ -106,11 +102,11 @@ const LETTER_S = 0x73;
 const LETTER_U = 0x75;
 const IS_PLAIN = /^[ -~]*$/;
 
-/** As `readAnyHeader`; undefined where anything is not as it usually is. */
+/** As `readAnyHeader`; returns undefined for an unusual header. */
 export function readPlainHeader(bytes: Buffer, bodyAt: number): Record<string, unknown> | undefined {
   if (bytes[0] !== LITTLE_ENDIAN || bytes.length < bodyAt) return undefined;
   const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
-  const end = FIXED_SIZE + (bytes[12]! | (bytes[13]! << 8)); // MAX_FIELDS has been looked at
+  const end = FIXED_SIZE + (bytes[12]! | (bytes[13]! << 8)); // at most MAX_FIELDS, checked before
   for (let at = FIXED_SIZE; at < end;) {
     const letter = bytes[at + 2]!;
     if (bytes[at + 1] !== 1 || bytes[at + 3] !== 0) return undefined;
@@ -139,7 +135,7 @@ export function readPlainHeader(bytes: Buffer, bodyAt: number): Record<string, u
   return header;
 }
 
-/** Without what a header of this type must have. */
+/** Does not check that required fields are present. */
 export function readAnyHeader(bytes: Buffer, bodyAt: number): Record<string, unknown> {
   const reader = new DBusDecoder(bytes, FIXED_SIZE - 4, bodyAt);
   const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
@@ -154,8 +150,8 @@ export function readAnyHeader(bytes: Buffer, bodyAt: number): Record<string, unk
 }
 
 /**
- * The body's values: numbers, bigints for 64 bits, booleans, strings, arrays (also for structures), Maps for dictionaries,
- * TypedValues for variants. Arrays of bytes are views of `bytes`.
+ * Decodes the body: numbers, bigints for 64 bits, booleans, strings, arrays (also for structures), Maps for dictionaries, TypedValues
+ * for variants. Byte arrays are views of `bytes`.
  */
 export function readBody(bytes: Buffer, { signature, bodyAt }: DBusHeader): unknown[] {
   const reader = new DBusDecoder(bytes, bodyAt, bytes.length);
@@ -164,20 +160,20 @@ export function readBody(bytes: Buffer, { signature, bodyAt }: DBusHeader): unkn
   return body;
 }
 
-/** One type: its code, and what is in it. */
+/** A type: its code and its element types. */
 interface Type {
   readonly code: string;
   readonly inner: readonly Type[];
 }
 
-/** Bytes that a value begins at a multiple of, by the code of its type. */
+/** Alignment in bytes by type code. */
 const ALIGNMENT: Readonly<Record<string, number>> = {
   ...{ y: 1, b: 4, n: 2, q: 2, i: 4, u: 4, x: 8, t: 8, d: 8 },
   ...{ s: 4, o: 4, g: 1, v: 1, a: 4, "(": 8, "{": 8 },
 };
 const BASIC = "ybnqiuxtdsog";
 
-/** The types of a signature; without descriptors of files, which nothing here can receive. */
+/** Returns the types of a signature. Rejects file descriptors, which cannot be received. */
 function parseSignature(signature: string): Type[] {
   let at = 0;
   const parseType = (depth: number, isElement = false): Type => {
@@ -231,7 +227,7 @@ class DBusDecoder {
       if (this.#bytes[this.#take(1)] !== 0) throw new MalformedMessage("padding that is not zero");
   }
 
-  /** Where the next bytes begin, which are then behind us. */
+  /** Returns the current offset and advances by `size`. */
   #take(size: number): number {
     if (size > this.#end - this.at) throw new MalformedMessage("an end before its time");
     this.at += size;

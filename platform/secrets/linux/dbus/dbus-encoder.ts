@@ -1,5 +1,5 @@
-// D-Bus messages to be sent as bytes, by dbus-next. The only file that loads it, and only when a call is made that was
-// not prepared (prepared-messages.ts): its modules take 2 ms. What comes in is read by dbus-decoder.ts.
+// Encodes D-Bus messages with dbus-next. It is the only module that loads dbus-next (2 ms), and is loaded only for a call that was not
+// prepared (prepared-messages.ts).
 import compat from "dbus-next/lib/marshall-compat.js";
 import marshall from "dbus-next/lib/marshall.js";
 import { Message } from "dbus-next/lib/message-type.js";
@@ -14,16 +14,16 @@ export interface DBusCall {
   interface: string;
   member: string;
   signature?: string;
-  /** Values for dbus-next, or a body that is already marshalled. */
+  /** Values for dbus-next, or a marshalled body. */
   body?: unknown[] | Uint8Array;
 }
 
-/** A method call as bytes; a body that is given as bytes is zeroed. */
+/** Encodes a method call. Zeroizes a body that is passed as bytes. */
 export function encodeCall({ body, ...fields }: DBusCall, serial: number): Uint8Array {
   if (!(body instanceof Uint8Array))
     return compat.marshallMessage(new Message({ ...fields, serial, body }))[0];
-  // dbus-next marshals byte arrays one JavaScript object per byte, which is slow and litters the heap with
-  // the secret; it makes the header alone and the length of the body is filled in.
+  // dbus-next marshals a byte array as one object per byte, which is slow and leaves copies of the secret in the heap. So it encodes
+  // the header only, and the body's length is set here.
   const { signature, ...others } = fields;
   const header = message.marshall(
     Object.assign(new Message({ ...others, serial }), { signature, body: undefined }),

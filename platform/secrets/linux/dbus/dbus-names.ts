@@ -1,4 +1,4 @@
-// Names of the Secret Service API (freedesktop.org, draft 0.2), and of the bus, that more than one file needs.
+// Names of the Secret Service API (freedesktop.org, draft 0.2) and of the bus.
 export const BUS_NAME = "org.freedesktop.DBus";
 export const BUS_PATH = "/org/freedesktop/DBus";
 export const SERVICE_NAME = "org.freedesktop.secrets";
@@ -8,13 +8,13 @@ export const COLLECTION_INTERFACE = "org.freedesktop.Secret.Collection";
 export const ITEM_INTERFACE = "org.freedesktop.Secret.Item";
 export const PROPERTIES_INTERFACE = "org.freedesktop.DBus.Properties";
 export const PROMPT_INTERFACE = "org.freedesktop.Secret.Prompt";
-/** "No object" where the API answers with an object path. */
+/** "No object" in results of the API. */
 export const NO_OBJECT = "/";
 export const DH_ALGORITHM = "dh-ietf1024-sha256-aes128-cbc-pkcs7";
 
 const SESSION_COLLECTION = "/org/freedesktop/secrets/collection/session";
 
-/** Whether a collection or item outlives the login: the session collection does not, and nothing is stored there. */
+/** Returns whether a collection or item persists: the session collection does not, and nothing is stored there. */
 export function isKept(path: string): boolean {
   return path !== SESSION_COLLECTION && !path.startsWith(`${SESSION_COLLECTION}/`);
 }

@@ -1,5 +1,4 @@
-// The parts of dbus-next that are used, by file: its index would load introspection, XML and two native
-// packages. The package types its index only.
+// Types of the used modules of dbus-next. Its index would load introspection, XML and two native packages, and only the index has types.
 
 declare module "dbus-next/lib/message-type.js" {
   export class Message {

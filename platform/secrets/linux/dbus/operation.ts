@@ -1,5 +1,4 @@
-// One operation of the API on its way, and how it calls the secret service. After its caller has given up, its next
-// step rejects.
+// State of one running operation, and its calls of the secret service. After its caller has given up, the next step rejects.
 import { ProviderFailure } from "../../contract/secret-provider.ts";
 import type { DBusCall } from "./dbus-encoder.ts";
 import type { SecretServiceConnection } from "../connection.ts";
@@ -11,16 +10,16 @@ import { checkProperty } from "./reply-signatures.ts";
 export interface Operation {
   readonly service: string;
   readonly name: string;
-  /** When it was called, as `performance.now()` counts. */
+  /** Time of the call in `performance.now()` milliseconds. */
   readonly calledAt: number;
-  /** Milliseconds for calls and dialogs that wait for a person. */
+  /** Timeout in milliseconds for calls and prompts that wait for a person. */
   readonly patience: number;
   connection: SecretServiceConnection;
   /** Set when the caller has given up. */
   isOver: boolean;
   isPrompting: boolean;
   lock?: CredentialLock | undefined;
-  /** Whether this operation has deleted an item, or may have: the answer was lost with the connection or the service. */
+  /** Whether this operation has deleted an item, or may have: the reply was lost. */
   hasDeleted?: boolean;
 }
 
@@ -40,7 +39,7 @@ export async function send(operation: Operation, call: DBusCall | PreparedCall):
   try {
     return await operation.connection.bus.call(call, operation.patience);
   } catch (error) {
-    rejectIfOver(operation); // its time may have been too short for the answer, and others' is longer
+    rejectIfOver(operation); // the timeout may be this caller's only
     throw error;
   }
 }
@@ -49,7 +48,7 @@ export function rejectIfOver(operation: Operation): void {
   if (operation.isOver) throw new OperationAbandoned();
 }
 
-/** Why an operation goes no further whose caller has given up. It is nobody's answer: that caller has heard already. */
+/** Ends an operation whose caller has given up. No caller receives it. */
 export class OperationAbandoned extends ProviderFailure {
   constructor() {
     super("CANCELED", "The operation was given up");

@@ -1,11 +1,10 @@
-// Who is at the other end of a socket of the unix family, as the kernel knows it: who answers as the session bus is
-// handed secrets, so it has to be this user's, or root's, who can read everything anyhow.
+// Checks the peer of a Unix socket (SO_PEERCRED): the session bus receives secrets, so it must run as this user or as root.
 import { FFIType, ptr } from "../../../native/posix/ffi.ts";
 import { type Libc, openLibc } from "../../../native/posix/libc.ts";
 
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
-/** Of the three numbers that the kernel tells: process, user and group. */
+/** Index in `struct ucred`: process, user and group. */
 const UID = 1;
 
 const SYMBOLS = {
@@ -17,7 +16,7 @@ const SYMBOLS = {
 
 let opened: Libc<typeof SYMBOLS> | undefined;
 
-/** Why the peer of this socket is not to be trusted, as the end of a sentence; undefined when it is. */
+/** Returns why the peer is not trusted, as the end of a sentence; undefined if it is. */
 export function verifyPeer(descriptor: number, uid: number): string | undefined {
   opened ??= openLibc(SYMBOLS);
   const credentials = new Uint32Array(3);

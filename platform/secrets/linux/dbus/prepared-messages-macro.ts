@@ -1,4 +1,4 @@
-// Runs in the bundler, for prepared-messages.ts: messages by dbus-next as base64. Serial numbers are filled in later.
+// Encodes messages at build time, for prepared-messages.ts, as base64 without serial numbers.
 import { encodeCall, Variant } from "./dbus-encoder.ts";
 import {
   BUS_NAME,
@@ -33,7 +33,7 @@ const CALLS = {
     signature: "sv",
     body: [DH_ALGORITHM, new Variant("ay", Buffer.alloc(128))],
   },
-  // Without a body, and for the root object: both are filled in.
+  // Without a body, and for the root object: both are set at run time.
   searchItems: {
     ...SERVICE,
     path: NO_OBJECT,

@@ -1,8 +1,7 @@
-// The calls of every first `get`, marshalled by dbus-next while this program is bundled. So they leave before
-// dbus-next is loaded, and the service works meanwhile; filling one in takes a tenth of marshalling it.
+// The calls of every first `get`, pre-encoded at build time by dbus-next. They are sent before dbus-next is loaded; completing one takes
+// a tenth of encoding it.
 //
-// What is filled in is laid out like this (D-Bus specification, "Message Format"; little-endian, each
-// field of the array aligned to 8 bytes, dbus-next puts the path first):
+// Layout (D-Bus specification, "Message Format"; little-endian, fields aligned to 8 bytes, path first):
 //
 //   0  'l' type flags version | 4 body length | 8 serial | 12 length of the fields
 //   16 path: 1 1 'o' 0 | 20 length | 24 text, NUL, padding | other fields, padding | body
@@ -15,7 +14,7 @@ const BODY_LENGTH_OFFSET = 4;
 const FIELDS_LENGTH_OFFSET = 12;
 const PATH_OFFSET = 24;
 const HEADER_SIZE = 16;
-/** Bytes of the field of the path "/", with its padding. */
+/** Size of the field of the path "/" in bytes, with padding. */
 const ROOT_FIELD_SIZE = 16;
 
 const MESSAGES = marshalCalls();
@@ -23,12 +22,12 @@ const SEARCH_ITEMS = Buffer.from(MESSAGES.searchItems, "base64");
 const GET_SECRETS = Buffer.from(MESSAGES.getSecrets, "base64");
 const GET_SECRET = Buffer.from(MESSAGES.getSecret, "base64");
 
-/** A call as bytes that lack their serial number. */
+/** An encoded call without its serial number. */
 export interface PreparedCall {
   readonly destination: string;
   readonly member: string;
   readonly message: Buffer;
-  /** Leaves at once, while other calls wait for its answer, see bus.ts. */
+  /** Sent at once, while other calls wait for its reply, see bus.ts. */
   readonly leads?: boolean;
 }
 
@@ -36,12 +35,12 @@ export function prepareHello(): PreparedCall {
   return prepareForBus("Hello", MESSAGES.hello);
 }
 
-/** Asks to be told when the secret service gets or loses its name. */
+/** Subscribes to owner changes of the secret service's name. */
 export function prepareWatchOwner(): PreparedCall {
   return prepareForBus("AddMatch", MESSAGES.watchOwner);
 }
 
-/** Asks who has the name of the secret service. */
+/** Requests the owner of the secret service's name. */
 export function prepareGetOwner(): PreparedCall {
   return prepareForBus("GetNameOwner", MESSAGES.getOwner);
 }
@@ -54,7 +53,7 @@ export function prepareReadAlias(): PreparedCall {
   return prepare("ReadAlias", Buffer.from(MESSAGES.readAlias, "base64"));
 }
 
-/** OpenSession for an encrypted session; the key is the end of the message, and asked for when that leaves. */
+/** OpenSession for an encrypted session; `publicKey` is called when the message is sent. */
 export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
   return {
     destination: SERVICE_NAME,
@@ -67,7 +66,7 @@ export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
   };
 }
 
-/** SearchItems with up to a few attributes. */
+/** SearchItems with a few attributes. */
 export function prepareSearchItems(attributes: readonly (readonly [string, string])[]): PreparedCall {
   let size = 8; // the array's length, and padding to its first entry
   for (const [key, value] of attributes) size = textEnd(textEnd(Math.ceil(size / 8) * 8, key), value);
@@ -85,7 +84,7 @@ export function prepareGetSecret(item: string, session: string): PreparedCall {
   return prepare("GetSecret", message);
 }
 
-/** Several at once. */
+/** GetSecrets for several items. */
 export function prepareGetSecrets(items: readonly string[], session: string): PreparedCall {
   let size = 4; // the array's length
   for (const item of items) size = textEnd(size, item);
@@ -101,7 +100,7 @@ function prepare(member: string, message: Buffer): PreparedCall {
   return { destination: SERVICE_NAME, member, message };
 }
 
-/** The template's message with another path and room for a body, and the offset of the body. */
+/** Copies the template with another path and space for a body. Returns the message and the body's offset. */
 function fill(template: Buffer, path: string, bodySize: number): [Buffer, number] {
   const others = HEADER_SIZE + ROOT_FIELD_SIZE;
   const pathField = align(PATH_OFFSET - HEADER_SIZE + path.length + 1, 8);
@@ -123,7 +122,7 @@ function textEnd(offset: number, text: string): number {
   return Math.ceil(offset / 4) * 4 + 4 + Buffer.byteLength(text) + 1;
 }
 
-/** Writes a string or object path at the next place for it and answers the offset after it, relative to the body. */
+/** Writes a string or object path, aligned, and returns the offset after it, relative to the body. */
 function writeText(message: Buffer, body: number, offset: number, text: string): number {
   const at = Math.ceil(offset / 4) * 4;
   const length = message.write(text, body + at + 4);

@@ -1,8 +1,8 @@
-// What each call may be answered with, and each property be, by the types of D-Bus: anything else is no answer.
+// Expected D-Bus types of replies and properties. Other types are malformed.
 import { BusFailure } from "./bus-failure.ts";
 import { TypedValue } from "./dbus-decoder.ts";
 
-/** Of the reply, by method. */
+/** Reply signatures by method. */
 const REPLIES: Readonly<Record<string, string>> = {
   // of the bus
   ...{
@@ -26,12 +26,12 @@ const PROPERTIES: Readonly<Record<string, string>> = {
   ...{ Collections: "ao", Items: "ao", Label: "s", Locked: "b", Attributes: "a{ss}", Modified: "t" },
 };
 
-/** Throws a BusFailure when `signature` is not that of an answer to `member`. */
+/** @throws a BusFailure if `signature` is not that of a reply to `member` */
 export function checkReply(member: string, signature: string): void {
   if (signature !== REPLIES[member]) throw malformed(`an answer to ${member}`, `of type "${signature}"`);
 }
 
-/** The value of a property as it was answered; throws a BusFailure when it has another type. */
+/** Returns the value of a property. @throws a BusFailure for another type */
 export function checkProperty(name: string, property: unknown): unknown {
   const { signature, value } = property as TypedValue;
   if (signature !== PROPERTIES[name]) throw malformed(`the property ${name}`, `of type "${signature}"`);
