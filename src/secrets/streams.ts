@@ -23,7 +23,7 @@ export async function print(text: string): Promise<void> {
   } catch (error) {
     const code = errorCode(error);
     if (code === "EPIPE") throw error; // whoever read the output has had enough
-    throw new ArgumentError(`Standard output could not be written (${code})`);
+    throw new ArgumentError(`Cannot write to standard output (${code})`);
   } finally {
     bytes.fill(0);
   }
