@@ -1,82 +1,81 @@
-// What a program that is debugged loads first: the thread that speaks with debuggers, and the wait for one of them.
+// Starts the debugger in the program's process: a thread that serves clients (debugger-thread.ts), and the wait for a client.
 //
-// It comes in two halves, in one module with rt's runtime between them: the first before anything else of rt's, which then
-// finds the environment without the order, the second behind it, because two that begin at once hold each other up. A
-// program that need not wait runs while its thread gets ready. Nothing here loads a module of the engine's: that would cost
-// the program's start more than all the rest.
-//
-// Surprising: the engine can wait by itself, but then nothing runs that could serve; so a program that waits does so in a
-// module that does nothing else (run/engine/debugger.ts). It is the last of rt's, because who stops at the next statement
-// must not come across one of rt's.
+// Invariants:
+// - prepare() runs before the runtime and removes the launch configuration from the environment; attach() runs after it. Two
+//   threads that start at once would delay each other.
+// - With --inspect the program runs while the thread starts. No engine module is loaded then: that would dominate the start.
+// Non-obvious:
+// - The engine's own wait blocks the thread that serves clients. So the program waits in a separate module
+//   (../runner/engine/debugger.ts), which is rt's last one: a pause at the next statement must not be in rt's code.
 import type { InspectAddress } from "./server/address.ts";
 import { explainFailure } from "./server/announcement.ts";
 import type { EditorOptions } from "./editor/editor.ts";
-import { AGENT_SYMBOL, ask } from "./in-process-agent.ts";
+import { AGENT_SYMBOL, runInProcess } from "./in-process-agent.ts";
 import {
   READY_SYMBOL,
   EDITOR_VARIABLE,
   LAUNCH_VARIABLE,
   type DebuggerLaunchConfig,
   PORT_VARIABLE,
-  STEADY,
+  JIT_SETTINGS,
 } from "./launch-config.ts";
-import type { ThreadMessage, Report } from "./debugger-thread.ts";
+import type { ThreadMessage, ThreadReport } from "./debugger-thread.ts";
 
-/** How long a program that ends waits for its debugger to have heard all. */
-const LONGEST_GOODBYE = 500; // ms
+/** Longest time that an exiting program waits until the thread has sent the last messages. */
+const EXIT_TIMEOUT_MS = 500;
 
-/** The second half. */
-let begin: (() => void) | undefined;
+/** Starts the thread; set by prepare(). */
+let startPrepared: (() => void) | undefined;
 
 export function prepare(): void {
-  const order = takeOrder();
-  // --hot comes here again, and so does each thread of the program's.
-  if (!order) return;
+  const config = takeLaunchConfig();
+  // Undefined if --hot runs this again, and in the program's worker threads.
+  if (!config) return;
   const { execArgv } = process;
-  const words = execArgv.filter((word) => !order.added.includes(word));
-  // As the runtime finds it where it is not debugged: it would otherwise load what few starts need.
-  process.execArgv = words.toSpliced(words[0]?.startsWith("--config=") ? 1 : 0, 0, order.substitute);
+  const words = execArgv.filter((word) => !config.added.includes(word));
+  // The runtime gets the options of a start without a debugger; for others it would load rarely needed code.
+  process.execArgv = words.toSpliced(words[0]?.startsWith("--config=") ? 1 : 0, 0, config.substitute);
   const id = crypto.randomUUID().replaceAll("-", "").slice(8);
   const { cwd, pid, version, arch } = process;
   const telemetry = { cwd: cwd(), processId: pid, nodeVersion: version, architecture: arch };
-  if (order.address?.port) process.env[PORT_VARIABLE] = `${order.address.port}`;
-  if (order.editor) introduce(order.editor, id, telemetry);
-  // The runtime puts itself into each thread of that which it makes of this class.
+  if (config.address?.port) process.env[PORT_VARIABLE] = `${config.address.port}`;
+  if (config.editor) introduce(config.editor, id, telemetry);
+  // The original class: the runtime replaces Worker by one that installs the runtime in each thread.
   const { Worker: Thread } = globalThis;
-  begin = () => startThread(Thread, order, id, telemetry);
+  startPrepared = () => startThread(Thread, config, id, telemetry);
 }
 
 export function attach(): void {
-  begin?.();
+  startPrepared?.();
 }
 
 function startThread(
   Thread: typeof Worker,
-  order: DebuggerLaunchConfig,
+  config: DebuggerLaunchConfig,
   id: string,
   telemetry: object,
 ): void {
-  const { address, isWaiting } = order;
+  const { address, isWaiting } = config;
   if (address && !isWaiting) requireFree(address);
-  const worker = new Thread(order.thread) as Worker & { unref(): void };
-  const tell = (binding: string, payload: string) =>
+  const worker = new Thread(config.thread) as Worker & { unref(): void };
+  const callBinding = (binding: string, payload: string) =>
     worker.postMessage({ binding, payload } satisfies ThreadMessage);
-  const value = (method: string, params: string) => ask(method, params, tell);
+  const value = (method: string, params: string) => runInProcess(method, params, callBinding);
   Object.defineProperty(globalThis, Symbol.for(AGENT_SYMBOL), { value });
-  const go = Promise.withResolvers<void>();
-  worker.onmessage = ({ data }: MessageEvent<Report>) => {
-    if (data === "start") go.resolve();
-    else refuse(data.failure);
+  const started = Promise.withResolvers<void>();
+  worker.onmessage = ({ data }: MessageEvent<ThreadReport>) => {
+    if (data === "start") started.resolve();
+    else fail(data.failure);
   };
   const [, title = ""] = process.argv;
-  worker.postMessage({ order, title, telemetry, id } satisfies ThreadMessage);
+  worker.postMessage({ config, title, telemetry, id } satisfies ThreadMessage);
   if (isWaiting) {
     loadBuiltins();
-    const beginning = go.promise.then(() => worker.unref());
+    const ready = started.promise.then(() => worker.unref());
     const get = () => {
-      // The last of rt's modules asks.
+      // Read by rt's last module.
       worker.postMessage("loaded" satisfies ThreadMessage);
-      return beginning;
+      return ready;
     };
     Object.defineProperty(globalThis, Symbol.for(READY_SYMBOL), { get });
   } else {
@@ -84,55 +83,55 @@ function startThread(
     worker.postMessage("loaded" satisfies ThreadMessage);
   }
   process.on("exit", () => {
-    const isTold = new Int32Array(new SharedArrayBuffer(4));
-    worker.postMessage(isTold satisfies ThreadMessage);
-    Atomics.wait(isTold, 0, 0, LONGEST_GOODBYE);
+    const isFlushed = new Int32Array(new SharedArrayBuffer(4));
+    worker.postMessage(isFlushed satisfies ThreadMessage);
+    Atomics.wait(isFlushed, 0, 0, EXIT_TIMEOUT_MS);
   });
 }
 
-/** The thread listens when the program runs already, and a program that nobody can debug is not to run. */
+/** Exits if the port is in use. The thread would detect this only while the program already runs. */
 function requireFree(address: InspectAddress): void {
   const [hostname] = address.hostnames as [string];
   try {
     if (address.port > 0) Bun.listen({ hostname, port: address.port, socket: { data() {} } }).stop(true);
   } catch (error) {
-    refuse(explainFailure(address, error));
+    fail(explainFailure(address, error));
   }
 }
 
-/** As for any option that cannot be honoured: a program that nobody can debug is not what was asked for. */
-function refuse(text: string): never {
+/** Prints an error and exits: a program that cannot be debugged must not run with --inspect. */
+function fail(text: string): never {
   console.error(text);
   process.exit(1);
 }
 
 /**
- * All of the engine's own modules, while a debugger is waited for. One that the program imports would otherwise run before
- * the program's first line, and who stops at the next statement would stop there.
+ * Loads all builtin modules while the program waits for a client. Otherwise one that the program imports would run before the
+ * program's first line, and --inspect-brk would pause in it.
  */
 function loadBuiltins(): void {
   for (const name of process.getBuiltinModule("node:module").builtinModules) {
-    if (/^_|^(?:punycode|sys)$/.test(name)) continue; // deprecated, which they say when they are loaded
+    if (/^_|^(?:punycode|sys)$/.test(name)) continue; // deprecated: loading them prints a warning
     try {
       process.getBuiltinModule(name);
     } catch {
-      // Not all can be had so.
+      // Some modules cannot be loaded this way.
     }
   }
 }
 
-/** What was asked for, out of the environment. */
-function takeOrder(): DebuggerLaunchConfig | undefined {
+/** Reads the launch configuration and removes it from the environment. */
+function takeLaunchConfig(): DebuggerLaunchConfig | undefined {
   const { env } = process;
   const { [LAUNCH_VARIABLE]: text } = env;
   delete env[LAUNCH_VARIABLE];
   if (text === undefined) return undefined;
-  const order = JSON.parse(text) as DebuggerLaunchConfig;
-  if (order.isSteadied) for (const name of Object.keys(STEADY)) delete env[name];
-  return order;
+  const config = JSON.parse(text) as DebuggerLaunchConfig;
+  if (config.hasJitSettings) for (const name of Object.keys(JIT_SETTINGS)) delete env[name];
+  return config;
 }
 
-/** To what this program starts, and to an editor that wants to know which process it is. */
+/** Passes the editor's options on to child processes, and writes the file by which an editor learns the process ID. */
 function introduce(
   { onlyEntrypoint, fileCallback, ...others }: EditorOptions,
   id: string,
@@ -145,6 +144,6 @@ function introduce(
   try {
     process.getBuiltinModule("node:fs").writeFileSync(fileCallback, JSON.stringify(telemetry));
   } catch {
-    // Nobody waits for it any longer.
+    // The editor no longer waits for the file.
   }
 }

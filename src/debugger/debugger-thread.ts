@@ -1,4 +1,4 @@
-// The thread that speaks with debuggers: it answers while the program stands still, and is no part of it.
+// The debugger's thread: it serves clients also while the program is paused, and is not part of the program.
 import { announce, explainFailure } from "./server/announcement.ts";
 import { type EditorLink, joinEditor } from "./editor/editor-link.ts";
 import type { DebuggerLaunchConfig } from "./launch-config.ts";
@@ -8,47 +8,47 @@ import type { ClientSession } from "./server/session.ts";
 import { removeAbandoned, removeSocket, takeSocket } from "./server/socket.ts";
 
 interface ThreadTask {
-  readonly order: DebuggerLaunchConfig;
+  readonly config: DebuggerLaunchConfig;
   readonly title: string;
   readonly telemetry: Json;
-  /** By which an editor knows the program. */
+  /** Identifies the program to an editor. */
   readonly id: string;
 }
 
-/** Of what Runtime.addBinding has put into the program. */
+/** A call of a function that Runtime.addBinding has added to the program. */
 interface ThreadCall {
   readonly binding: string;
   readonly payload: string;
 }
 
 /**
- * What it is told: first what to do, then that the program has loaded all that is not its own, what the program tells a
- * client, and last that it ends, with a cell to set when that was passed on.
+ * Messages to the thread: first the task, then "loaded" after rt's last module was loaded, then calls of bindings. Before the
+ * program exits it sends a shared cell, which the thread sets after it has informed the clients.
  */
 export type ThreadMessage = ThreadTask | "loaded" | ThreadCall | Int32Array<SharedArrayBuffer>;
 
-export type Report = { readonly failure: string } | "start";
+export type ThreadReport = { readonly failure: string } | "start";
 
-/** Where an editor connects that wants an address. */
+/** Listening address for an editor that connects to an address (deferred mode). */
 const ANY_PORT = { hostnames: ["127.0.0.1"], port: 0 };
 
 export function serveFromThread(): void {
   const scope = globalThis as unknown as Worker;
-  const report = (text: Report) => scope.postMessage(text);
+  const report = (text: ThreadReport) => scope.postMessage(text);
   let serving: Serving | undefined;
   let link: EditorLink | undefined;
   let socket: string | undefined;
-  let beginning: Promise<void> | undefined;
+  let starting: Promise<void> | undefined;
   const loaded = Promise.withResolvers<void>();
   const listeners = new Set<(name: string, payload: string) => void>();
   const sessions = new Set<ClientSession>();
 
-  async function begin({ order, title, telemetry, id }: ThreadTask): Promise<void> {
-    const { address, editor } = order;
-    let { isWaiting } = order;
+  async function begin({ config, title, telemetry, id }: ThreadTask): Promise<void> {
+    const { address, editor } = config;
+    let { isWaiting } = config;
     const program = {
       title,
-      stopsAtFirst: order.stopsAtFirst,
+      stopsAtFirst: config.stopsAtFirst,
       loaded: loaded.promise,
       listeners,
       sessions,
@@ -61,11 +61,11 @@ export function serveFromThread(): void {
         report("start");
       },
     };
-    socket = await takeSocket(order.socket, order.isAgain);
-    // A module of rt's that is read while somebody debugs could be stopped in.
+    socket = await takeSocket(config.socket, config.isRestart);
+    // A client that connects while rt's modules load could pause in one of them.
     if (isWaiting) await loaded.promise;
-    const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
-    if (place) serving = serve(place, socket, program);
+    const listenAddress = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
+    if (listenAddress) serving = serve(listenAddress, socket, program);
     if (address) announce(address, serving!.urls);
     removeAbandoned(socket);
     if (!editor) return;
@@ -74,14 +74,14 @@ export function serveFromThread(): void {
     link = await joinEditor(url === undefined ? introduction : { ...introduction, url }, socket, program);
   }
 
-  async function conclude(isTold: Int32Array<SharedArrayBuffer>): Promise<void> {
-    // A program may be quicker than this thread, and its user wants to know where it could have been debugged.
-    await beginning;
+  async function conclude(isFlushed: Int32Array<SharedArrayBuffer>): Promise<void> {
+    // The program may exit before the thread has started; its address is still announced.
+    await starting;
     await serving?.conclude();
     await link?.conclude();
     if (socket !== undefined) await removeSocket(socket);
-    Atomics.store(isTold, 0, 1);
-    Atomics.notify(isTold, 0);
+    Atomics.store(isFlushed, 0, 1);
+    Atomics.notify(isFlushed, 0);
   }
 
   scope.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
@@ -90,9 +90,9 @@ export function serveFromThread(): void {
       for (const listener of listeners) listener(data.binding, data.payload);
       return;
     }
-    if (!("order" in data)) return void conclude(data);
-    beginning = begin(data).catch((error: unknown) =>
-      report({ failure: explainFailure(data.order.address ?? ANY_PORT, error) }),
+    if (!("config" in data)) return void conclude(data);
+    starting = begin(data).catch((error: unknown) =>
+      report({ failure: explainFailure(data.config.address ?? ANY_PORT, error) }),
     );
   };
 }

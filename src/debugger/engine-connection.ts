@@ -1,36 +1,36 @@
-// The engine's debugger, as one of its clients sees it: WebKit's protocol over a socket of the file system that only this
-// user can reach (see run/engine/debugger.ts). Each connection is a session of its own, which the engine ends with it: a
-// program that stands still goes on.
+// Connects to the engine's debugger with WebKit's protocol, over a Unix socket that only this user can access (see
+// ../runner/engine/debugger.ts). Each connection is a separate session. When it closes, a paused program resumes.
 //
-// Surprising: the engine gives each answer to all of its clients, whoever asked. So no two of ours ask under one number, nor
-// under one that those of Web Inspector use, which count from 1.
+// Non-obvious:
+// - The engine sends each response to all of its clients. So message IDs are unique over all connections, and far from those of
+//   Web Inspector, which count from 1.
 
-export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- messages of two protocols, checked by whoever reads them
+export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- messages of two protocols, validated where they are used
 
 export interface Backend {
-  /** Rejects with the engine's words. */
+  /** Sends a request. Rejects with the engine's error message. */
   send(method: string, params?: Json): Promise<Json>;
-  /** Whom it tells what the engine says unasked; nobody where the last has gone. */
+  /** Sets the receiver of events; undefined after its client disconnected. */
   serve(client: Handlers | undefined): void;
   close(): void;
 }
 
-/** A number of 31 bits, which the engine takes. */
+/** The engine accepts IDs of up to 31 bits. */
 let lastId = 1_000_000_000;
 
-/** When the engine last said anything to any client. */
-let lastMessage = 0; // ms
+/** Time of the engine's last message to any client, in ms. */
+let lastMessage = 0;
 
-/** What a program says in its last moment reaches its debugger later than the thread hears of the end. */
-const QUIET = 10; // ms
+/** The program's last messages may arrive after the notification of its exit. */
+const QUIET_MS = 10;
 
-/** Resolves when the engine has been silent for a while. */
+/** Resolves when the engine has sent nothing for QUIET_MS (debounce). */
 export async function quiet(): Promise<void> {
   const since = performance.now();
   for (;;) {
-    const left = QUIET - (performance.now() - Math.max(since, lastMessage));
-    if (left <= 0) return;
-    await Bun.sleep(left);
+    const remaining = QUIET_MS - (performance.now() - Math.max(since, lastMessage));
+    if (remaining <= 0) return;
+    await Bun.sleep(remaining);
   }
 }
 
@@ -41,7 +41,7 @@ export interface Handlers {
 
 export async function connectBackend(path: string): Promise<Backend> {
   let client: Handlers | undefined;
-  // A client does not keep a program from ending.
+  // Unreferenced, so that a client does not keep the program's event loop alive.
   const socket = await openRaw(path, { "Ref-Event-Loop": "0" });
   const waiting = new Map<number, PromiseWithResolvers<Json>>();
   socket.onmessage = ({ data }) => {
@@ -61,7 +61,7 @@ export async function connectBackend(path: string): Promise<Backend> {
   return {
     send(method, params = {}) {
       const answer = Promise.withResolvers<Json>();
-      // Nobody waits for some of them.
+      // Callers that ignore the result must not cause an unhandled rejection.
       answer.promise.catch(() => {});
       if (socket.readyState !== WebSocket.OPEN) {
         answer.reject(new Error("The program has ended"));
@@ -76,12 +76,12 @@ export async function connectBackend(path: string): Promise<Backend> {
   };
 }
 
-/** A connection whose messages are somebody else's. */
+/** Opens a connection whose messages the caller handles. */
 export async function openRaw(path: string, headers: Record<string, string> = {}): Promise<WebSocket> {
   const socket = new WebSocket(`ws+unix://${path}`, { headers } as unknown as string[]);
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
-    socket.onerror = () => reject(new Error("The engine's debugger does not answer"));
+    socket.onerror = () => reject(new Error("The engine's debugger does not respond"));
   });
   return socket;
 }

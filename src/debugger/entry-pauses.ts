@@ -1,12 +1,12 @@
-// The stops before a program's first lines, which are there to set breakpoints in time and are shown to nobody.
+// Pauses before the program's first lines, so that breakpoints are set in time. The client does not see these pauses.
 import type { ClientSession } from "./server/session.ts";
 
-/** A program whose main file is not loaded after so many stops has none of this name. */
-const MOST_STARTS = 100;
+/** If the main file is not loaded after this many pauses, no script has its name. */
+const MAX_PAUSES = 100;
 
 /**
- * The engine runs what is no module (a package, most often) while it still loads the file that imports it. So until that is
- * there each piece of work that begins is stopped at, as at the first line.
+ * Pauses at each microtask until the main file is loaded. The engine runs CommonJS modules (usually packages) while it still
+ * loads the file that imports them.
  */
 export function pauseBeforeEntry(isAwaited: boolean, session: ClientSession): void {
   if (session.isStarting === isAwaited) return;
@@ -15,5 +15,5 @@ export function pauseBeforeEntry(isAwaited: boolean, session: ClientSession): vo
 }
 
 export function isEntryThere({ program, scripts, starts }: ClientSession): boolean {
-  return starts > MOST_STARTS || !program.title.startsWith("/") || scripts.find(program.title) !== undefined;
+  return starts > MAX_PAUSES || !program.title.startsWith("/") || scripts.find(program.title) !== undefined;
 }

@@ -1,10 +1,10 @@
-// What is done inside the program on behalf of a client: profiles and snapshots, which the engine gives to the program
-// itself alone, and functions by which it talks to a client. The engine's module is loaded when it is first asked for.
+// Executes commands inside the program for a client: profiles and heap snapshots, which the engine offers only in the process.
+// It also adds bindings, by which the program calls a client. The engine's inspector module is loaded at first use.
 
-/** The registered symbol of the global under which the program has it. Not enumerable, and only there under --inspect. */
+/** Registered symbol of the global with this function. It is not enumerable and exists only with --inspect. */
 export const AGENT_SYMBOL = "rt.debugger.ask";
 
-/** The engine answers at once where no callback is given. */
+/** Without a callback, the engine's post() returns the result synchronously. */
 interface Session {
   connect(): void;
   post(method: string, params: object): object | undefined;
@@ -13,22 +13,23 @@ interface Session {
 let session: Session | undefined;
 
 /**
- * @param tell takes what the program says to what a client has put there under a name
- * @returns JSON. Throws the engine's error.
+ * Executes a command and returns the result as JSON.
+ * @param callBinding receives a binding's calls by the program
+ * @throws the engine's error
  */
-export function ask(
+export function runInProcess(
   method: string,
   params: string,
-  tell: (binding: string, payload: string) => void,
+  callBinding: (binding: string, payload: string) => void,
 ): string {
-  // The same format as Chrome's own.
+  // Chrome's format.
   if (method === "snapshot") return Bun.generateHeapSnapshot("v8");
   if (method === "bind") {
     const { name } = JSON.parse(params) as { name: string };
     const value = (payload: unknown) => {
       if (typeof payload !== "string")
         throw new TypeError("Invalid arguments: should be exactly one string.");
-      tell(name, payload);
+      callBinding(name, payload);
     };
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
     return "{}";

@@ -1,47 +1,46 @@
-// How a program is to be debugged: what rt tells the preload that it gives to the engine, in a variable which the program
-// does not see.
+// Defines the debugger's launch configuration, which rt passes to the preload in a variable that the program does not see.
 import type { InspectAddress } from "./server/address.ts";
 import type { EditorOptions } from "./editor/editor.ts";
 
 export const LAUNCH_VARIABLE = "RT_DEBUGGER";
 
 /**
- * The engine's switches by which hot functions are compiled in turn with the program, not beside it: a breakpoint that is set
- * meanwhile would end the program with SIGABRT ("but we are our own replacement"), one time in eight in a loop that has just
- * become hot. The dearest compiler is left out then, because everything would wait for it: a program as large as TypeScript's
- * compiler is as fast so as with both. What the user sets of these stays, and then rt sets none.
+ * Engine settings that disable concurrent compilation of hot functions. With it, a breakpoint set during compilation aborts the
+ * program (SIGABRT, "but we are our own replacement"): in one of eight attempts in a loop that has just become hot. The FTL
+ * compiler is disabled too, because the program would wait for it; TypeScript's compiler runs as fast without both. If the user
+ * sets one of these variables, rt sets none.
  */
-export const STEADY = { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" } as const;
+export const JIT_SETTINGS = { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" } as const;
 
-/** Where an editor leaves what it wants: see editor.ts. */
+/** The variable in which an editor passes its options (see editor.ts). */
 export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
 
 /**
- * The port of a program that is debugged, for what it starts: `fork` and `cluster` give their processes the same options, and
- * so does who passes process.execArgv on. The port is the first one's.
+ * The port of a debugged program, for its child processes. `fork` and `cluster` pass on process.execArgv, but the port is in
+ * use by the parent.
  */
 export const PORT_VARIABLE = "RT_DEBUGGER_PORT";
 
-/** The registered symbol of a global: a promise of the moment when the program may begin. */
+/** Registered symbol of a global: a promise that resolves when the program may start. */
 export const READY_SYMBOL = "rt.debugger";
 
 export interface DebuggerLaunchConfig {
-  /** Where --inspect asks for one. */
+  /** Address of --inspect. */
   readonly address?: InspectAddress;
-  /** The editor that is to be told. */
+  /** Editor that attaches to the program. */
   readonly editor?: EditorOptions;
-  /** Where the engine's own debugger is. */
+  /** Path of the engine's debugger socket. */
   readonly socket: string;
-  /** Whether the engine is started again with the same words, as --watch does. */
-  readonly isAgain: boolean;
-  /** The words that the engine was given for it, and what stands for them where the runtime looks for its own. */
+  /** Whether the engine restarts with the same arguments, as --watch does. */
+  readonly isRestart: boolean;
+  /** Arguments that rt added for the debugger, and the one that replaces them for the runtime. */
   readonly added: readonly string[];
   readonly substitute: string;
-  /** Whether STEADY is set by rt, and nothing that the program may see. */
-  readonly isSteadied: boolean;
-  /** The script of debugger-thread.ts. */
+  /** Whether rt has set JIT_SETTINGS, which are then hidden from the program. */
+  readonly hasJitSettings: boolean;
+  /** File with the script of debugger-thread.ts. */
   readonly thread: string;
-  /** Whether it waits for a debugger before its first line, and whether it stops there. */
+  /** Whether the program waits for a client before its first line, and whether it pauses there. */
   readonly isWaiting: boolean;
   readonly stopsAtFirst: boolean;
 }

@@ -174,6 +174,6 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
 
   test.skipIf(process.platform !== "linux")("how much of a file system may be watched", async () => {
     const { of } = await examineIn({});
-    expect(of("file watching").found).toMatch(/^\d+ folders, \d+ programs$/);
+    expect(of("file watching").found).toMatch(/^\d+ watches, \d+ inotify instances available$/);
   });
 });

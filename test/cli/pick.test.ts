@@ -279,7 +279,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await terminal.shows("1. api test: echo tested");
     await terminal.shows("(empty to exit): ", 2);
     terminal.type("1\r");
-    await terminal.shows("Arguments; empty for none: ");
+    await terminal.shows("Arguments (empty for none): ");
     terminal.type("x\r");
     await terminal.shows("rt run --filter ./packages/api test x");
     await terminal.shows("tested x");
@@ -303,10 +303,10 @@ test.skipIf(process.platform === "win32")("remembers what was picked in this wor
     terminal.type("linted\r");
     await terminal.shows("(empty to exit): ", 3);
     terminal.type("1\r");
-    await terminal.shows(`Arguments${offered}; empty for none: `);
+    await terminal.shows(`Arguments (${offered}empty for none): `);
     terminal.type("'\r");
     await terminal.shows("Unclosed quote");
-    await terminal.shows("; empty for none: ", 2);
+    await terminal.shows("empty for none): ", 2);
     terminal.type(`${args}\r`);
     expect(await terminal.ends()).toBe(0);
   };
@@ -319,8 +319,8 @@ test.skipIf(process.platform === "win32")("remembers what was picked in this wor
   expect(picked).toHaveLength(1);
   const others = Array.from({ length: 60 }, (_, index) => ({ ...picked[0], scriptName: `task-${index}` }));
   await Bun.write(file!, JSON.stringify([...picked, null, { directory: 1 }, ...others]));
-  await pickLint(project, ", last time one", "two");
-  await pickLint(project, ", last time two", "three");
+  await pickLint(project, "last time: one; ", "two");
+  await pickLint(project, "last time: two; ", "three");
   const now = (await Bun.file(file!).json()) as { scriptName: string; args: string }[];
   expect(now.filter(({ scriptName }) => scriptName === "lint").map(({ args }) => args)).toEqual(["three"]);
   await Bun.write(file!, JSON.stringify(others));

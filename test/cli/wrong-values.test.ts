@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   {
     args: ["--define=A:", "main.ts"],
     error: '--define needs a value for "A"',
-    hint: "an empty string is written as '\"\"'",
+    hint: "write an empty string as '\"\"'",
   },
   {
     args: ["--define=A:{", "main.ts"],

@@ -81,7 +81,7 @@ test("says that an address is taken, or open to others; waits for nobody then", 
   await using project = await createProject({ "a.ts": "console.log('ran')" });
   const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
   const { stderr, stdout } = await run("--inspect=0.0.0.0:0", "a.ts");
-  expect(stderr).toEndWith("warning: whoever reaches 0.0.0.0 can run code as you\n");
+  expect(stderr).toEndWith("warning: anyone who can reach 0.0.0.0 can run code as you\n");
   expect(stdout).toBe("ran\n");
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   for (const option of ["--inspect", "--inspect-wait", "--inspect-brk"])
@@ -89,7 +89,7 @@ test("says that an address is taken, or open to others; waits for nobody then", 
       stdout: "",
       stderr:
         `error: Cannot debug at 127.0.0.1:${taken.port}: the address is in use\n` +
-        "hint: choose another port, as in --inspect=0 for any\n",
+        "hint: use another port, for example --inspect=0 for any free one\n",
       status: 1,
     });
 });

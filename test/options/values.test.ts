@@ -41,11 +41,7 @@ describe.concurrent("a wrong value in rtfig.toml", () => {
       'rtfig.toml:2: define.1a cannot substitute "1a": it is not an identifier',
       'for example "VERSION" = "1"',
     ],
-    [
-      '[define]\nA = ""',
-      'rtfig.toml:2: define.A needs a value for "A"',
-      `an empty string is written as '""'`,
-    ],
+    ['[define]\nA = ""', 'rtfig.toml:2: define.A needs a value for "A"', `write an empty string as '""'`],
     [
       '\n[define]\nA = "{"',
       'rtfig.toml:3: define.A needs JSON as the value of "A"',

@@ -1,7 +1,8 @@
-// Who waits for the function in which the program stands: the frames behind the last of the engine's own stack.
+// Reads the async call stack of a paused program: the callers that await the current function.
 //
-// The engine's debugger does not tell of them; its errors do, in their text, with the places of the file. So an error is
-// made where the program stands, and its stack read.
+// Non-obvious:
+// - The engine's debugger does not report them, but the text of an error's stack contains them, with positions in the file. So an
+//   Error is created at the pause and its stack is parsed.
 import type { Json } from "../engine-connection.ts";
 import type { ClientSession } from "../server/session.ts";
 
@@ -14,7 +15,7 @@ const MAKE_STACK = `(() => {
 
 const FRAME = /^ {4}at async (?:(.+) \()?(.+?):(\d+)(?::(\d+))?\)?$/;
 
-/** In Chrome's words; undefined where nobody waits, or the client does not ask. */
+/** Returns a CDP StackTrace; undefined without awaiting callers, or if the client did not request async stacks. */
 export async function asyncStackOf(callFrameId: string, session: ClientSession): Promise<Json> {
   const { asyncDepth, backend, scripts } = session;
   if (asyncDepth === 0) return undefined;
@@ -22,12 +23,12 @@ export async function asyncStackOf(callFrameId: string, session: ClientSession):
   const asked = { callFrameId, expression: MAKE_STACK, ...options };
   const { result, wasThrown } = await backend.send("Debugger.evaluateOnCallFrame", asked);
   if (wasThrown || typeof result?.value !== "string") return undefined;
-  const found = readAsyncFrames(result.value).flatMap(({ path, ...place }) => {
+  const frames = readAsyncFrames(result.value).flatMap(({ path, ...position }) => {
     const script = scripts.find(path);
-    return script ? [{ ...place, scriptId: script.scriptId, url: script.url }] : [];
+    return script ? [{ ...position, scriptId: script.scriptId, url: script.url }] : [];
   });
-  // Chrome has a stack for each that waits, and counts them.
-  return found
+  // CDP has one stack per awaiting caller; `asyncDepth` limits their number.
+  return frames
     .slice(0, asyncDepth)
     .reduceRight<Json>(
       (parent, frame) => ({ description: "await", callFrames: [frame], ...(parent && { parent }) }),
@@ -47,7 +48,7 @@ function readAsyncFrames(stack: string): AsyncFrame[] {
     const [, name = "", path, lineNumber, columnNumber] = FRAME.exec(line) ?? [];
     if (path === undefined) return [];
     const functionName = name === "<anonymous>" || name === "module code" ? "" : name;
-    const place = { lineNumber: Number(lineNumber) - 1, columnNumber: Number(columnNumber ?? 1) - 1 };
-    return [{ functionName, path, ...place }];
+    const position = { lineNumber: Number(lineNumber) - 1, columnNumber: Number(columnNumber ?? 1) - 1 };
+    return [{ functionName, path, ...position }];
   });
 }

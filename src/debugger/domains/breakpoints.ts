@@ -1,7 +1,8 @@
-// Breakpoints of one client: where it set them, and where they are in the code that runs.
+// The breakpoints of one client: where it set them, and where they are in the running code.
 //
-// Contract: one that is set for a file which is not loaded yet is set when that is. Several may lie at one place of the
-// code, of which the engine takes one; it then has the conditions of all.
+// Invariants:
+// - A breakpoint for a file that is not loaded is set when the file is loaded.
+// - The engine accepts one breakpoint per location. Several breakpoints at one location share it; their conditions are joined.
 import type { Backend } from "../engine-connection.ts";
 import type { Location, Script, ScriptRegistry } from "./scripts.ts";
 
@@ -13,11 +14,11 @@ export interface Breakpoint {
   matches(script: Script): boolean;
 }
 
-/** One of the engine's. */
+/** One breakpoint of the engine. */
 interface BreakpointLocation {
   readonly requested: Location;
   readonly owners: Set<Breakpoint>;
-  /** What is being done to it; resolves to where it lies in the code, or undefined. */
+  /** The pending change; resolves to the actual location, or undefined if the engine rejected it. */
   state: Promise<{ engineId: string; location: Location } | undefined>;
 }
 
@@ -26,8 +27,8 @@ export class Breakpoints {
   readonly #scripts: ScriptRegistry;
   readonly #onResolved: (id: string, location: Location) => void;
   readonly #all = new Map<string, Breakpoint>();
-  readonly #places: BreakpointLocation[] = [];
-  readonly #underway = new Set<Promise<unknown>>();
+  readonly #locations: BreakpointLocation[] = [];
+  readonly #pending = new Set<Promise<unknown>>();
   #lastId = 0;
 
   constructor(
@@ -40,7 +41,7 @@ export class Breakpoints {
     this.#onResolved = onResolved;
   }
 
-  /** @returns where it lies, as the client counts */
+  /** Sets a breakpoint. The returned locations are positions in the file. */
   async set(
     wanted: Omit<Breakpoint, "id">,
     label: string,
@@ -50,11 +51,11 @@ export class Breakpoints {
     const breakpoint = { ...wanted, id };
     this.#all.set(id, breakpoint);
     const scripts = [...this.#scripts.all()].filter((script) => breakpoint.matches(script));
-    const found = await Promise.all(scripts.map((script) => this.#put(breakpoint, script)));
-    return { breakpointId: id, locations: found.filter((location) => location !== undefined) };
+    const locations = await Promise.all(scripts.map((script) => this.#put(breakpoint, script)));
+    return { breakpointId: id, locations: locations.filter((location) => location !== undefined) };
   }
 
-  /** For a script that is new. */
+  /** Sets the matching breakpoints in a new script. */
   onScript(script: Script): void {
     for (const breakpoint of this.#all.values()) {
       if (!breakpoint.matches(script)) continue;
@@ -71,7 +72,7 @@ export class Breakpoints {
     const breakpoint = this.#all.get(id);
     this.#all.delete(id);
     await Promise.all(
-      this.#places.map(async (place) => {
+      this.#locations.map(async (place) => {
         if (breakpoint && place.owners.delete(breakpoint)) await this.#apply(place);
       }),
     );
@@ -82,18 +83,18 @@ export class Breakpoints {
   }
 
   clear(): void {
-    this.#places.length = 0;
+    this.#locations.length = 0;
   }
 
-  /** Resolves when all that were asked for so far are where they belong. */
+  /** Resolves when all requested breakpoints are set. */
   async settle(): Promise<void> {
-    await Promise.all(this.#underway);
+    await Promise.all(this.#pending);
   }
 
-  /** Whose conditions hold at a place of the code where the program stands. */
+  /** Returns the IDs of the breakpoints at a location whose conditions are true. */
   async hitAt(location: Location, callFrameId: string): Promise<string[]> {
     const hit: string[] = [];
-    for (const { owners, state } of this.#places) {
+    for (const { owners, state } of this.#locations) {
       const placed = await state;
       if (!placed || !isSame(placed.location, location)) continue;
       for (const owner of owners) if (await this.#holds(owner, callFrameId)) hit.push(owner.id);
@@ -101,9 +102,9 @@ export class Breakpoints {
     return hit;
   }
 
-  /** The client's names for what the engine says was hit. */
+  /** Returns the IDs of the client's breakpoints for one that the engine hit. */
   async hitBy(engineId: string, callFrameId: string): Promise<string[]> {
-    for (const { owners, state } of this.#places) {
+    for (const { owners, state } of this.#locations) {
       if ((await state)?.engineId !== engineId) continue;
       if (owners.size === 1) return [...owners].map(({ id }) => id);
       const hit: string[] = [];
@@ -124,12 +125,12 @@ export class Breakpoints {
   }
 
   async #put(breakpoint: Breakpoint, script: Script): Promise<Location | undefined> {
-    const putting = this.#putNow(breakpoint, script);
-    this.#underway.add(putting);
+    const change = this.#putNow(breakpoint, script);
+    this.#pending.add(change);
     try {
-      return await putting;
+      return await change;
     } finally {
-      this.#underway.delete(putting);
+      this.#pending.delete(change);
     }
   }
 
@@ -140,13 +141,13 @@ export class Breakpoints {
       (isBeginning ? await this.#findBeginning(scriptId) : undefined) ??
       this.#scripts.toEngine({ scriptId, lineNumber, columnNumber });
     if (!requested) return undefined;
-    let place = this.#places.find((each) => isSame(each.requested, requested));
+    let place = this.#locations.find((each) => isSame(each.requested, requested));
     if (place) {
       place.owners.add(breakpoint);
       await this.#apply(place);
     } else {
       place = { requested, owners: new Set([breakpoint]), state: Promise.resolve(undefined) };
-      this.#places.push(place);
+      this.#locations.push(place);
       if (!(await this.#apply(place))) place = await this.#joinNearest(place, breakpoint);
     }
     const placed = await place?.state;
@@ -154,16 +155,16 @@ export class Breakpoints {
   }
 
   /**
-   * Left to the engine, a breakpoint at the very beginning lies in the first function of the text. What runs first stands
-   * outside of all, and so at the beginning of a line of the text that the engine made.
+   * Finds the first location outside of functions, which is at the start of a line of the transpiled text. The engine would
+   * move a breakpoint at the start of the script into the first function.
    */
   async #findBeginning(scriptId: string): Promise<Location | undefined> {
     const start = { scriptId, lineNumber: 0, columnNumber: 0 };
-    const locations = await this.#locations(start, Number.MAX_SAFE_INTEGER);
+    const locations = await this.#possibleLocations(start, Number.MAX_SAFE_INTEGER);
     return locations.find(({ columnNumber }) => columnNumber === 0);
   }
 
-  async #locations(start: Location, lines: number): Promise<Location[]> {
+  async #possibleLocations(start: Location, lines: number): Promise<Location[]> {
     const { scriptId } = start;
     const lineNumber = Math.min(start.lineNumber + lines, this.#scripts.endOf(scriptId));
     const end = { scriptId, lineNumber, columnNumber: 0 };
@@ -173,14 +174,14 @@ export class Breakpoints {
     return (answer?.locations ?? []) as Location[];
   }
 
-  /** The engine refuses what comes to lie where one lies already. */
+  /** Adds the breakpoint to an existing one at the same location, because the engine rejects a second one. */
   async #joinNearest(
     place: BreakpointLocation,
     breakpoint: Breakpoint,
   ): Promise<BreakpointLocation | undefined> {
-    this.#places.splice(this.#places.indexOf(place), 1);
-    const locations = await this.#locations(place.requested, 1000);
-    for (const other of this.#places) {
+    this.#locations.splice(this.#locations.indexOf(place), 1);
+    const locations = await this.#possibleLocations(place.requested, 1000);
+    for (const other of this.#locations) {
       const placed = await other.state;
       if (!placed || !locations[0] || !isSame(placed.location, locations[0])) continue;
       other.owners.add(breakpoint);
@@ -190,7 +191,7 @@ export class Breakpoints {
     return undefined;
   }
 
-  /** Brings the engine's to what its owners are now. */
+  /** Replaces the engine's breakpoint by one with the conditions of the current owners. */
   #apply(place: BreakpointLocation): BreakpointLocation["state"] {
     place.state = place.state.then(async (before) => {
       if (before) await this.#backend.send("Debugger.removeBreakpoint", { breakpointId: before.engineId });

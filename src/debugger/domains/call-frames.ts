@@ -1,16 +1,17 @@
-// Where the program stands: its frames and their scopes, in Chrome's words.
+// Converts the call frames and scopes of a pause to CDP.
 //
-// The engine has two closures for a function's own variables, one for its parameters and one for the rest, and the scope
-// of a module has next to no properties. So the first are shown as one scope, and the second gets the names that stand in the
-// module's text. Such a scope has an id that says what it is made of: see readScopeId().
+// Non-obvious:
+// - The engine has two closures for a function's variables, one of them for parameters. They are merged into one scope.
+// - The engine's scope of a module has almost no properties. Its names are read from the module's text.
+// - Such a scope has an object ID that encodes its parts: see readScopeId().
 import type { Json } from "../engine-connection.ts";
 import type { ScriptRegistry } from "./scripts.ts";
 import { toClientValue } from "./remote-object.ts";
 
 export interface Pause {
-  /** In Chrome's words. */
+  /** CDP CallFrames. */
   readonly callFrames: Json[];
-  /** The engine's place of the uppermost, and its name. */
+  /** The engine's location and ID of the top frame. */
   readonly top?: { readonly location: Json; readonly callFrameId: string };
 }
 
@@ -20,7 +21,7 @@ export type ScopeId =
       readonly kind: "module";
       readonly callFrameId: string;
       readonly scriptId: string;
-      /** The scopes around which it lies: a name of theirs means something else where the program stands. */
+      /** Object IDs of the inner scopes, whose variables shadow the module's. */
       readonly inner: readonly string[];
     };
 
@@ -34,7 +35,7 @@ const KINDS: Readonly<Record<string, string>> = {
   globalLexicalEnvironment: "script",
   nestedLexical: "block",
 };
-/** What the engine calls code outside of functions. */
+/** The engine's names for code outside of functions. */
 const UNNAMED = new Set(["module code", "global code", "eval code"]);
 
 export function readPause({ callFrames = [] }: Json, scripts: ScriptRegistry): Pause {
@@ -98,7 +99,7 @@ function toClientScopes(
   });
 }
 
-/** A function's closures begin at one place. */
+/** The closures of one function have the same location. */
 function isSameFunction(scope: Json, first: Json): boolean {
   const [a, b] = [scope.location, first.location];
   return a?.scriptId === b.scriptId && a?.lineNumber === b.lineNumber && a?.columnNumber === b.columnNumber;
@@ -108,17 +109,17 @@ function toScopeObject(id: ScopeId, description: string): Json {
   return { type: "object", className: "Object", description, objectId: MARK + JSON.stringify(id) };
 }
 
-/** undefined for an object of the engine's. */
+/** Returns undefined for an object ID of the engine. */
 export function readScopeId(objectId: unknown): ScopeId | undefined {
   return typeof objectId === "string" && objectId.startsWith(MARK)
     ? (JSON.parse(objectId.slice(MARK.length)) as ScopeId)
     : undefined;
 }
 
-/** What the translation for the engine's shell begins with: a line for each declaration, whatever it looked like. */
+/** The REPL transpilation begins with one `var` line per declaration. */
 const DECLARED = /^(?:var [^=;\n]+;\n)*/;
 
-/** The names that a module declares, by the text that the engine made of it; none where that cannot be read. */
+/** Returns the names that a module declares at top level, from its transpiled text; [] if it cannot be parsed. */
 export function moduleNames(text: string): string[] {
   try {
     const options = { loader: "js", replMode: true } as Bun.TranspilerOptions;

@@ -1,10 +1,10 @@
-// All that a client can ask for. What is not here is answered as unknown, as Chrome does: docs/debugging.md lists it.
+// The table of CDP commands. Any other command is rejected as unknown, as in Chrome; docs/debugging.md lists them.
 import { DEBUGGER } from "./debugger-domain.ts";
 import { PROFILER } from "./profiler-domain.ts";
 import { RUNTIME } from "./runtime-domain.ts";
 import type { Commands } from "../server/session.ts";
 
-/** Of no effect here, or already so; clients end at an error. */
+/** Commands without effect. They succeed, because clients disconnect after an error. */
 const ACKNOWLEDGED = [
   "Console.enable",
   "Console.disable",
@@ -41,7 +41,7 @@ export const COMMANDS: Commands = {
       },
     ]),
   ),
-  // The program has nothing that could be traced by a name.
+  // The engine has no trace categories.
   "NodeTracing.getCategories": () => ({ categories: [] }),
   "NodeTracing.start": () => ({}),
   "NodeTracing.stop": (_params, { emit }) => emit("NodeTracing.tracingComplete", {}),
@@ -66,7 +66,7 @@ function domains(): string[] {
   return [...new Set(Object.keys(COMMANDS).map((method) => method.split(".")[0]!))].toSorted();
 }
 
-/** For /json/protocol: names alone, which is what libraries make their methods of. */
+/** Returns the response to /json/protocol. It contains only names, from which client libraries generate methods. */
 export function describeProtocol(): object {
   const namesIn = (domain: string, names: readonly string[]) =>
     names.flatMap((name) => (name.startsWith(`${domain}.`) ? [{ name: name.slice(domain.length + 1) }] : []));

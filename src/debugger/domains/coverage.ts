@@ -1,8 +1,8 @@
-// Which code has run, in the form of Chrome's precise coverage: from the blocks that the engine counts, which it does from
-// when it is asked to.
+// Implements Chrome's precise coverage from the basic blocks that the engine counts after it was enabled.
 //
-// Surprising: Chrome's counts begin anew when they are taken, the engine's do not; so those that were taken are kept. Places
-// are those of the file, as everywhere, and as fine as its map.
+// Non-obvious:
+// - Chrome resets counts when they are taken, the engine does not. So the returned counts are stored and subtracted.
+// - Positions refer to the source file and are as precise as its source map.
 import type { Json } from "../engine-connection.ts";
 import { debuggingBeside } from "../server/multi-client.ts";
 import type { Script } from "./scripts.ts";
@@ -10,7 +10,7 @@ import type { CdpHandler, Commands, Coverage, ClientSession } from "../server/se
 
 interface Block {
   readonly startOffset: number;
-  /** That of the last character. */
+  /** Offset of the last character. */
   readonly endOffset: number;
   readonly executionCount: number;
   readonly hasExecuted: boolean;
@@ -25,7 +25,7 @@ interface Range {
 const start: CdpHandler = async ({ callCount = false }, session) => {
   await listScripts(session);
   await session.backend.send("Runtime.enableControlFlowProfiler");
-  session.coverage = { isCounting: callCount, taken: new Map() };
+  session.coverage = { isCounting: callCount, returned: new Map() };
   await take(session);
   return { timestamp: performance.now() / 1000 };
 };
@@ -46,7 +46,7 @@ export const COVERAGE: Commands = {
   },
 };
 
-/** The engine tells of scripts only who may stop in them; a client that does not want to is not to stop anywhere. */
+/** Fills the script registry. The engine reports scripts only with an enabled debugger, so its pauses are disabled. */
 async function listScripts(session: ClientSession): Promise<void> {
   const { backend, enabling, scripts } = session;
   if (enabling) return;
@@ -69,40 +69,40 @@ async function take({ backend, coverage, scripts }: ClientSession): Promise<Json
     const blocks = (asked?.basicBlocks ?? []) as Block[];
     if (blocks.length === 0) continue;
     const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
-    const ranges = blocks.map((block) => countAnew(scriptId, block, coverage!));
+    const ranges = blocks.map((block) => countSinceLast(scriptId, block, coverage!));
     const functions = [
-      { functionName: "", isBlockCoverage: true, ranges: place(ranges, scriptSource, script) },
+      { functionName: "", isBlockCoverage: true, ranges: toSourceRanges(ranges, scriptSource, script) },
     ];
     result.push({ scriptId, url, functions });
   }
   return result;
 }
 
-function countAnew(scriptId: string, block: Block, { isCounting, taken }: Coverage): Range {
+function countSinceLast(scriptId: string, block: Block, { isCounting, returned }: Coverage): Range {
   const { startOffset, endOffset, executionCount, hasExecuted } = block;
   const total = Math.max(executionCount, hasExecuted ? 1 : 0);
   const key = `${scriptId}:${startOffset}:${endOffset}`;
-  const count = total - (taken.get(key) ?? 0);
-  taken.set(key, total);
+  const count = total - (returned.get(key) ?? 0);
+  returned.set(key, total);
   return { startOffset, endOffset: endOffset + 1, count: isCounting ? count : Math.min(count, 1) };
 }
 
-/** Each of them once, the outer in front of those that it has in it; the first is the whole file. */
-function place(ranges: readonly Range[], text: string, { map }: Script): Range[] {
+/** Maps ranges to the source file, without duplicates and outer before inner. The first is the whole file. */
+function toSourceRanges(ranges: readonly Range[], text: string, { map }: Script): Range[] {
   const source = map?.source;
-  const found = new Map<string, Range>();
+  const mapped = new Map<string, Range>();
   const [from, to] = [new Lines(text), new Lines(source ?? text)];
   const toSource = (offset: number) =>
-    map && source ? to.offsetOf(map.toOriginal(from.placeOf(offset))) : offset;
+    map && source ? to.offsetOf(map.toOriginal(from.positionOf(offset))) : offset;
   const whole = { startOffset: 0, endOffset: (source ?? text).length, count: 0 };
   for (const { startOffset, endOffset, count } of ranges) {
     const range = { startOffset: toSource(startOffset), endOffset: toSource(endOffset), count };
     if (endOffset >= text.trimEnd().length) range.endOffset = whole.endOffset;
     if (range.endOffset <= range.startOffset) continue;
     const key = `${range.startOffset}:${range.endOffset}`;
-    if ((found.get(key)?.count ?? -1) < count) found.set(key, range);
+    if ((mapped.get(key)?.count ?? -1) < count) mapped.set(key, range);
   }
-  const sorted = [...found.values()].toSorted(
+  const sorted = [...mapped.values()].toSorted(
     (a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset,
   );
   const [first] = sorted;
@@ -110,7 +110,7 @@ function place(ranges: readonly Range[], text: string, { map }: Script): Range[]
   return [{ ...whole, count: Math.max(...sorted.map(({ count }) => count), 0) }, ...sorted];
 }
 
-/** Offsets and places in a text. */
+/** Converts between offsets and positions in a text. */
 class Lines {
   readonly #starts: number[] = [0];
 
@@ -118,9 +118,9 @@ class Lines {
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
   }
 
-  placeOf(offset: number): { lineNumber: number; columnNumber: number } {
-    const behind = this.#starts.findIndex((start) => start > offset);
-    const lineNumber = (behind < 0 ? this.#starts.length : behind) - 1;
+  positionOf(offset: number): { lineNumber: number; columnNumber: number } {
+    const next = this.#starts.findIndex((start) => start > offset);
+    const lineNumber = (next < 0 ? this.#starts.length : next) - 1;
     return { lineNumber, columnNumber: offset - this.#starts[lineNumber]! };
   }
 

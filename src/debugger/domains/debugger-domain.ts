@@ -1,4 +1,4 @@
-// The Debugger domain: stopping, stepping, and what a client sees of a program that stands still.
+// Implements the CDP Debugger domain: pauses, stepping, breakpoints and the state of a paused program.
 import type { Json } from "../engine-connection.ts";
 import { noteResumed } from "./resumed-event.ts";
 import { asyncStackOf } from "./async-stack.ts";
@@ -6,51 +6,50 @@ import { pauseBeforeEntry, isEntryThere } from "../entry-pauses.ts";
 import { mergePauseSettings, debuggingBeside, stopDebugging } from "../server/multi-client.ts";
 import { type Pause, readPause } from "./call-frames.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
-import { PASS_OWN, type Script } from "./scripts.ts";
+import { BLACKBOX_OWN, type Script } from "./scripts.ts";
 import type { CdpHandler, Commands, ClientSession } from "../server/session.ts";
 import { compare } from "./source-map.ts";
 import { toClientValue, toExpression } from "./remote-object.ts";
 
-const go =
+const resumeWith =
   (method: string): CdpHandler =>
   async (_params, session) => {
-    const isUnder = session.starts > 0 && method === "Debugger.resume" && !isEntryThere(session);
-    pauseBeforeEntry(isUnder, session);
+    const isLoading = session.starts > 0 && method === "Debugger.resume" && !isEntryThere(session);
+    pauseBeforeEntry(isLoading, session);
     await session.backend.send(method);
     noteResumed(session);
   };
 
-/** Who is not the first is told of the scripts by what another one knows: the engine tells who turns it on. */
+/** Enables the debugger for a client. The engine reports scripts only to the first one; later ones get its registry. */
 async function join(session: ClientSession): Promise<void> {
   const { backend, program } = session;
   const other = debuggingBeside(session);
   await other?.enabling;
-  // It may have gone meanwhile.
+  // The other client may have disconnected during the await.
   if (!other?.enabling) return await enable(session);
-  for (const script of other.scripts.all()) tellScript(session.scripts.keep(script), session);
+  for (const script of other.scripts.all()) reportScript(session.scripts.keep(script), session);
   await mergePauseSettings(program, backend);
 }
 
-/** A script is there that the client may not know of. */
-export function tellScript(script: Script, session: ClientSession): void {
-  const { breakpoints, emit, told } = session;
+/** Reports a script to the client once, sets its breakpoints and applies the blackbox patterns. */
+export function reportScript(script: Script, session: ClientSession): void {
+  const { breakpoints, emit, reported } = session;
   const { description, engineUrl, scriptId, url } = script;
-  if (!told.has(scriptId)) emit("Debugger.scriptParsed", description);
-  told.add(scriptId);
+  if (!reported.has(scriptId)) emit("Debugger.scriptParsed", description);
+  reported.add(scriptId);
   breakpoints.onScript(script);
   applyBlackbox(engineUrl, url, session);
 }
 
 export async function enable({ backend }: ClientSession): Promise<void> {
   await backend.send("Debugger.enable").catch(async () => {
-    // A client of Web Inspector has it, and who enables it is told of the scripts: the last to come gets it.
+    // A Web Inspector client has enabled it. The engine reports scripts only on enable, so it is disabled and enabled again.
     void backend.send("Debugger.disable");
     await backend.send("Debugger.enable");
   });
   await Promise.all([
-    backend.send("Debugger.setShouldBlackboxURL", PASS_OWN),
-    // In what the engine has compiled for a program that nobody debugs, no breakpoint stops anything: a change of this makes
-    // it forget all that.
+    backend.send("Debugger.setShouldBlackboxURL", BLACKBOX_OWN),
+    // Code compiled without a debugger ignores breakpoints. Changing this setting makes the engine discard that code.
     backend.send("Debugger.setBreakpointsActive", { active: false }),
     backend.send("Debugger.setBreakpointsActive", { active: true }),
     backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: true }),
@@ -67,14 +66,14 @@ export const DEBUGGER: Commands = {
     await stopDebugging(session);
   },
   "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
-  "Debugger.resume": go("Debugger.resume"),
-  "Debugger.stepInto": go("Debugger.stepInto"),
-  "Debugger.stepOut": go("Debugger.stepOut"),
-  "Debugger.stepOver": go("Debugger.stepOver"),
+  "Debugger.resume": resumeWith("Debugger.resume"),
+  "Debugger.stepInto": resumeWith("Debugger.stepInto"),
+  "Debugger.stepOut": resumeWith("Debugger.stepOut"),
+  "Debugger.stepOver": resumeWith("Debugger.stepOver"),
   "Debugger.continueToLocation": async ({ location }, session) => {
-    const place = session.scripts.toEngine(location);
-    if (!place) throw new Error("There is no code at that place");
-    await session.backend.send("Debugger.continueToLocation", { location: place });
+    const engineLocation = session.scripts.toEngine(location);
+    if (!engineLocation) throw new Error("No code at that location");
+    await session.backend.send("Debugger.continueToLocation", { location: engineLocation });
     noteResumed(session);
   },
   "Debugger.setBreakpointsActive": async ({ active }, session) => {
@@ -86,7 +85,7 @@ export const DEBUGGER: Commands = {
     await mergePauseSettings(session.program, session.backend);
   },
   "Debugger.setPauseOnExceptions": async ({ state }, session) => {
-    // The engine cannot tell those that will be caught from the others beforehand.
+    // The engine cannot pause at caught exceptions only.
     session.stops.exceptions = state === "caught" ? "all" : state;
     await mergePauseSettings(session.program, session.backend);
   },
@@ -128,13 +127,13 @@ export const DEBUGGER: Commands = {
     if (!range) return { locations: [] };
     const asked = { start: { scriptId, ...range.start }, end: { scriptId, ...range.end } };
     const answer = await backend.send("Debugger.getBreakpointLocations", asked);
-    const places = new Map<string, Json>();
+    const positions = new Map<string, Json>();
     for (const location of answer.locations ?? []) {
-      const place = scripts.toClient(location);
-      if (compare(place, from) >= 0 && compare(place, last) < 0)
-        places.set(`${place.lineNumber}:${place.columnNumber}`, place);
+      const position = scripts.toClient(location);
+      if (compare(position, from) >= 0 && compare(position, last) < 0)
+        positions.set(`${position.lineNumber}:${position.columnNumber}`, position);
     }
-    return { locations: [...places.values()].toSorted(compare) };
+    return { locations: [...positions.values()].toSorted(compare) };
   },
   "Debugger.setBreakpointOnFunctionCall": async ({ objectId, condition = "" }, session) => {
     const { backend, breakpoints, scripts } = session;
@@ -145,22 +144,25 @@ export const DEBUGGER: Commands = {
     const wanted = { matches, lineNumber, columnNumber, condition };
     return { breakpointId: (await breakpoints.set(wanted, details.name ?? "")).breakpointId };
   },
-  "Debugger.setInstrumentationBreakpoint": async ({ instrumentation }, { beginnings, breakpoints }) => {
-    // What clients set with a map in hand is set without one here: nothing needs to stop for it.
+  "Debugger.setInstrumentationBreakpoint": async (
+    { instrumentation },
+    { scriptStartBreakpoints, breakpoints },
+  ) => {
+    // Clients use this pause to apply source maps; here positions already refer to the file, so no pause is needed.
     if (instrumentation === "beforeScriptWithSourceMapExecution") return { breakpointId: instrumentation };
     const wanted = { matches: () => true, lineNumber: 0, columnNumber: 0, condition: "" };
     const { breakpointId } = await breakpoints.set(wanted, String(instrumentation));
-    beginnings.add(breakpointId);
+    scriptStartBreakpoints.add(breakpointId);
     return { breakpointId };
   },
-  // The stacks of those that wait are sent whole; there is none that has an id.
+  // Async stacks are sent completely, so none has an ID.
   "Debugger.getStackTrace": () => {
     throw new Error("Stack trace with given id is not found");
   },
   "Debugger.pauseOnAsyncCall": () => {
     throw new Error("Async call with given id is not found");
   },
-  // No script is ever shown that has such code.
+  // WebAssembly scripts are never reported to clients.
   ...Object.fromEntries(
     ["getWasmBytecode", "disassembleWasmModule", "nextWasmDisassemblyChunk"].map((name) => [
       `Debugger.${name}`,
@@ -187,7 +189,7 @@ export const DEBUGGER: Commands = {
   },
   "Debugger.evaluateOnCallFrame": evaluateOnFrame,
   "Debugger.setVariableValue": async ({ variableName, newValue, callFrameId }, { backend }) => {
-    refuseUnless(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(variableName), "That is no variable's name");
+    refuseUnless(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(variableName), "Invalid variable name");
     let expression = `${variableName} = ${toExpression(newValue)}`;
     if (newValue.objectId !== undefined) {
       const { savedResultIndex } = await backend.send("Runtime.saveResult", { value: newValue });
@@ -199,12 +201,12 @@ export const DEBUGGER: Commands = {
   },
 };
 
-/** Clients ask for a file by its URL or by its path. */
+/** Returns the URL and the path of a script: clients use both. */
 function namesOf({ url }: Script): string[] {
   return url.startsWith("file:") ? [url, Bun.fileURLToPath(url)] : [url];
 }
 
-/** Steps pass a script by whose URL the client has asked to be left out. */
+/** Makes the engine step over a script if its URL matches the client's blackbox patterns. */
 export function applyBlackbox(engineUrl: string, url: string, session: ClientSession): void {
   const shouldBlackbox = session.blackbox?.test(url) ?? false;
   if ((session.blackboxed.get(engineUrl) ?? false) === shouldBlackbox || engineUrl === "") return;
@@ -213,11 +215,11 @@ export function applyBlackbox(engineUrl: string, url: string, session: ClientSes
   void session.backend.send("Debugger.setShouldBlackboxURL", asked);
 }
 
-/** For which the engine stops anyway. */
-const OWN_REASONS = new Set(["assert", "Breakpoint", "DebuggerStatement", "exception"]);
+/** Reasons for a pause that are independent of the entry pauses. */
+const ENGINE_REASONS = new Set(["assert", "Breakpoint", "DebuggerStatement", "exception"]);
 
-/** Whether it is one named `debugger`, at which the engine does not stop again. */
-async function standsAtStatement(top: Pause["top"], { backend, stops }: ClientSession): Promise<boolean> {
+/** Returns true at a `debugger` statement, at which the engine does not pause again. */
+async function isAtDebuggerStatement(top: Pause["top"], { backend, stops }: ClientSession): Promise<boolean> {
   if (!top || !stops.statements) return false;
   const { scriptId, lineNumber, columnNumber = 0 } = top.location;
   const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
@@ -225,37 +227,37 @@ async function standsAtStatement(top: Pause["top"], { backend, stops }: ClientSe
   return /^debugger\b/.test(line.slice(columnNumber));
 }
 
-/** The engine stands still: shown to the client, but for a stop that is only there to set breakpoints in time. */
+/** Reports a pause to the client, unless it is an entry pause without a breakpoint or `debugger` statement. */
 export async function onPaused(params: Json, session: ClientSession): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
   const pause = readPause(params, scripts);
   const { top } = pause;
-  // Who does not debug is told nothing of it.
+  // A client that has not enabled the debugger does not see the pause.
   if (!session.enabling) return;
   const { reason, data } = params;
   let hitBreakpoints: string[] = [];
   const isFirst = session.isStarting && session.starts === 0 && program.stopsAtFirst;
-  if (session.isStarting && !OWN_REASONS.has(reason)) {
+  if (session.isStarting && !ENGINE_REASONS.has(reason)) {
     session.starts += 1;
     if (isEntryThere(session)) pauseBeforeEntry(false, session);
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
-    const isWanted = isFirst || hitBreakpoints.length > 0 || (await standsAtStatement(top, session));
+    const isWanted = isFirst || hitBreakpoints.length > 0 || (await isAtDebuggerStatement(top, session));
     if (!isWanted) return void (await backend.send("Debugger.resume"));
   } else if (data?.breakpointId && top) {
     hitBreakpoints = await breakpoints.hitBy(data.breakpointId, top.callFrameId);
   }
-  // Somebody else has let it go a step, of which the engine says nothing.
+  // Another client may have stepped, for which the engine sends no "resumed" event.
   noteResumed(session);
   session.pause = pause;
   const isException = reason === "exception";
-  const isBeginning = hitBreakpoints.some((id) => session.beginnings.has(id));
+  const isScriptStart = hitBreakpoints.some((id) => session.scriptStartBreakpoints.has(id));
   const asyncStackTrace = top && (await asyncStackOf(top.callFrameId, session).catch(() => undefined));
   session.emit("Debugger.paused", {
     callFrames: pause.callFrames,
     reason: isFirst
       ? "Break on start"
-      : isBeginning
+      : isScriptStart
         ? "instrumentation"
         : isException || reason === "assert"
           ? reason

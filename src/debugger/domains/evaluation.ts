@@ -1,9 +1,10 @@
-// Code that a client has run: in its console, in a watch, at a stop.
+// Evaluates code for a client: in its console, in a watch expression, at a pause.
 //
-// What the engine lacks: `require` in a console, `await` outside of functions, and code that may not change anything. The
-// first is there for the moment of the evaluation; the second is the engine's own translation for its shell; and of the
-// third only names and their members are run, where no getter of the program's and no proxy is on the way; the rest is
-// refused as Chrome refuses what has effects.
+// Non-obvious: the engine lacks three features of Chrome.
+// - `require` in a console: it is defined during the evaluation.
+// - Top-level `await`: the expression is transpiled in REPL mode.
+// - `throwOnSideEffect`: only member accesses without getters or proxies are evaluated; any other code is rejected, as Chrome
+//   rejects code with side effects.
 import type { Backend, Json } from "../engine-connection.ts";
 import type { CdpHandler } from "../server/session.ts";
 import { sideEffect, toClientResult } from "./remote-object.ts";
@@ -13,7 +14,7 @@ const HARMLESS =
 
 const MEMBER = /\.\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)|\[(\d+)\]/gu;
 
-/** Whether a value's members can be read, one after the other, without code of the program's. */
+/** Returns true if a chain of members can be read without running the program's code. */
 const READS_ONLY = `($value, $keys) => {
   const { Object, Function, process } = globalThis;
   const { isProxy } = process.getBuiltinModule("node:util").types;
@@ -32,7 +33,7 @@ const READS_ONLY = `($value, $keys) => {
   return true;
 }`;
 
-/** @param run evaluates where the code would be evaluated */
+/** @param run evaluates code in the same context as the expression */
 async function isHarmless(expression: string, run: (expression: string) => Promise<Json>): Promise<boolean> {
   if (!HARMLESS.test(expression)) return false;
   const keys = [...expression.matchAll(MEMBER)].map(([, name, index]) => name ?? index);
@@ -41,16 +42,16 @@ async function isHarmless(expression: string, run: (expression: string) => Promi
   const { result, wasThrown } = await run(
     `(${READS_ONLY})(${root}, ${JSON.stringify(keys)})\n//# sourceURL=rt:debugger`,
   );
-  // What cannot be read says so itself.
+  // An unreadable root throws the same error as the expression would.
   return wasThrown || result?.value === true;
 }
 
-const QUIETLY = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
+const SILENT_OPTIONS = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
 
-const LEND_REQUIRE =
+const DEFINE_REQUIRE =
   "if (typeof require === 'undefined') Object.defineProperty(globalThis, 'require', { configurable: true, value: " +
   "process.getBuiltinModule('node:module').createRequire(process.cwd() + '/') })\n//# sourceURL=rt:debugger";
-const TAKE_REQUIRE = "delete globalThis.require\n//# sourceURL=rt:debugger";
+const DELETE_REQUIRE = "delete globalThis.require\n//# sourceURL=rt:debugger";
 
 export function refuseUnless(isFine: boolean, message: string): void {
   if (!isFine) throw new Error(message);
@@ -68,7 +69,7 @@ function optionsOf(params: Json): Json {
 
 export const evaluate: CdpHandler = async (params, { backend }) => {
   const { expression, throwOnSideEffect, awaitPromise, replMode } = params;
-  const ask = (text: string) => backend.send("Runtime.evaluate", { expression: text, ...QUIETLY });
+  const ask = (text: string) => backend.send("Runtime.evaluate", { expression: text, ...SILENT_OPTIONS });
   if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();
   const options = optionsOf(params);
   const isLong = replMode && /\bawait\b/.test(expression);
@@ -85,7 +86,7 @@ export const evaluate: CdpHandler = async (params, { backend }) => {
 export const evaluateOnFrame: CdpHandler = async (params, { backend }) => {
   const { callFrameId, expression, throwOnSideEffect } = params;
   const ask = (text: string) =>
-    backend.send("Debugger.evaluateOnCallFrame", { callFrameId, expression: text, ...QUIETLY });
+    backend.send("Debugger.evaluateOnCallFrame", { callFrameId, expression: text, ...SILENT_OPTIONS });
   if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();
   const asked = { callFrameId, expression, ...optionsOf(params) };
   return toClientResult(
@@ -93,16 +94,16 @@ export const evaluateOnFrame: CdpHandler = async (params, { backend }) => {
   );
 };
 
-/** All three are on their way before the first is answered, so that nothing of the program runs in between. */
+/** Sends all three requests without awaiting a response, so that no code of the program runs in between. */
 function withRequire(backend: Backend, params: Json, run: () => Promise<Json>): Promise<Json> {
   if (!params.includeCommandLineAPI || !/\brequire\b/.test(params.expression)) return run();
-  void backend.send("Runtime.evaluate", { expression: LEND_REQUIRE });
+  void backend.send("Runtime.evaluate", { expression: DEFINE_REQUIRE });
   const answer = run();
-  void backend.send("Runtime.evaluate", { expression: TAKE_REQUIRE });
+  void backend.send("Runtime.evaluate", { expression: DELETE_REQUIRE });
   return answer;
 }
 
-/** As the engine's shell reads it: `await` anywhere, declarations that stay. The same text where it cannot be read. */
+/** Transpiles in REPL mode: `await` at top level, declarations become globals. Returns invalid code unchanged. */
 function translate(expression: string): string {
   try {
     const options = { loader: "tsx", replMode: true } as Bun.TranspilerOptions;
@@ -112,12 +113,12 @@ function translate(expression: string): string {
   }
 }
 
-/** What a promise comes to. */
+/** Awaits the result if it is a promise. */
 export async function settle(backend: Backend, answer: Json, options: Json): Promise<Json> {
   const { result, wasThrown } = answer;
   if (wasThrown || result?.type !== "object" || result.objectId === undefined) return answer;
   if (result.className !== "Promise") {
-    // A value that was asked for by a copy, and is none yet.
+    // With returnByValue, the object is converted to a value.
     if (!options.returnByValue) return answer;
     const functionDeclaration = "function () { return this; }";
     return await backend.send("Runtime.callFunctionOn", {
@@ -131,7 +132,7 @@ export async function settle(backend: Backend, answer: Json, options: Json): Pro
   return await backend.send("Runtime.awaitPromise", { promiseObjectId, returnByValue, generatePreview });
 }
 
-/** The shell's translation wraps what it comes to. */
+/** Unwraps the result of REPL mode, which is an object with `value`. */
 async function unwrap(backend: Backend, answer: Json, options: Json): Promise<Json> {
   const { result, wasThrown } = answer;
   if (wasThrown) return answer;

@@ -1,6 +1,6 @@
-// What the engine reports of itself, as Chrome would.
+// Translates the engine's events to CDP events.
 import type { Json } from "../engine-connection.ts";
-import { onPaused, tellScript } from "./debugger-domain.ts";
+import { onPaused, reportScript } from "./debugger-domain.ts";
 import { noteResumed } from "./resumed-event.ts";
 import type { ScriptRegistry } from "./scripts.ts";
 import type { Events, ClientSession } from "../server/session.ts";
@@ -25,13 +25,13 @@ export const EVENTS: Events = {
   "Debugger.scriptParsed": (params, session) => {
     const script = session.scripts.add(params);
     if (!script) return;
-    if (session.enabling) tellScript(script, session);
+    if (session.enabling) reportScript(script, session);
   },
   "Debugger.paused": onPaused,
   "Debugger.resumed": (_params, session) => noteResumed(session),
   "Debugger.globalObjectCleared": (_params, session) => {
     session.scripts.clear();
-    session.told.clear();
+    session.reported.clear();
     session.breakpoints.clear();
   },
   "Console.messageAdded": ({ message }, session) => {
@@ -49,7 +49,7 @@ function report(message: Json, session: ClientSession): void {
   const trace = toClientStack(stackTrace, session.scripts);
   if (source !== "console-api" && level === "error") {
     const [exception] = parameters ?? [];
-    const place = trace?.callFrames[0] ?? {
+    const position = trace?.callFrames[0] ?? {
       lineNumber: Math.max((line ?? 1) - 1, 0),
       columnNumber: Math.max((column ?? 1) - 1, 0),
       url: url ?? "",
@@ -59,9 +59,9 @@ function report(message: Json, session: ClientSession): void {
       exceptionDetails: {
         exceptionId: (lastException += 1),
         text: exception ? "Uncaught" : text,
-        lineNumber: place.lineNumber,
-        columnNumber: place.columnNumber,
-        url: place.url,
+        lineNumber: position.lineNumber,
+        columnNumber: position.columnNumber,
+        url: position.url,
         ...(trace ? { stackTrace: trace } : {}),
         ...(exception ? { exception: toClientValue(exception) } : {}),
         executionContextId: 1,
@@ -83,7 +83,7 @@ function report(message: Json, session: ClientSession): void {
 
 let lastException = 0;
 
-/** The engine counts in seconds. */
+/** Converts the engine's seconds to milliseconds. */
 function toMilliseconds(timestamp: unknown): number {
   if (typeof timestamp !== "number") return Date.now();
   return timestamp < 1e11 ? timestamp * 1000 : timestamp;
@@ -95,7 +95,7 @@ function toClientStack(stackTrace: Json, scripts: ScriptRegistry): Json {
     const { scriptId, functionName = "" } = frame;
     const script = scripts.get(scriptId);
     if (!script) return [];
-    // Counted from 1.
+    // The engine counts from 1, CDP from 0.
     const lineNumber = Math.max((frame.lineNumber ?? 1) - 1, 0);
     const columnNumber = Math.max((frame.columnNumber ?? 1) - 1, 0);
     const name = functionName === "module code" || functionName === "global code" ? "" : functionName;

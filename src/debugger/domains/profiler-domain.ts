@@ -1,14 +1,17 @@
-// The Profiler and HeapProfiler domains. The engine measures and writes in Chrome's formats itself, but not for its
-// debugger: it is asked from inside the program, by what bootstrap.ts has left there.
+// Implements the CDP Profiler and HeapProfiler domains.
+//
+// Non-obvious:
+// - The engine creates profiles in Chrome's formats only inside the process. So the commands run in the program, through
+//   ../in-process-agent.ts.
 import type { Json } from "../engine-connection.ts";
 import { COVERAGE } from "./coverage.ts";
 import { AGENT_SYMBOL } from "../in-process-agent.ts";
 import type { CdpHandler, Commands, ClientSession } from "../server/session.ts";
 
-/** What a client takes in one message of a snapshot. */
-const CHUNK = 1 << 16;
+/** Characters per message of a snapshot. */
+const CHUNK_SIZE = 1 << 16;
 
-export async function ask(session: ClientSession, method: string, params: Json = {}): Promise<Json> {
+export async function callAgent(session: ClientSession, method: string, params: Json = {}): Promise<Json> {
   const words = [method, JSON.stringify(params)].map((word) => JSON.stringify(word));
   const expression = `globalThis[Symbol.for(${JSON.stringify(AGENT_SYMBOL)})](${words.join(", ")})\n//# sourceURL=rt:debugger`;
   const options = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
@@ -17,12 +20,12 @@ export async function ask(session: ClientSession, method: string, params: Json =
   return result.value;
 }
 
-const passOn =
+const forwarded =
   (method: string): CdpHandler =>
   async (params, session) =>
-    JSON.parse(await ask(session, method, params));
+    JSON.parse(await callAgent(session, method, params));
 
-const PASSED_ON = [
+const FORWARDED = [
   "Profiler.enable",
   "Profiler.disable",
   "Profiler.start",
@@ -32,17 +35,17 @@ const PASSED_ON = [
 
 async function takeSnapshot({ reportProgress }: Json, session: ClientSession): Promise<void> {
   const { emit } = session;
-  const snapshot = String(await ask(session, "snapshot"));
+  const snapshot = String(await callAgent(session, "snapshot"));
   if (reportProgress) emit("HeapProfiler.reportHeapSnapshotProgress", { done: 1, total: 1, finished: true });
-  for (let at = 0; at < snapshot.length; at += CHUNK)
-    emit("HeapProfiler.addHeapSnapshotChunk", { chunk: snapshot.slice(at, at + CHUNK) });
+  for (let at = 0; at < snapshot.length; at += CHUNK_SIZE)
+    emit("HeapProfiler.addHeapSnapshotChunk", { chunk: snapshot.slice(at, at + CHUNK_SIZE) });
 }
 
 export const PROFILER: Commands = {
-  ...Object.fromEntries(PASSED_ON.map((method) => [method, passOn(method)])),
+  ...Object.fromEntries(FORWARDED.map((method) => [method, forwarded(method)])),
   ...COVERAGE,
   "HeapProfiler.takeHeapSnapshot": takeSnapshot,
-  // Of what is allocated in between, the engine keeps no record: the end is a snapshot as any.
+  // The engine does not record allocations: the result is an ordinary snapshot.
   "HeapProfiler.startTrackingHeapObjects": () => ({}),
   "HeapProfiler.stopTrackingHeapObjects": takeSnapshot,
   "HeapProfiler.collectGarbage": async (_params, { backend }) => backend.send("Heap.gc"),

@@ -1,5 +1,5 @@
-// Values of the program, from WebKit's description to Chrome's. They differ where JSON has no number for a value, in
-// the names of kinds, and in how long a list is said to be.
+// Converts WebKit RemoteObjects to CDP RemoteObjects. They differ in values that JSON cannot represent, in the names of subtypes,
+// and in the description of collections, which CDP ends with the size.
 import type { Json } from "../engine-connection.ts";
 
 const KINDS = new Set([
@@ -77,7 +77,7 @@ function toClientEntry({ key, value }: Json): Json {
   return { ...(key ? { key: toClientPreview(key) } : {}), value: toClientPreview(value) };
 }
 
-/** JavaScript for a value of a client's that has no object behind it. */
+/** Returns a JavaScript expression for a primitive or JSON value of a client. */
 export function toExpression({ value, unserializableValue }: Json): string {
   return unserializableValue === undefined
     ? (JSON.stringify(value) ?? "undefined")
@@ -86,7 +86,7 @@ export function toExpression({ value, unserializableValue }: Json): string {
 
 let lastException = 0;
 
-/** The answer to an evaluation of any kind. */
+/** Converts the result of an evaluation. */
 export function toClientResult({ result, wasThrown }: Json): Json {
   const value = toClientValue(result);
   if (!wasThrown) return { result: value };
@@ -97,7 +97,7 @@ export function toClientResult({ result, wasThrown }: Json): Json {
   };
 }
 
-/** What code that was not allowed to run would have thrown. */
+/** Returns the result of a rejected evaluation: Chrome's EvalError. */
 export function sideEffect(): Json {
   const description = "EvalError: Possible side-effect in debug-evaluate";
   const value = { type: "object", subtype: "error", className: "EvalError", description };

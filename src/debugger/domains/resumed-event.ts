@@ -1,7 +1,7 @@
-// That the program goes on, told to the client once.
+// Reports to the client once that the program has resumed.
 import type { ClientSession } from "../server/session.ts";
 
-/** The engine itself says so only of some resumptions. */
+/** Emits Debugger.resumed, because the engine sends it only for some resumptions. */
 export function noteResumed(session: ClientSession): void {
   if (!session.pause) return;
   session.pause = undefined;

@@ -1,9 +1,9 @@
-// The Runtime domain: the console, values and their properties, code that a client has run.
+// Implements the CDP Runtime domain: console, values and their properties, evaluation.
 import type { Json } from "../engine-connection.ts";
 import { pauseBeforeEntry } from "../entry-pauses.ts";
 import { startReporting, stopReporting } from "../server/multi-client.ts";
 import { evaluate, settle } from "./evaluation.ts";
-import { ask } from "./profiler-domain.ts";
+import { callAgent } from "./profiler-domain.ts";
 import { moduleNames, readScopeId, type ScopeId } from "./call-frames.ts";
 import type { Commands, ClientSession } from "../server/session.ts";
 import { toClientResult, toClientValue, toExpression } from "./remote-object.ts";
@@ -41,7 +41,7 @@ export const RUNTIME: Commands = {
     const target = scope
       ? scope.kind === "parts" && scope.objects[0]
       : (objectId ?? (await globalObject(backend.send)));
-    if (!target) throw new Error("A module's scope is no object");
+    if (!target) throw new Error("A module scope is not an object");
     const options = { objectGroup, doNotPauseOnExceptionsAndMuteConsole: silent, generatePreview };
     const answer = await backend.send("Runtime.callFunctionOn", {
       objectId: target,
@@ -124,10 +124,10 @@ export const RUNTIME: Commands = {
     };
   },
   "Runtime.addBinding": async ({ name }, session) => {
-    await ask(session, "bind", { name });
+    await callAgent(session, "bind", { name });
     session.bindings.add(name);
   },
-  // As with Chrome the function stays.
+  // The function remains in the program, as in Chrome.
   "Runtime.removeBinding": ({ name }, { bindings }) => void bindings.delete(name),
 };
 
@@ -142,7 +142,7 @@ async function globalObject(send: ClientSession["backend"]["send"]): Promise<str
     .objectId;
 }
 
-/** The engine takes no values that JSON has not; they are put into a function around the client's. */
+/** Wraps the client's function in one with the values that JSON cannot represent, because the engine accepts only JSON. */
 function withArguments({ functionDeclaration, arguments: given = [] }: Json): Json {
   if (!given.some(({ unserializableValue }: Json) => unserializableValue !== undefined))
     return { functionDeclaration, arguments: given };
@@ -193,7 +193,7 @@ function toClientProperty({ name, value, get, set, symbol, ...flags }: Json): Js
   };
 }
 
-/** By the engine's own functions: a class of the program's may have others of these names, which are not to run. */
+/** Uses the builtin functions, because a class of the program may override these methods. */
 const ENTRIES = `function () {
   try {
     return Array.from(Map.prototype.entries.call(this), ([key, value]) => ({ key, value }));
@@ -203,10 +203,10 @@ const ENTRIES = `function () {
   } catch {}
 }`;
 
-/** Of these none holds anything beside its properties. */
+/** Builtin classes without entries. */
 const WITHOUT_ENTRIES = /^(?:Object|Array|Function|Promise|Error|RegExp|Date)\b/;
 
-/** What a map or a set holds is no property of it. */
+/** Returns the entries of a Map or Set, which are not properties; undefined for any other object. */
 async function entriesOf(
   objectId: string,
   internal: Json[],
@@ -221,24 +221,24 @@ async function entriesOf(
   return { name: "[[Entries]]", value: toClientValue(result) };
 }
 
-/** The engine lists these where a function does not even mention them. */
+/** The engine lists these even if the function does not use them. */
 const UNLISTED = new Set(["__proto__", "arguments"]);
 
 async function propertiesOfScope(scope: ScopeId, session: ClientSession): Promise<Json[]> {
   const { backend } = session;
   const objects = scope.kind === "parts" ? scope.objects : [await moduleObject(scope, session)];
-  const found = new Map<string, Json>();
+  const variables = new Map<string, Json>();
   for (const objectId of objects) {
     const asked = { objectId, ownProperties: true, generatePreview: true };
     const { properties = [] } = await backend.send("Runtime.getProperties", asked);
     for (const property of properties)
-      if (!UNLISTED.has(property.name) && !found.has(property.name))
-        found.set(property.name, { ...toClientProperty(property), isOwn: true });
+      if (!UNLISTED.has(property.name) && !variables.has(property.name))
+        variables.set(property.name, { ...toClientProperty(property), isOwn: true });
   }
-  return [...found.values()];
+  return [...variables.values()];
 }
 
-/** An object with what a module's variables are now, but for those that have no value yet or cannot be seen from there. */
+/** Creates an object with the module's variables, except uninitialized and shadowed ones. Returns its ID. */
 async function moduleObject(
   { callFrameId, scriptId, inner }: Extract<ScopeId, { kind: "module" }>,
   { backend }: ClientSession,

@@ -1,16 +1,16 @@
-// The scripts of a program, as a client sees them: files under their URL, with the text that was written.
+// Registers the scripts of a program as clients see them: source files under their URL, with their original text.
 import type { Json } from "../engine-connection.ts";
 import { type Position, readSourceMap, type SourceMap } from "./source-map.ts";
 
 export interface Script {
   readonly scriptId: string;
-  /** For clients. */
+  /** URL for clients. */
   readonly url: string;
   readonly engineUrl: string;
   readonly map?: SourceMap;
-  /** The line behind the last that the engine has. */
+  /** Number of lines of the transpiled text. */
   readonly endLine: number;
-  /** What the client is told. */
+  /** Parameters of Debugger.scriptParsed. */
   readonly description: Json;
 }
 
@@ -18,16 +18,16 @@ export interface Location extends Position {
   readonly scriptId: string;
 }
 
-/** What is rt's or the engine's, which no client is shown. */
+/** URLs of internal scripts, which are hidden from clients. */
 const OWN = /^(?:bun|rt|internal):|[\\/]rt-files-\d+[\\/]\w+-\w+\.js$/;
 
-/** For the engine: that nobody is to stop there. */
-export const PASS_OWN = { url: OWN.source, isRegex: true, caseSensitive: true, shouldBlackbox: true };
+/** Makes the engine never pause in internal scripts. */
+export const BLACKBOX_OWN = { url: OWN.source, isRegex: true, caseSensitive: true, shouldBlackbox: true };
 
 export class ScriptRegistry {
-  readonly #known = new Map<string, Script>();
+  readonly #byId = new Map<string, Script>();
 
-  /** From the engine's message; undefined for what is not the user's. */
+  /** Registers a script from the engine's event. Returns undefined for an internal script. */
   add(parsed: Json): Script | undefined {
     const { scriptId, scriptType, sourceMapURL, startLine, startColumn, endLine, endColumn } = parsed;
     const engineUrl = String(parsed.sourceURL || parsed.url || "");
@@ -48,7 +48,7 @@ export class ScriptRegistry {
       executionContextAuxData: { isDefault: true },
       hash: "",
       isModule: scriptType === "module",
-      // Of a file that was itself translated before.
+      // If the source file is itself generated, the client gets that file's own source map.
       sourceMapURL: map ? ownMapOf(map.source) : (sourceMapURL ?? ""),
       hasSourceURL: false,
       length: map?.source?.length ?? 0,
@@ -66,43 +66,43 @@ export class ScriptRegistry {
   }
 
   keep(script: Script): Script {
-    this.#known.set(script.scriptId, script);
+    this.#byId.set(script.scriptId, script);
     return script;
   }
 
   get(scriptId: string): Script | undefined {
-    return this.#known.get(scriptId);
+    return this.#byId.get(scriptId);
   }
 
-  /** By its URL or path; the last of those of that name. */
+  /** Finds a script by URL or path. Of several versions the last one is returned. */
   find(name: string): Script | undefined {
-    return [...this.#known.values()].findLast(({ url, engineUrl }) => engineUrl === name || url === name);
+    return [...this.#byId.values()].findLast(({ url, engineUrl }) => engineUrl === name || url === name);
   }
 
   endOf(scriptId: string): number {
-    return this.#known.get(scriptId)?.endLine ?? 0;
+    return this.#byId.get(scriptId)?.endLine ?? 0;
   }
 
   all(): Iterable<Script> {
-    return this.#known.values();
+    return this.#byId.values();
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#byId.clear();
   }
 
-  /** From the engine's location to the client's. */
+  /** Converts the engine's location to one in the source file. */
   toClient(location: Json): Location {
     const { scriptId, lineNumber = 0, columnNumber = 0 } = location;
-    const place = { lineNumber, columnNumber };
-    return { scriptId, ...(this.#known.get(scriptId)?.map?.toOriginal(place) ?? place) };
+    const position = { lineNumber, columnNumber };
+    return { scriptId, ...(this.#byId.get(scriptId)?.map?.toOriginal(position) ?? position) };
   }
 
-  /** From the client's to the engine's; undefined where no code follows. */
+  /** Converts a location in the source file to the engine's. Returns undefined if no code follows. */
   toEngine({ scriptId, lineNumber, columnNumber = 0 }: Json): Location | undefined {
-    const place = { lineNumber, columnNumber };
-    const map = this.#known.get(scriptId)?.map;
-    const generated = map ? map.toGenerated(place) : place;
+    const position = { lineNumber, columnNumber };
+    const map = this.#byId.get(scriptId)?.map;
+    const generated = map ? map.toGenerated(position) : position;
     return generated && { scriptId, ...generated };
   }
 }
@@ -111,7 +111,7 @@ function toClientUrl(url: string): string {
   return /^(?:\/|[a-z]:[\\/])/i.test(url) ? Bun.pathToFileURL(url).href : url;
 }
 
-/** By a line at the end; other remarks may stand behind it, a licence or a `debugId`. */
+/** Reads the `sourceMappingURL` comment at the end. Other comments may follow it, such as a licence or a `debugId`. */
 function ownMapOf(source = ""): string {
   for (let end = source.length, start; end >= 0; end = start) {
     start = source.lastIndexOf("\n", end - 1);

@@ -1,8 +1,8 @@
-// Positions: what the engine runs is a translation of the file, and its map says what stands where. Clients are shown
-// the file alone, as Node.js does for TypeScript whose types it strips; so breakpoints lie where they were set and a client
-// needs no map of its own.
+// Maps positions between a source file and the transpiled text that the engine runs. Clients see only the file, as Node.js shows
+// TypeScript with stripped types. So breakpoints are where the user set them, and clients need no source map.
 //
-// Surprising: a position in the file that has no code means the next one that has. Lines and columns count from 0.
+// Non-obvious:
+// - A position without code means the next position with code. Lines and columns count from 0.
 
 export interface Position {
   readonly lineNumber: number;
@@ -10,12 +10,12 @@ export interface Position {
 }
 
 export interface SourceMap {
-  /** The file's text. */
+  /** Text of the source file. */
   readonly source?: string;
   toOriginal(position: Position): Position;
-  /** undefined behind the last code of the file. */
+  /** Returns undefined after the last code of the file. */
   toGenerated(position: Position): Position | undefined;
-  /** The extent in the translation of what stands between two positions of the file; undefined where nothing does. */
+  /** Returns the transpiled range of the code between two positions of the file; undefined if there is no code. */
   rangeOf(start: Position, end: Position): { start: Position; end: Position } | undefined;
 }
 
@@ -27,7 +27,7 @@ interface MappingSegment {
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const VALUES = new Map(DIGITS.split("").map((digit, value) => [digit, value]));
 
-/** Of a `data:` URL; undefined for what is none, or no map. */
+/** Decodes a `data:` URL. Returns undefined for another URL or an invalid source map. */
 export function readSourceMap(url: string | undefined): SourceMap | undefined {
   if (!url?.startsWith("data:")) return undefined;
   try {
@@ -94,15 +94,16 @@ function createSourceMap(byGenerated: readonly MappingSegment[], source: string 
     rangeOf(start, end) {
       const from = firstWhere(byOriginal, ({ original }) => compare(original, start) >= 0);
       const to = firstWhere(byOriginal, ({ original }) => compare(original, end) >= 0);
-      const places = byOriginal.slice(from, to).map(({ generated }) => generated);
-      const [first, last] = [places.toSorted(compare)[0], places.toSorted(compare).at(-1)];
+      const positions = byOriginal.slice(from, to).map(({ generated }) => generated);
+      positions.sort(compare);
+      const [first, last] = [positions[0], positions.at(-1)];
       if (!first || !last) return undefined;
       return { start: first, end: { ...last, columnNumber: last.columnNumber + 1 } };
     },
   };
 }
 
-/** The index of the first for which it holds, in a list where it holds from somewhere on. */
+/** Binary search: returns the index of the first segment for which `holds` is true. It must be monotonic. */
 function firstWhere(
   segments: readonly MappingSegment[],
   holds: (segment: MappingSegment) => boolean,

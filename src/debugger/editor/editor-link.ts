@@ -1,31 +1,32 @@
-// The connection to an editor that has started the program, or whatever has started that (see editor.ts).
+// Connects to the editor that started the program, or started its parent process (see editor.ts).
 //
-// Node.js starts a process beside the program which hands messages from one socket to another; here the thread that speaks
-// with debuggers is at the socket itself. A message ends with a zero.
+// Non-obvious:
+// - Under Node.js a separate process relays messages between two sockets; here the debugger's thread is connected to the socket.
+// - A message ends with a NUL byte.
 import { type Json, quiet } from "../engine-connection.ts";
 import type { EditorOptions } from "./editor.ts";
 import { type Client, openSession } from "../server/client.ts";
 import type { DebuggedProgram } from "../server/session.ts";
 
 export interface EditorLink {
-  /** The program is about to end. */
+  /** Sends the last messages before the program exits. */
   conclude(): Promise<void>;
 }
 
 export interface Introduction {
   readonly options: EditorOptions;
-  /** By which the editor knows the program, and what it starts. */
+  /** Identifies the program to the editor, also as the parent of its child processes. */
   readonly id: string;
   readonly script: string;
-  /** The process's, for an editor that wants to know. */
+  /** Process ID, working directory and versions. */
   readonly telemetry: Json;
-  /** Where it can connect, in deferred mode. */
+  /** The debugger's address, in deferred mode. */
   readonly url?: string;
 }
 
 const END = "\0";
 
-/** A program does not wait for an editor that is not there, or that has gone. */
+/** Connects the program to the editor. If the editor is unreachable, the program starts without it. */
 export async function joinEditor(
   introduction: Introduction,
   socket: string,
@@ -42,7 +43,7 @@ export async function joinEditor(
   }
 }
 
-/** The editor answers with a byte, 0 when it will come. */
+/** Announces the address to the editor, which responds with one byte: 0 if it will connect. */
 async function announce(introduction: Introduction, program: DebuggedProgram): Promise<EditorLink> {
   const { options, id, script, telemetry, url } = introduction;
   const information = {
@@ -91,7 +92,7 @@ async function link(
     unsent = Buffer.concat([unsent, Buffer.from(text + END)]);
     flush();
   };
-  const leave = () => {
+  const detach = () => {
     client?.close();
     client = undefined;
     program.start();
@@ -105,7 +106,7 @@ async function link(
       await opening;
       send(JSON.stringify({ ...head, result: { sessionId: id } }));
     } else if (method === "Target.detachFromTarget") {
-      leave();
+      detach();
       send(JSON.stringify({ ...head, result: {} }));
     } else {
       await opening;
@@ -118,11 +119,11 @@ async function link(
       data(_peer, bytes) {
         const texts = (rest + decoder.decode(bytes, { stream: true })).split(END);
         rest = texts.pop()!;
-        for (const text of texts) void receive(text).catch(leave);
+        for (const text of texts) void receive(text).catch(detach);
       },
       drain: flush,
-      close: leave,
-      error: leave,
+      close: detach,
+      error: detach,
     },
   });
   const targetInfo = {

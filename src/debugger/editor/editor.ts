@@ -1,32 +1,31 @@
-// What an editor leaves in the environment of what it starts, in the words of VS Code's debugger: VSCODE_INSPECTOR_OPTIONS.
-// Node.js reads it by a script that NODE_OPTIONS names; rt reads it itself, so that "Run and Debug", the JavaScript Debug
-// Terminal and auto-attach work for what rt runs.
+// Reads VSCODE_INSPECTOR_OPTIONS, the variable by which VS Code's debugger announces itself to child processes. Node.js reads it
+// through a script in NODE_OPTIONS; rt reads it itself. So "Run and Debug", the JavaScript Debug Terminal and auto-attach work.
 //
-// Contract: the same programs are joined as with Node.js. Of a value that cannot be read, or an editor that is gone, a
-// program notices nothing.
-//
-// Surprising: the engine's own modules are asked for where an editor is, since a start without one would load them too.
+// Invariants:
+// - rt attaches to the same programs as Node.js. An invalid value or an unreachable editor has no effect on the program.
+// Non-obvious:
+// - Builtin modules are loaded only if the variable is set, because every start would pay for them.
 
-/** Several are joined by this; the last counts. */
+/** Separates several values, of which the last applies. */
 const SEPARATOR = ":::";
 
-/** As VS Code writes them; what a program gets besides is passed on to what it starts. */
+/** Options in VS Code's format. Other properties are passed on to child processes. */
 export interface EditorOptions {
   /** The editor's socket. */
   readonly inspectorIpc: string;
-  /** Whether the editor connects to an address, and is told it; otherwise the socket is the connection. */
+  /** True if the editor connects to an address that it is sent; otherwise the socket is the connection. */
   readonly deferredMode?: boolean;
   /** A pattern that the program's path must match. */
   readonly waitForDebugger?: string;
   readonly autoAttachMode?: string;
-  /** Globs of programs that are joined in the mode "smart". */
+  /** Globs of programs to attach to in the mode "smart". */
   readonly aaPatterns?: readonly string[];
-  /** A file with the moment until which the editor is there. */
+  /** Path of a file with the lease's expiry time (ms since the epoch, big-endian double). */
   readonly requireLease?: string;
   readonly onlyEntrypoint?: boolean;
-  /** A file that is to be told which process it is. */
+  /** Path of a file to which the process's data is written. */
   readonly fileCallback?: string;
-  /** The id of the program that started this one. */
+  /** The ID of the parent program. */
   readonly openerId?: string;
 }
 
@@ -44,20 +43,21 @@ export function readEditorOptions(text: string | undefined): EditorOptions | und
 const TOOLS = "{mocha,jest,jest-cli,ava,tape,tap,ts-node,babel-node}";
 
 /**
- * @param script the program's file, absolute; undefined for code that has none
- * @param isAsked whether --inspect asks for a debugger anyway
+ * Returns true if the editor attaches to the program.
+ * @param script the absolute path of the program's file; undefined for code without a file
+ * @param isAsked whether --inspect was passed
  */
 export function wantsProgram(options: EditorOptions, script: string | undefined, isAsked: boolean): boolean {
   const { inspectorIpc, waitForDebugger = "", requireLease, autoAttachMode, aaPatterns = [] } = options;
-  if (!isThere(inspectorIpc) || (requireLease && !isValidLease(requireLease))) return false;
+  if (!exists(inspectorIpc) || (requireLease && !isValidLease(requireLease))) return false;
   if (!matches(waitForDebugger, script ?? "")) return false;
   if (isAsked || autoAttachMode === "always") return true;
   if (autoAttachMode !== "smart") return false;
-  return script === undefined || isAmong(aaPatterns, script);
+  return script === undefined || matchesGlobs(aaPatterns, script);
 }
 
-/** Looked for by its name: to ask for a pipe itself is to connect to it. */
-function isThere(path: string): boolean {
+/** Searches the directory, because a stat of a named pipe would connect to it. */
+function exists(path: string): boolean {
   const { basename, dirname } = process.getBuiltinModule("node:path");
   try {
     return process.getBuiltinModule("node:fs").readdirSync(dirname(path)).includes(basename(path));
@@ -82,14 +82,14 @@ function matches(pattern: string, script: string): boolean {
   }
 }
 
-/** The last glob that matches decides, and one with "!" against it. */
-function isAmong(patterns: readonly string[], script: string): boolean {
+/** The last matching glob decides; one with "!" excludes. */
+function matchesGlobs(patterns: readonly string[], script: string): boolean {
   const path = process.getBuiltinModule("node:path").resolve(script).replaceAll("\\", "/");
-  let isIn = false;
+  let isIncluded = false;
   for (const pattern of patterns) {
-    const isAgainst = pattern.startsWith("!");
-    const glob = pattern.slice(isAgainst ? 1 : 0).replace("$KNOWN_TOOLS$", TOOLS);
-    if (new Bun.Glob(glob.toLowerCase()).match(path.toLowerCase())) isIn = !isAgainst;
+    const isNegated = pattern.startsWith("!");
+    const glob = pattern.slice(isNegated ? 1 : 0).replace("$KNOWN_TOOLS$", TOOLS);
+    if (new Bun.Glob(glob.toLowerCase()).match(path.toLowerCase())) isIncluded = !isNegated;
   }
-  return isIn;
+  return isIncluded;
 }

@@ -1,14 +1,15 @@
-// Who may speak to the debugger, which is who may run code as this user.
+// Access control of the debugger, whose clients can run code as this user: checks the Host and Origin headers.
 //
-// A web page can send requests to this machine, and by a name of its own that it points here can read the answers. So the
-// name that was asked for must be an address or this machine's own, and a page may be no other than that of a debugger.
+// Non-obvious:
+// - A web page can send requests to this machine and, by DNS rebinding, read the responses. So the Host must be an IP address or
+//   a name of this machine, and the Origin must be a known debugger front end.
 
-/** Of Chrome's protocol: what runs in a page is Chrome's own front end. */
+/** Chrome's own front end. */
 const CHROME = /^devtools:\/\//;
-/** Of Web Inspector: its page in the web, or one that this machine serves. Its path is what must be known. */
+/** Web Inspector's public page, or any page served by this machine. The secret path of the URL authenticates these clients. */
 const WEBKIT = /^https:\/\/debug\.bun\.sh$|^https?:\/\/(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d+)?$/;
 
-/** @param host the header, with or without a port */
+/** @param host the Host header, with or without a port @param own allowed host names */
 export function isHostAllowed(host: string | null, own: readonly string[]): boolean {
   const name = /^(\[[\da-f:.]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? "")?.[1]?.toLowerCase();
   if (name === undefined) return false;

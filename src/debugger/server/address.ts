@@ -1,22 +1,23 @@
-// What is written behind --inspect: `9000`, `host`, `host:9000`, `host:9000/path`, `[::1]:9000`, `ws://host:9000/path`.
+// Parses the value of --inspect: `9000`, `host`, `host:9000`, `host:9000/path`, `[::1]:9000`, `ws://host:9000/path`.
 //
-// Contract: without a host it is this machine by both of its names, because an editor that asks 127.0.0.1 and ::1 at
-// once takes a refusal by one of them for an answer. The path is that of Web Inspector; Chrome's has an id of its own.
+// Invariants:
+// - Without a host, both loopback addresses are used: an editor that tries 127.0.0.1 and ::1 gives up if one refuses.
+// - The path is Web Inspector's; the path of Chrome's protocol is a random ID.
 
-/** Where Node.js listens, and where its clients look first. */
+/** The default port of Node.js and its clients. */
 export const DEFAULT_PORT = 9229;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 export interface InspectAddress {
-  /** Without brackets. */
+  /** IPv6 addresses are without brackets. */
   readonly hostnames: readonly string[];
-  /** 0 is any that is free. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** With a slash in front; undefined where one is to be made that nobody guesses. */
+  /** Begins with a slash; if undefined, a random path is created. */
   readonly path?: string;
 }
 
-/** undefined for what is no such address: a socket in the file system, say, which is the engine's to understand. */
+/** Returns undefined for any other address, for example a Unix socket, which the engine handles. */
 export function readAddress(value: string): InspectAddress | undefined {
   const match = /^(?:ws:\/\/)?(?:(\d+)(?![^/:])|(\[[\da-f:.]+\]|[^/:[\]]*)(?::(\d+))?)(\/.*)?$/i.exec(value);
   if (!match) return undefined;
@@ -30,7 +31,7 @@ export function readAddress(value: string): InspectAddress | undefined {
   };
 }
 
-/** As it stands in a URL. */
+/** Returns the host name as in a URL: IPv6 addresses in brackets. */
 export function bracket(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }

@@ -1,8 +1,9 @@
-// One client of Chrome's protocol, with a session of its own in the engine. Commands are looked up in the tables of their
-// domains; each answers what goes back, or throws what is wrong.
+// One client of the Chrome DevTools Protocol (CDP), with a separate session in the engine. Handlers of commands are in the
+// tables of ../domains; a handler returns the result or throws an error.
 //
-// Contract: requests reach the engine in the order in which they came. When the client goes, its breakpoints go with it
-// and a program that stands still goes on.
+// Invariants:
+// - Requests reach the engine in the order in which they arrived.
+// - When the client disconnects, its breakpoints are removed and a paused program resumes.
 import { connectBackend, type Json } from "../engine-connection.ts";
 import { Breakpoints } from "../domains/breakpoints.ts";
 import { COMMANDS } from "../domains/commands.ts";
@@ -13,16 +14,20 @@ import type { DebuggedProgram, ClientSession } from "./session.ts";
 
 export interface Client {
   receive(text: string): void;
-  /** The program is about to end. */
+  /** Informs the client that the program exits. */
   conclude(): void;
   close(): void;
 }
 
-/** Chrome's number for a method that is not there. */
-const NO_METHOD = -32_601;
-const FAILED = -32_000;
+/** JSON-RPC error code for an unknown method. */
+const METHOD_NOT_FOUND = -32_601;
+const SERVER_ERROR = -32_000;
 
-/** @param send takes messages for the client, `end` ends its connection */
+/**
+ * Opens a session.
+ * @param send sends a message to the client
+ * @param end closes the client's connection
+ */
 export async function openSession(
   socket: string,
   program: DebuggedProgram,
@@ -30,13 +35,13 @@ export async function openSession(
   end: () => void,
 ): Promise<Client> {
   const handlers = {
-    // What fails of it, fails because the client or the program has gone.
+    // An event handler fails only if the client or the program has disconnected.
     onEvent: (method: string, params: Json) =>
       void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
     onClose: end,
   };
   const parked = program.parked.pop();
-  // What it has been told meanwhile, and is still on the way, is over: an answer comes behind all of that.
+  // The response arrives after all pending events of the previous client, which are thus discarded.
   await parked?.send("Inspector.enable").catch(() => {});
   const backend = parked ?? (await connectBackend(socket));
   backend.serve(handlers);
@@ -53,10 +58,10 @@ export async function openSession(
     isStarting: false,
     starts: 0,
     isReporting: false,
-    told: new Set(),
+    reported: new Set(),
     stops: { exceptions: "none", breakpoints: true, statements: true },
     asyncDepth: 0,
-    beginnings: new Set(),
+    scriptStartBreakpoints: new Set(),
     bindings: new Set(),
     blackboxed: new Map(),
     compiled: new Map(),
@@ -74,7 +79,7 @@ export async function openSession(
       } catch {
         return send(JSON.stringify({ error: { code: -32_700, message: "Message must be a valid JSON" } }));
       }
-      void answer(message ?? {}, session).then((reply) => send(JSON.stringify(reply)));
+      void answer(message ?? {}, session).then((response) => send(JSON.stringify(response)));
     },
     conclude() {
       emit("Runtime.executionContextDestroyed", { executionContextId: 1, executionContextUniqueId: "rt.1" });
@@ -90,12 +95,12 @@ export async function openSession(
 async function answer({ id, method, params, sessionId }: Json, session: ClientSession): Promise<Json> {
   const head = { id, ...(sessionId === undefined ? {} : { sessionId }) };
   if (!Object.hasOwn(COMMANDS, method))
-    return { ...head, error: { code: NO_METHOD, message: `'${method}' wasn't found` } };
+    return { ...head, error: { code: METHOD_NOT_FOUND, message: `'${method}' wasn't found` } };
   try {
-    // Not for nothing: the first of several that come at once would let the others pass.
+    // Awaited only if pending: an await delays this command, so later ones could overtake it.
     if (session.enabling) await session.enabling;
     return { ...head, result: (await COMMANDS[method]!(params ?? {}, session)) ?? {} };
   } catch (error) {
-    return { ...head, error: { code: FAILED, message: (error as Error).message } };
+    return { ...head, error: { code: SERVER_ERROR, message: (error as Error).message } };
   }
 }

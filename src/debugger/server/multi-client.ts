@@ -1,17 +1,20 @@
-// The clients of one program that are there at once. The engine has one debugger for all of them: what one turns off is off
-// for the others, and as soon as any connection ends, all that was asked for is dropped, whoever asked.
+// Coordinates the clients of one program. The engine has one debugger for all clients.
 //
-// So each has what it wants written down in its session, the engine is told what they want together, and the connection of
-// one who goes stays, for the next who comes, until the last has gone.
+// Invariants:
+// - A setting that one client disables stays enabled in the engine while another client needs it. Each session stores its
+//   client's settings, and the engine gets the union.
+// - The connection of a disconnected client stays open (`parked`) for the next one, until the last client has disconnected.
+// Non-obvious:
+// - When any connection closes, the engine discards the settings of all clients. Hence the parked connections.
 import { pauseBeforeEntry } from "../entry-pauses.ts";
 import type { Backend } from "../engine-connection.ts";
 import type { DebuggedProgram, ClientSession } from "./session.ts";
 
 const REPORTING = ["Inspector", "Runtime", "Console"];
 
-/** What the engine needs to tell of the console and of exceptions. */
+/** Enables the engine's events for the console and exceptions. */
 export async function startReporting({ backend }: ClientSession): Promise<void> {
-  // Another client may have it already, which is as good.
+  // An error means that another client has already enabled the domain.
   await Promise.allSettled(REPORTING.map((domain) => backend.send(`${domain}.enable`)));
 }
 
@@ -21,12 +24,12 @@ export async function stopReporting(session: ClientSession): Promise<void> {
   await Promise.all(["Console", "Runtime"].map((domain) => session.backend.send(`${domain}.disable`)));
 }
 
-/** Another one, who is told of what the program does. */
+/** Returns another session with an enabled debugger. */
 export function debuggingBeside(session: ClientSession): ClientSession | undefined {
   return [...session.program.sessions].find((other) => other !== session && other.enabling !== undefined);
 }
 
-/** Where one wants to be stopped, the others are stopped too. */
+/** Sends the union of all clients' pause settings: a pause for one client pauses the program for all. */
 export async function mergePauseSettings({ sessions }: DebuggedProgram, backend: Backend): Promise<void> {
   const wanted = [...sessions].filter(({ enabling }) => enabling !== undefined).map(({ stops }) => stops);
   if (wanted.length === 0) return;
@@ -41,19 +44,19 @@ export async function mergePauseSettings({ sessions }: DebuggedProgram, backend:
 }
 
 /**
- * What a client has asked for of the debugger goes, and a program that stands still goes on. What was set goes first: the
- * program may come by again before the engine has heard that nobody is left who would let it go on.
+ * Removes a client's debugger settings and resumes the program. Breakpoints are removed first: otherwise the program could
+ * hit one again before the engine disables the debugger.
  */
 export async function stopDebugging(session: ClientSession): Promise<void> {
-  const { backend, blackboxed, breakpoints, enabling, program, scripts, told } = session;
+  const { backend, blackboxed, breakpoints, enabling, program, scripts, reported } = session;
   if (!enabling) return;
   await breakpoints.removeAll();
   pauseBeforeEntry(false, session);
   session.enabling = undefined;
   session.pause = undefined;
-  told.clear();
+  reported.clear();
   scripts.clear();
-  // It may stand still by what has just gone, whose stop is told of after this.
+  // The program may be paused at a breakpoint removed above, whose event has not arrived yet.
   await backend.send("Debugger.resume").catch(() => {});
   const others = [...program.sessions].filter((other) => other.enabling !== undefined);
   if (others.length === 0) return void (await backend.send("Debugger.disable"));
@@ -66,7 +69,7 @@ export async function stopDebugging(session: ClientSession): Promise<void> {
   await mergePauseSettings(program, backend);
 }
 
-/** A client has gone. */
+/** Removes a disconnected client. */
 export async function removeClient(session: ClientSession): Promise<void> {
   const { backend, program } = session;
   const { parked, sessions } = program;
@@ -80,13 +83,13 @@ export async function removeClient(session: ClientSession): Promise<void> {
 }
 
 /**
- * Gives those who are there what they want, after a client of Web Inspector's has gone, whose connection ends with it. One
- * asks the engine for its debugger: it then tells all of them of the scripts anew, and each sets its breakpoints for these.
+ * Restores the settings of the connected clients after a Web Inspector client disconnected, which closes its connection. One
+ * session enables the debugger: the engine then reports all scripts to every client, and each sets its breakpoints again.
  */
 export function restore(program: DebuggedProgram, enable: (session: ClientSession) => Promise<void>): void {
   const sessions = [...program.sessions];
   const reporting = sessions.find(({ isReporting }) => isReporting);
-  // It would tell again what it has told.
+  // Otherwise the engine would send the previous console messages again.
   void reporting?.backend.send("Console.clearMessages");
   if (reporting) void startReporting(reporting);
   const debugging = sessions.filter(({ enabling }) => enabling !== undefined);

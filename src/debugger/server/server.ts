@@ -1,38 +1,38 @@
-// The address that --inspect prints: /json/version, /json/list and /json/protocol, and two paths to connect to, one for
-// each protocol. Runs in a thread of its own, so it answers while the program stands still.
+// The HTTP and WebSocket server of --inspect: /json/version, /json/list, /json/protocol, and one path per protocol. It runs in
+// a separate thread, so it responds while the program is paused.
 //
-// One port for both, since it is what --inspect names, and a client of either finds its path there. What comes for Web
-// Inspector is handed on as it is.
+// Non-obvious:
+// - Both protocols use one port, because --inspect specifies one. Messages of Web Inspector are forwarded unchanged.
 import { type InspectAddress, bracket } from "./address.ts";
 import { isHostAllowed, isOriginAllowed } from "./access-control.ts";
 import { restore } from "./multi-client.ts";
 import { enable } from "../domains/debugger-domain.ts";
 import { openRaw, quiet } from "../engine-connection.ts";
 import { describeProtocol } from "../domains/commands.ts";
-import { PASS_OWN } from "../domains/scripts.ts";
+import { BLACKBOX_OWN } from "../domains/scripts.ts";
 import { type Client, openSession } from "./client.ts";
 import type { DebuggedProgram } from "./session.ts";
 
 export interface Serving {
-  /** For the clients that there are: what the program has said last, and that it ends. */
+  /** Sends the last messages to the connected clients before the program exits. */
   conclude(): Promise<void>;
-  /** That of Chrome's protocol, and that of Web Inspector. */
+  /** URLs for the Chrome DevTools Protocol and for Web Inspector. */
   readonly urls: { readonly chrome: string; readonly webkit: string };
 }
 
 interface DebuggerSocket {
   readonly isWebKit: boolean;
-  /** What has come before the engine has answered. */
+  /** Messages that arrived before the connection to the engine was open. */
   early: string[];
   client?: Client;
   isClosed: boolean;
 }
 
-/** The ids of messages that are not the client's own: those that nobody waits for, and the last of them. */
+/** IDs of rt's own requests on a Web Inspector connection. The response to the last one starts the program. */
 const OWN_ID = 2 ** 31 - 2;
 const LAST_OWN_ID = OWN_ID + 1;
 
-/** Throws the system's error where the address is taken. */
+/** Starts the server. @throws the system's error, for example if the address is in use */
 export function serve(address: InspectAddress, socket: string, program: DebuggedProgram): Serving {
   const id = crypto.randomUUID();
   const paths = { chrome: `/${id}`, webkit: address.path ?? `/${crypto.randomUUID()}` };
@@ -41,7 +41,7 @@ export function serve(address: InspectAddress, socket: string, program: Debugged
     hostname,
     port,
     reusePort: false,
-    fetch: (request: Request, server: Bun.Server<DebuggerSocket>) => answer(request, server),
+    fetch: (request: Request, server: Bun.Server<DebuggerSocket>) => respond(request, server),
     websocket: {
       idleTimeout: 0,
       maxPayloadLength: 1 << 30,
@@ -66,13 +66,13 @@ export function serve(address: InspectAddress, socket: string, program: Debugged
     try {
       Bun.serve<DebuggerSocket>(options(hostname, port));
     } catch {
-      // A machine may be without IPv6.
+      // The machine may not have IPv6.
     }
   }
 
-  function answer(request: Request, answering: Bun.Server<DebuggerSocket>): Response | undefined {
+  function respond(request: Request, receiver: Bun.Server<DebuggerSocket>): Response | undefined {
     const { headers, method, url } = request;
-    // Not parsed: it has what the client calls this host.
+    // Not parsed as a URL, because the host is an untrusted header value.
     const pathname = url.replace(/^\w+:\/\/[^/]*/, "").replace(/\?.*/, "");
     const host = headers.get("host");
     const isWebKit = pathname === paths.webkit;
@@ -90,12 +90,12 @@ export function serve(address: InspectAddress, socket: string, program: Debugged
     }
     if (!isWebKit && pathname !== paths.chrome) return new Response(null, { status: 404 });
     const data: DebuggerSocket = { isWebKit, early: [], isClosed: false };
-    return answering.upgrade(request, { data }) ? undefined : new Response(null, { status: 426 });
+    return receiver.upgrade(request, { data }) ? undefined : new Response(null, { status: 426 });
   }
 
-  const place = `ws://${bracket(first)}:${port}`;
+  const base = `ws://${bracket(first)}:${port}`;
   return {
-    urls: { chrome: place + paths.chrome, webkit: place + paths.webkit },
+    urls: { chrome: base + paths.chrome, webkit: base + paths.webkit },
     async conclude() {
       if (clients.size > 0) await quiet();
       for (const client of clients) client.conclude();
@@ -130,25 +130,25 @@ async function open(
   const end = () => peer.close();
   try {
     const client = data.isWebKit
-      ? await handOn(socket, program, send, end)
+      ? await forward(socket, program, send, end)
       : await openSession(socket, program, send, end);
     if (data.isClosed) return client.close();
     for (const text of data.early) client.receive(text);
     data.client = client;
     clients.add(client);
   } catch {
-    peer.close(1011, "The program's debugger does not answer");
+    peer.close(1011, "The program's debugger does not respond");
   }
 }
 
-/** A client of WebKit's protocol. The engine does not wait for its first command; rt does. */
-async function handOn(
+/** Forwards messages of a Web Inspector client to the engine. rt, not the engine, delays the program until the client is ready. */
+async function forward(
   path: string,
   program: DebuggedProgram,
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {
-  // Otherwise the engine counts each that goes twice, and ends a program that has work to do.
+  // Otherwise the engine decrements its reference count twice on disconnect, and exits although the program has work.
   const engine = await openRaw(path, { "Ref-Event-Loop": "0" });
   engine.onmessage = ({ data }) => {
     const text = String(data);
@@ -163,11 +163,11 @@ async function handOn(
     receive(text) {
       engine.send(text);
       if (!program.isWaiting || !text.includes("Inspector.initialized")) return;
-      const ask = (id: number, method: string, params: object = {}) =>
+      const request = (id: number, method: string, params: object = {}) =>
         engine.send(JSON.stringify({ id, method, params }));
-      ask(OWN_ID, "Debugger.setShouldBlackboxURL", PASS_OWN);
-      // The program goes when the engine has done what came before.
-      ask(LAST_OWN_ID, program.stopsAtFirst ? "Debugger.pause" : "Runtime.enable");
+      request(OWN_ID, "Debugger.setShouldBlackboxURL", BLACKBOX_OWN);
+      // The program starts after the engine has processed all earlier requests.
+      request(LAST_OWN_ID, program.stopsAtFirst ? "Debugger.pause" : "Runtime.enable");
     },
     conclude() {},
     close: () => engine.close(),

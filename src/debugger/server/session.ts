@@ -1,25 +1,25 @@
-// What the commands and events of one client know of each other, and what a command is.
+// Defines the state of one client that its commands and events share, and the type of a command.
 import type { Backend, Json } from "../engine-connection.ts";
 import type { Breakpoints } from "../domains/breakpoints.ts";
 import type { Pause } from "../domains/call-frames.ts";
 import type { ScriptRegistry } from "../domains/scripts.ts";
 
-/** What all sessions share. */
+/** State shared by all sessions. */
 export interface DebuggedProgram {
-  /** For lists of targets. */
+  /** Shown in target lists. */
   readonly title: string;
-  /** Whether the first line is to be stopped at. */
+  /** Whether the program pauses at its first line. */
   readonly stopsAtFirst: boolean;
   readonly isWaiting: boolean;
-  /** From when on the next statement is the program's, if it waits. */
+  /** Resolves when rt's modules are loaded, so that the next statement is the program's. */
   readonly loaded: Promise<void>;
-  /** Lets it go, if it waits. */
+  /** Starts the program if it waits. */
   start(): void;
-  /** Who is told when the program calls what Runtime.addBinding has put there. */
+  /** Called when the program calls a function added by Runtime.addBinding. */
   readonly listeners: Set<(name: string, payload: string) => void>;
-  /** Of Chrome's protocol. */
+  /** Sessions of the Chrome DevTools Protocol. */
   readonly sessions: Set<ClientSession>;
-  /** Connections of those who have gone. */
+  /** Open connections of disconnected clients (see multi-client.ts). */
   readonly parked: Backend[];
 }
 
@@ -29,45 +29,45 @@ export interface ClientSession {
   readonly breakpoints: Breakpoints;
   readonly program: DebuggedProgram;
   emit(method: string, params: Json): void;
-  /** While the program stands still. */
+  /** Set while the program is paused. */
   pause?: Pause | undefined;
-  /** Whether the next stop may be one that is only there to set breakpoints in time, as before the first line. */
+  /** Whether the next pause may be one before the entry point (see ../entry-pauses.ts). */
   isStarting: boolean;
-  /** How many of these there were. */
+  /** Number of such pauses. */
   starts: number;
-  /** That the engine has told of the scripts there are: what comes behind it waits for that. */
+  /** Resolves when the engine has reported the existing scripts; later commands wait for it. */
   enabling?: Promise<unknown> | undefined;
   isReporting: boolean;
-  /** The scripts that the client knows of: the engine tells of them again. */
-  readonly told: Set<string>;
-  /** What it wants to be stopped at. */
-  readonly stops: Stops;
-  /** How many of those that wait for a function the client wants to see. */
+  /** IDs of scripts already reported to the client: the engine reports them again. */
+  readonly reported: Set<string>;
+  /** Pause settings of this client. */
+  readonly stops: PauseSettings;
+  /** Maximum number of async callers that the client requests. */
   asyncDepth: number;
   coverage?: Coverage | undefined;
-  /** The breakpoints that stop each new script before its first line. */
-  readonly beginnings: Set<string>;
+  /** Breakpoints that pause each new script before its first line. */
+  readonly scriptStartBreakpoints: Set<string>;
   readonly bindings: Set<string>;
   readonly blackboxed: Map<string, boolean>;
   blackbox?: RegExp | undefined;
   readonly compiled: Map<string, string>;
-  /** The last message on the console: the engine says only that it came again. */
+  /** The last console message: for a repetition the engine sends only a count. */
   lastMessage?: Json;
 }
 
-export interface Stops {
-  /** In the engine's words: none, uncaught, all. */
+export interface PauseSettings {
+  /** The engine's values: none, uncaught, all. */
   exceptions: string;
   breakpoints: boolean;
-  /** Those named `debugger`. */
+  /** `debugger` statements. */
   statements: boolean;
 }
 
-/** Which code has run since a client asked for it. */
+/** Execution counts since the client started coverage. */
 export interface Coverage {
   readonly isCounting: boolean;
-  /** What was taken, by script and block. */
-  readonly taken: Map<string, number>;
+  /** Counts already returned, by script and block. */
+  readonly returned: Map<string, number>;
 }
 
 export type CdpHandler = (params: Json, session: ClientSession) => Json;

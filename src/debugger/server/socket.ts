@@ -1,22 +1,22 @@
-// The socket at which the engine's own debugger is: a file in a directory of this user's (see run/engine/debugger.ts).
+// Manages the engine's debugger socket, a file in a private directory of this user (see ../runner/engine/debugger.ts).
 //
-// With --watch it is kept under another name, because the engine starts again with the same words, and makes no socket where
-// one is.
+// Non-obvious:
+// - With --watch the socket is renamed: the engine restarts with the same arguments, and creates no socket where a file exists.
 import { isPidInUse } from "../../process-id.ts";
 
-/** The engine makes it in a thread of its own, for tests later than it loads this. */
-const AGAIN = 1; // ms
+/** The engine creates the socket in another thread; for tests, later than it loads this code. */
+const POLL_INTERVAL_MS = 1;
 
-/** @returns where it is from now on */
-export async function takeSocket(path: string, isAgain: boolean): Promise<string> {
-  while (!(await isThere(path))) await Bun.sleep(AGAIN);
-  if (!isAgain) return path;
-  const kept = `${path}.again`;
-  process.getBuiltinModule("node:fs").renameSync(path, kept);
-  return kept;
+/** Waits for the socket and returns its path. */
+export async function takeSocket(path: string, isRestart: boolean): Promise<string> {
+  while (!(await exists(path))) await Bun.sleep(POLL_INTERVAL_MS);
+  if (!isRestart) return path;
+  const renamed = `${path}.again`;
+  process.getBuiltinModule("node:fs").renameSync(path, renamed);
+  return renamed;
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await Bun.file(path).stat();
     return true;
@@ -31,7 +31,7 @@ export async function removeSocket(path: string): Promise<void> {
     .catch(() => {});
 }
 
-/** Beside this one those of processes that were killed: their names have the process (see run/engine/debugger.ts). */
+/** Removes sockets of killed processes in the same directory. Their names contain the process ID. */
 export function removeAbandoned(path: string): void {
   const { readdirSync, rmSync } = process.getBuiltinModule("node:fs");
   const directory = path.slice(0, path.lastIndexOf("/"));

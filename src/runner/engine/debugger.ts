@@ -19,7 +19,7 @@ import {
   LAUNCH_VARIABLE,
   type DebuggerLaunchConfig,
   PORT_VARIABLE,
-  STEADY,
+  JIT_SETTINGS,
 } from "../../debugger/launch-config.ts";
 
 const SUBCOMMANDS = ["run", "test"];
@@ -58,15 +58,15 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const preload = ensurePrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
-  const isSteadied = Object.keys(STEADY).every((name) => host.originalVariable(name) === undefined);
+  const hasJitSettings = Object.keys(JIT_SETTINGS).every((name) => host.originalVariable(name) === undefined);
   const order: DebuggerLaunchConfig = {
     ...(address && { address }),
     ...(editor && { editor }),
     socket,
-    isAgain: argv.includes("--watch"),
+    isRestart: argv.includes("--watch"),
     added: [word, `--preload=${preload}`, `--preload=${last}`],
     substitute: `--preload=${PRELOAD_URL_START}`,
-    isSteadied,
+    hasJitSettings,
     thread: ensurePrivateFile(thread, () => texts().thread),
     isWaiting,
     stopsAtFirst: kind === "-brk" && !isChild,
@@ -75,7 +75,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
     preload,
     ...(last === undefined ? {} : { last }),
-    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...(isSteadied ? STEADY : {}) },
+    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...(hasJitSettings ? JIT_SETTINGS : {}) },
   };
 }
 
