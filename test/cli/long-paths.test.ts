@@ -89,7 +89,7 @@ os.execv(sys.argv[2], sys.argv[2:])`,
 describe.skipIf(process.platform !== "linux")(
   "a working directory whose path is as long as the system allows",
   () => {
-    test.each([
+    test.each<string[]>([
       ["run", "t"],
       ["t"],
       ["x.ts"],
@@ -102,8 +102,8 @@ describe.skipIf(process.platform !== "linux")(
       expect(await runBelow(project.path, 4096, args)).toEqual({
         stdout: "",
         stderr:
-          "error: The path of the current directory is too long for this system (ERANGE)\n" +
-          "hint: go to a folder further up, or move this one there\n",
+          "error: The path of the working directory is too long for this system (ERANGE)\n" +
+          "hint: change to a parent directory, or move this one to a shorter path\n",
         status: 1,
       });
     });

@@ -178,7 +178,7 @@ test.each(["run t", "run --filter * t", "t.ts", "run"])(
     const program = ["bash", "-c", 'cd gone && rm -r ../gone && exec "$0" "$@"', RT];
     expect(await runRt({ program, args: words.split(" "), cwd: project.path })).toEqual({
       stdout: "",
-      stderr: "error: The current directory is not there any more\nhint: go to another one, or give --cwd\n",
+      stderr: "error: The working directory no longer exists\nhint: change directory or use --cwd\n",
       status: 1,
     });
   },
