@@ -1,20 +1,20 @@
-// Archives that are the same to the byte for the same content: tar, zip and ar, written here because the programs of a
-// system put in what they find there - times, owners, the order of a directory.
+// Reproducible archives: tar, zip and ar with the same bytes for the same content. The system's own programs would add times, owners
+// and directory order.
 //
-// Every file is the root's and of one time. It is not 1970, which tar warns of, nor before 1980, which zip cannot say.
+// Every file belongs to root and has one time: not 1970, which tar warns about, and not before 1980, which zip cannot express.
 import { crc32 } from "node:zlib";
 
 export interface ArchiveFile {
-  /** With forward slashes, without a leading one. Folders are made of the names. */
+  /** With forward slashes, without a leading one. Directories are derived from the paths. */
   readonly path: string;
   readonly content: Uint8Array | string;
   readonly isExecutable?: boolean;
 }
 
-/** Seconds since 1970: the start of 2026. SOURCE_DATE_EPOCH, the convention for this, wins. */
+/** Seconds since 1970: the start of 2026, unless SOURCE_DATE_EPOCH is set. */
 const TIME = Number(process.env.SOURCE_DATE_EPOCH ?? Date.UTC(2026, 0, 1) / 1000);
 
-/** libdeflate's scale: 9 is what is released; tests pack with little effort, or with none. */
+/** Compression level of libdeflate: 9 for releases, lower for tests. */
 export type Effort = 0 | 1 | 9;
 
 export function gzip(bytes: Uint8Array, effort: Effort): Uint8Array {
@@ -32,7 +32,7 @@ function inOrder(files: readonly ArchiveFile[]): ArchiveFile[] {
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Each folder that the files are in, once, in front of what it holds. */
+/** Returns each directory once, before its content. */
 function foldersOf(files: readonly ArchiveFile[]): string[] {
   const folders = files.flatMap(({ path }) =>
     path.split("/").flatMap((_, index, parts) => (index === 0 ? [] : `${parts.slice(0, index).join("/")}/`)),
@@ -53,7 +53,7 @@ function tarHeader(path: string, size: number, mode: number): Buffer {
     [116, octal(0, 8)],
     [124, octal(size, 12)],
     [136, octal(TIME, 12)],
-    [148, " ".repeat(8)], // the sum counts its own field as spaces
+    [148, " ".repeat(8)], // the checksum counts its own field as spaces
     [156, path.endsWith("/") ? "5" : "0"],
     [257, "ustar\x0000"],
     [265, "root"],
@@ -69,7 +69,7 @@ function padding(length: number, block: number): Buffer {
   return Buffer.alloc((block - (length % block)) % block);
 }
 
-/** @param root whether the names stand behind "./", with a folder of that name, as dpkg wants it */
+/** @param root prefix "./" with an entry of its own, as dpkg requires */
 export function tar(files: readonly ArchiveFile[], root = ""): Uint8Array {
   const folders = [...(root ? [""] : []), ...foldersOf(files)];
   const parts = folders.map((path) => tarHeader(root + path, 0, 0o755));
@@ -87,7 +87,7 @@ const DEFLATED = 8;
 const UTF8_NAMES = 0x800;
 const MADE_BY_UNIX = 3 << 8;
 
-/** A date and a time of day in the format of FAT, in two-second steps. */
+/** Returns date and time in FAT format, in two-second steps. */
 function dosTime(): [time: number, date: number] {
   const at = new Date(TIME * 1000);
   return [
@@ -96,7 +96,7 @@ function dosTime(): [time: number, date: number] {
   ];
 }
 
-/** `u16` and `u32` values after each other. */
+/** Concatenates `u16` and `u32` values. */
 function record(...fields: ReadonlyArray<readonly [2 | 4, number]>): Buffer {
   const bytes = Buffer.alloc(fields.reduce((total, [size]) => total + size, 0));
   let at = 0;
@@ -149,7 +149,7 @@ export function zip(files: readonly ArchiveFile[], effort: Effort): Uint8Array {
   return Buffer.concat([...local, directory, end]);
 }
 
-/** The archive of Debian's packages. */
+/** The archive format of Debian packages. */
 export function ar(files: readonly ArchiveFile[]): Uint8Array {
   const parts: Uint8Array[] = [Buffer.from("!<arch>\n")];
   for (const file of files) {

@@ -1,5 +1,5 @@
-// "rt:pages": what makes the pages of src/reporters/page alive, their scripts and styles, as texts: a browser runs them, never
-// rt. They are in the compressed script of the reports (build/compressed-modules.ts).
+// The virtual module "rt:pages": scripts and styles of src/reporters/page as texts, for browsers. They are part of the compressed
+// script of the reports (build/compressed-modules.ts).
 import { join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import type { PageParts } from "../src/reporters/page/document.ts";
@@ -10,7 +10,7 @@ const PAGES = ["run", "plan"] as const;
 
 export interface Pages {
   readonly plugin: BunPlugin;
-  /** The files that code was taken from, relative to the root. */
+  /** Bundled source files, relative to the root. */
   readonly inputs: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export async function bundlePages(): Promise<Pages> {
   };
 }
 
-/** Fit to stand in an element of a page. */
+/** Escapes the text for an element of a page. */
 async function bundleText(file: string, inputs: string[]): Promise<string> {
   const result = await Bun.build({
     entrypoints: [join(FOLDER, file)],

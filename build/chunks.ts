@@ -1,10 +1,10 @@
-// How the program is cut into chunks. The toolchain makes one of each module that is imported when it is needed, and
-// one of each set of modules that several of these share. Left alone that gives ninety, and the engine enters all of
-// them in a table at each start: a microsecond each, whether they are read or not.
+// Splits the program into chunks. The bundler would create one chunk for each dynamically imported module and for each set of shared
+// modules: ninety. At each start the engine registers all of them, at a microsecond each.
 //
-// Two things make them fewer. What the shortest starts consist of gets a copy of its own of everything that it imports
-// statically, since reading a chunk costs more than its code; a class may therefore exist more than once, and errors
-// are told apart by their name. And what is rarely needed, or never without the other, shares a chunk.
+// Non-obvious:
+// - The shortest starts have private copies of all static imports, because reading a chunk costs more than its code. So a class may
+//   exist more than once, and errors are identified by name.
+// - Modules that are rarely needed, or only together, share a chunk.
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { withoutBuiltinImports } from "./lazy-builtins.ts";
@@ -14,11 +14,11 @@ import type { BuildTarget } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 export const MAIN = join(ROOT, "src/main.ts");
 
-/** What starts are made of, beside main itself, which needs at most two of them. Each has copies of what it imports. */
+/** Chunks of starts besides main. A start needs at most two of them. Each has copies of its imports. */
 const STARTS = ["command-line", "engine", "debugger", "script-start", "many"];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
-/** The mark on a path that makes it another module for the toolchain. */
+/** The query that makes a path a separate module for the bundler. */
 function markOf(importer: string): string | undefined {
   return importer === MAIN ? "?main" : MARKS.find((mark) => importer.endsWith(mark));
 }
@@ -40,8 +40,8 @@ export const ownCopies: BunPlugin = {
 };
 
 /**
- * Modules that are imported when they are needed, by the chunk that they share. A module that is imported so and stands
- * neither here nor in ALONE ends the build with what to do.
+ * Dynamically imported modules, by their shared chunk. The build fails for a dynamic import that is neither here nor in ALONE, and
+ * says what to do.
  */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   secrets: [
@@ -128,7 +128,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Imported when they are needed, by themselves or as a part of a chunk that has them anyway; each with its reason. */
+/** Dynamically imported modules with a separate chunk, or in a chunk that contains them anyway; each with its reason. */
 const ALONE: Readonly<Record<string, string>> = {
   "src/options/options": "a start without options does without the table",
   "src/options/commands": "`rt dev` asks for no more of the command line",
@@ -153,14 +153,14 @@ const ALONE: Readonly<Record<string, string>> = {
   "platform/processes/windows/registry": "explains a failure",
 };
 
-/** Every module that may be imported when it is needed. */
+/** All modules that may be imported dynamically. */
 export const LATE_MODULES: readonly string[] = [
   ...Object.values(SHARED).flat(),
   ...Object.keys(ALONE),
   ...PACKED_MODULES,
 ];
 
-/** The name of the folders of `platform` that only one system's program has. */
+/** Folder names in `platform` that belong to one operating system. */
 const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
   linux: "/linux/",
   darwin: "/macos/",
@@ -169,7 +169,7 @@ const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
 
 const LATE: readonly string[] = ["dynamic-import", "require-call"];
 
-/** An import gets all that the modules of its chunk export, and takes what it wants. */
+/** An import receives all exports of its chunk. */
 export function sharedChunks({ os }: BuildTarget): BunPlugin {
   const absent = Object.values(FOLDERS).filter((folder) => folder !== FOLDERS[os]);
   const modulesOf = (name: string) =>
@@ -202,7 +202,7 @@ export function sharedChunks({ os }: BuildTarget): BunPlugin {
   };
 }
 
-/** Left to the toolchain, it would become a chunk that every start pays for. */
+/** An unlisted module would become a chunk, which slows down every start. */
 function requirePlace(module: string, importer: string): void {
   if (!/^(?:src|platform)[\\/]/.test(importer) || LATE_MODULES.includes(module.replace(/\.ts$/, ""))) return;
   throw new Error(
@@ -211,7 +211,7 @@ function requirePlace(module: string, importer: string): void {
   );
 }
 
-/** Of a name that two modules export, `export *` would give neither. */
+/** `export *` omits a name that two modules export. */
 async function rejectDuplicates(chunk: string, modules: readonly string[]): Promise<void> {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const seen = new Set<string>();

@@ -1,9 +1,8 @@
-// Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
+// Builds the binary: `bun build/compile.ts` writes the host's to dist/rt, and its manual page to dist/rt.1.
 //
-// Five bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
-// `data:` URL, what it carries as a text (see src/runtime/modules/deferred-modules.ts), the parts that it finds in the finished file (see
-// src/runner/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a start
-// reads only what it needs.
+// It contains five bundles. Four are scripts for processes that run as the engine: the preload (a `data:` URL), its deferred modules
+// as text (src/runtime/modules/deferred-modules.ts), the parts in the finished file (src/runner/engine/preload.ts), and the debugger.
+// The fifth is the program, split into chunks so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -32,7 +31,7 @@ import { windowsRegistry } from "./windows-registry.ts";
 const ROOT = join(import.meta.dir, "..");
 export const DIST = join(ROOT, "dist");
 
-/** What the engine would do with these files as entry or import, told to it at start since our main is none of them. */
+/** The engine's loader for these files. It is passed at startup, because rt's main module is none of them. */
 const FILE_LOADERS = [
   ".svg",
   ".png",
@@ -79,7 +78,7 @@ const FILE_LOADERS = [
   ".glb",
 ];
 
-/** Leaves the other systems' modules out: what `platform/<subject>/*.ts` imports of them becomes an empty module. */
+/** Replaces the other systems' modules, as imported by `platform/<subject>/*.ts`, by empty modules. */
 function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
   const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
   return {
@@ -99,7 +98,7 @@ function constantsOf({ os, arch }: Pick<BuildTarget, "os" | "arch">): Record<str
 }
 
 export interface Compiled {
-  /** The files that code was taken from, relative to the root. */
+  /** Bundled source files, relative to the root. */
   readonly inputs: ReadonlySet<string>;
 }
 
@@ -108,7 +107,7 @@ function inputsOf({ metafile }: Bun.BuildOutput): Set<string> {
   return new Set(used.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path));
 }
 
-/** A module and all it imports, as one function expression of (exports, require, module, __filename, __dirname). */
+/** Bundles a module as one function expression of (exports, require, module, __filename, __dirname). */
 async function bundleScript(
   entry: string,
   target: Pick<BuildTarget, "os" | "arch">,
@@ -128,16 +127,16 @@ async function bundleScript(
   return { script: source.slice(source.indexOf("(function")), inputs: inputsOf(result) };
 }
 
-/** A script that gets another one and the module that evaluates it. */
+/** Names the parameters of a script that receives the deferred script and import.meta. */
 function named(script: string): string {
-  // Not wrapped into another function, since what stands in a function is read once more when that is called.
+  // Without another wrapper function: the engine parses a function's body again when it is called.
   const renamed = script.replace("__filename, __dirname)", "lateScript, importMeta)");
   if (renamed === script || /\brequire\(/.test(script))
     throw new Error("The preload's script is not as expected");
   return renamed;
 }
 
-/** An evaluation has a name of its own: a stack trace would show the whole URL otherwise. */
+/** Sets a sourceURL: a stack trace would show the whole data URL otherwise. */
 function preloadSource(script: string, lateScript: string): string {
   const body = `${named(script)}\n//# sourceURL=rt:runtime`;
   const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
@@ -148,7 +147,7 @@ function asUrl(source: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** The beginning of a module in the file system, or all of it: see src/runner/engine/debugger.ts. */
+/** The beginning of a module file, or all of it: see src/runner/engine/debugger.ts. */
 function asDebugger(script: string, first: string): string {
   return [
     "// @bun", // read as it is
@@ -159,7 +158,7 @@ function asDebugger(script: string, first: string): string {
   ].join("\n");
 }
 
-/** By its content, as platform/files/private-file.ts names what it writes. */
+/** By a hash of the content, as platform/files/private-file.ts names files. */
 function nameOf(script: string): string {
   return `debugger-${new Bun.CryptoHasher("sha256").update(script).digest("hex").slice(0, 32)}.js`;
 }
@@ -176,7 +175,7 @@ interface EmbeddedScripts extends Compiled {
 
 let unchanged: Promise<EmbeddedScripts> | undefined;
 
-/** What this program carries for processes that are no more than the engine: the same whatever it is built for. */
+/** Bundles the scripts for engine processes. They are the same for all targets. */
 function embedScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScripts> {
   return plugins.length > 0 ? bundleScripts(plugins) : (unchanged ??= bundleScripts([]));
 }
@@ -186,7 +185,7 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   const inputs: string[] = [];
   for (const [os, system] of SYSTEMS) {
     const define = { "process.platform": JSON.stringify(system) };
-    // Of any processor: which one it is, is asked when it runs.
+    // For any processor: the script checks it at run time.
     const made = await bundleScript(
       "src/runtime/modules/lazy-modules.ts",
       { os, arch: "x64" },
@@ -207,7 +206,7 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   return { packed: packScripts(scripts), inputs: new Set([...inputs, ...program.inputs, ...late.inputs]) };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/runner/engine/preload.ts). */
+/** The virtual modules "rt:preload" and "rt:parts" (see src/runner/engine/preload.ts). */
 function generatedModules(
   preload: string,
   optionPreload: string,
@@ -218,8 +217,8 @@ function generatedModules(
     name: "rt-generated",
     setup(build) {
       build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
-      // The path is from the root, since it gets into the chunk's name, and so into the program.
-      // A copy for each that imports it, since a chunk of its own would cost each of them more than its size.
+      // Relative to the root, because the path becomes part of the chunk's name and so of the program.
+      // A copy for each importer, because a shared chunk would cost each of them more than its size.
       build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
         path: `for:${relative(ROOT, importer)}`,
         namespace: "rt",
@@ -251,7 +250,7 @@ function generatedModules(
   };
 }
 
-/** What the toolchain leaves undone for a system. */
+/** Target-specific steps after the bundler. */
 async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Array> {
   const { os } = target;
   renameTools(program, await readFile(enginePath(target)));
@@ -261,10 +260,10 @@ async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Ar
 }
 
 /**
- * Two builds of one source are the same to the byte, wherever they are made. The names of modules, from the working
- * directory, and of the output get into the program; so these are always the same.
+ * Builds a program. Builds of the same source have the same bytes wherever they are made: module names and the output's name, which
+ * become part of the program, are constant.
  *
- * @param plugins change what goes in, for tests that need another system's modules in a program that they can start
+ * @param plugins change the input, for tests that need another system's modules in a program that they can run
  */
 export async function compile(
   target: BuildTarget,
@@ -277,7 +276,7 @@ export async function compile(
   const draft = join(directory, target.file);
   try {
     const inputs = await bundle(target, draft, plugins);
-    // Written in one go: a file that is written in pieces, as the toolchain does, is slower to map.
+    // Written at once: a file that the bundler has written in pieces is slower to map.
     const finished = `${draft}.finished`;
     await writeFile(finished, await finish(await readFile(draft), target), { mode: 0o755 });
     await rename(finished, outfile);
@@ -287,7 +286,7 @@ export async function compile(
   }
 }
 
-/** Writes the scripts of build/compressed-modules.ts, compressed. */
+/** Writes the compressed scripts of build/compressed-modules.ts. */
 async function packCommands(
   target: BuildTarget,
   directory: string,
@@ -303,7 +302,7 @@ async function packCommands(
       relative(ROOT, entry),
       target,
       [...plugins, fromMain, silentDebug, pages.plugin],
-      // A library that looks for its own files would not find them, and the path is another one in each build.
+      // A library cannot find its own files, and the path would differ in each build.
       { ...constantsOf(target), __dirname: '""' },
     );
     const file = join(directory, `rt-${name}.packed`);
@@ -314,7 +313,7 @@ async function packCommands(
   return { scripts, inputs: new Set(inputs) };
 }
 
-/** @returns what code was taken from */
+/** @returns the bundled source files */
 async function bundle(
   target: BuildTarget,
   outfile: string,

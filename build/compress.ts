@@ -1,4 +1,4 @@
-// Texts that a program carries packed. A build of many targets packs most of them once: they are the same for all of a system.
+// Compresses embedded texts, memoized: a build of many targets compresses most of them once.
 const known = new Map<string, Uint8Array<ArrayBuffer>>();
 
 export function compress(text: string): Uint8Array<ArrayBuffer> {

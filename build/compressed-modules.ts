@@ -1,15 +1,14 @@
-// What few commands need: scripts, compressed, each compiled when one of its commands is called. With bytecode a module
-// takes four times its minified size, and much of what rt may add to the engine would be commands that run once a week.
+// Stores rarely needed modules as compressed scripts, which are compiled when a command needs them. With bytecode a module takes
+// four times its minified size.
 //
-// A module of PACKED is imported as any other, when it is needed; here that import becomes one of a module that unpacks the
-// script and exports what it exports. A script has copies of what it imports, but for MAINS: a program has one credential
-// store.
+// A module of PACKED is imported dynamically, as any other. The build replaces that import by a module that decompresses the script and
+// re-exports its exports. A script has copies of its imports, except those in MAINS: a program has one credential store.
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** By the scripts' names; each module is imported by nothing but `import()`. */
+/** By script name; each module is imported by `import()` only. */
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "secrets-mapped": ["src/secrets/grants/env-command", "src/secrets/trust/trust-command"],
   "secrets-check": ["src/secrets/scan/command"],
@@ -35,7 +34,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What scripts have from the program, as far as they need it: what others of its chunks need as well. */
+/** Modules that scripts take from the program, because they are in its chunks anyway. */
 const MAINS: readonly string[] = [
   "src/secrets/api/secrets",
   "src/secrets/command-arguments",
@@ -64,19 +63,19 @@ const MAINS: readonly string[] = [
 const pathOf = (module: string) => join(ROOT, `${module}.ts`);
 const mainName = (module: string) => `rt:main/${module}`;
 
-/** The source of a script. */
+/** Returns the source of a script's entry. */
 export function packedEntry(name: string): string {
   return PACKED[name]!.map((module) => `export * from ${JSON.stringify(pathOf(module))};`).join("\n");
 }
 
-/** For the bundle of a script: what is the program's is asked of it. */
+/** For a script's bundle: redirects the program's modules to the program. */
 export const fromMain: BunPlugin = {
   name: "rt-from-main",
   setup(build) {
     build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
       const module = MAINS.find((each) => pathOf(each) === join(importer, "..", path));
       if (!module) return undefined;
-      // Left to itself, an import when it is needed would be the engine's, which knows no such name.
+      // Otherwise it would be an import of the engine, which does not resolve the name.
       if (kind === "dynamic-import") return { path: mainName(module), namespace: "rt-main" };
       return { path: mainName(module), external: true };
     });
@@ -89,12 +88,12 @@ export const fromMain: BunPlugin = {
 };
 
 export interface PackedScript {
-  /** It is in there, compressed. */
+  /** Path of the compressed script. */
   readonly file: string;
   readonly script: string;
 }
 
-/** For the bundle of the program. */
+/** For the program's bundle. */
 export function packedModules(scripts: ReadonlyMap<string, PackedScript>): BunPlugin {
   const names = new Map(
     Object.entries(PACKED).flatMap(([name, modules]) => modules.map((module) => [pathOf(module), name])),
@@ -102,7 +101,7 @@ export function packedModules(scripts: ReadonlyMap<string, PackedScript>): BunPl
   return {
     name: "rt-packed",
     setup(build) {
-      // Not by the file's path, which is another one in each build, and would get into the names of chunks.
+      // Not by file path, which differs in each build and would become part of chunk names.
       build.onResolve({ filter: /^rt:packed\// }, ({ path }) => ({ path, namespace: "rt-packed-file" }));
       build.onLoad({ filter: /.*/, namespace: "rt-packed-file" }, async ({ path }) => ({
         contents: await Bun.file(scripts.get(path.slice("rt:packed/".length))!.file).bytes(),
@@ -140,5 +139,5 @@ async function unpackingSource(name: string, script: string): Promise<string> {
   ].join("\n");
 }
 
-/** Every module that is packed. */
+/** All modules in compressed scripts. */
 export const PACKED_MODULES: readonly string[] = Object.values(PACKED).flat();

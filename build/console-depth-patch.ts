@@ -1,19 +1,18 @@
-// How console.log shows what lies deeper than --console-depth: `[Object]` (specification, "Script runner command line",
-// rule 6), where the engine prints `[Object ...]`.
+// Patches the engine: console.log shows `[Object]` beyond --console-depth (specification, "Script runner command line", rule 6) instead
+// of `[Object ...]`.
 //
-// The engine prints it by a template in its data: the lengths of literal texts, the texts, and a byte for each value to be
-// put between them; a zero ends it. So the text can be made shorter where it stands. What a program prints of its own is
-// not touched, and the test runner's snapshots are written by another printer.
+// The engine's template consists of the lengths of literal texts, the texts, and a byte for each value between them; a zero ends it.
+// So the text can be shortened in place. The test runner's snapshots use another printer and do not change.
 
 const VALUE = "\xc0";
 const END = "\0";
 
-/** Colour, "[", the name, what stands behind it, colour. */
+/** Colour, "[", the name, the text after it, colour. */
 function template(behind: string): string {
   return `${VALUE}\x01[${VALUE}${String.fromCharCode(behind.length)}${behind}${VALUE}${END}`;
 }
 
-/** @throws Error when the engine has no such template, or several */
+/** @throws Error if the engine does not have exactly one such template */
 export function shortenCutOff(program: Uint8Array): void {
   const bytes = Buffer.from(program.buffer, program.byteOffset, program.byteLength);
   const found = Buffer.from(template(" ...]"), "latin1");

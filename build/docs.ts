@@ -1,4 +1,4 @@
-// Writes what is made of tables: `bun build/docs.ts`. A test compares each file with what this would write.
+// Generates documentation from tables: `bun build/docs.ts`. A test compares each file with the generated text.
 import { join } from "node:path";
 import { renderConfiguration, renderExample } from "./docs/configuration.ts";
 import { renderContents } from "./docs/guide-index.ts";

@@ -1,14 +1,12 @@
-// Takes zeros out of a program for Linux: 1.8 MB in front of ours, and up to a page (64 KB on arm64) behind it.
+// Removes zeros from a Linux program: 1.8 MB before rt's code, and up to a page (64 KB on arm64) after it.
 //
-// The toolchain puts our program behind the memory that the engine wants zeroed (.bss), in the same segment, and so has
-// to write that memory out into the file. Here the segment gets back the sizes that the engine's file has, and our
-// program a segment of its own, in memory on the page where it is already.
+// The bundler appends the program behind the engine's zeroed memory (.bss) in the same segment, so that memory becomes part of the
+// file. Here the segment gets its original sizes back, and the program a separate segment at the same address.
 //
-// The table of segments has no room for a further one. PT_NOTE gives up its place: it holds the build id of a file that
-// this no longer is, and the loaders of glibc and musl read it in libraries alone.
-//
-// The engine cannot exchange the program in a file of this shape, as `rt build --compile` needs it. So the file ends with
-// what it takes to make the engine's own file of it again: see platform/processes/engine-file.ts.
+// Non-obvious:
+// - The segment table has no free entry, so PT_NOTE is replaced: loaders read it in libraries only.
+// - The engine cannot replace the program in such a file, which `rt build --compile` needs. So the file ends with edits that restore
+//   the engine's layout: see platform/processes/engine-file.ts.
 import { ENGINE_MARK, type EngineEdits } from "../platform/processes/engine-file.ts";
 
 const PT_LOAD = 1;
@@ -17,9 +15,9 @@ const SHT_NOBITS = 8;
 const SHF_TLS = 0x400;
 const READABLE_WRITABLE = 6;
 const SMALLEST_PAGE = 0x1000; // bytes
-/** Of the tables behind the program. */
+/** Largest alignment of the tables behind the program. */
 const LARGEST_ALIGNMENT = 16; // bytes
-/** Of the same tables in the engine's file. */
+/** Alignment of the same tables in the engine's file. */
 const ENGINE_ALIGNMENT = 8; // bytes
 const POINTER_SIZE = 8; // bytes
 
@@ -29,7 +27,7 @@ const SEGMENT = { flags: 4, offset: 8, address: 16, physical: 24, fileSize: 32, 
 const SECTION = { type: 4, flags: 8, address: 16, offset: 24, size: 32 } as const;
 
 interface ElfHeader {
-  /** Where it stands in the file. */
+  /** Offset in the file. */
   readonly at: number;
   get(field: number): number;
   set(field: number, value: number): void;
@@ -47,7 +45,7 @@ function alignUp(value: number, alignment: number): number {
   return Math.ceil(value / alignment) * alignment;
 }
 
-/** The engine finds the program by its address, which the toolchain has left in the engine's data, once. Answers where. */
+/** The engine finds the program by an address in its data, which occurs once. Returns its offset. */
 function redirect(view: DataView, start: number, end: number, from: number, to: number): number {
   const places = [];
   for (let at = alignUp(start, 8); at + 8 <= end; at += 8)
@@ -58,9 +56,9 @@ function redirect(view: DataView, start: number, end: number, from: number, to: 
 }
 
 /**
- * @param bytes a hundred megabytes, changed where they are
- * @returns what to keep of them
- * @throws Error when the file is not laid out as the toolchain lays it out
+ * @param bytes about 100 MB, changed in place
+ * @returns the range to keep
+ * @throws Error if the file does not have the bundler's layout
  */
 export function compactElf(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -107,8 +105,8 @@ export function compactElf(bytes: Uint8Array): Uint8Array {
   if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))
     throw new Error("There is something between the engine and the program");
 
-  // A segment's place in the file and in memory must be the same distance from a page's start. Pages may be of 64 KB, on
-  // arm64: instead of filling one up in the file, the program moves within its page in memory.
+  // A segment's file offset and address must be congruent modulo the page size, up to 64 KB on arm64. Instead of padding the file, the
+  // program moves within its page in memory.
   const newOffset = alignUp(zerosAt, SMALLEST_PAGE);
   const newAddress = address - (address % alignment) + (newOffset % alignment);
   const saved = offset - newOffset;
@@ -118,7 +116,7 @@ export function compactElf(bytes: Uint8Array): Uint8Array {
   const tail = Math.min(head.get(FILE.sections), ...followers);
   if (bytes.subarray(end, tail).some((byte) => byte !== 0))
     throw new Error("There is something behind the program that no section has");
-  /** How far a place in the file moves up. */
+  /** Returns by how much an offset moves down. */
   const shift = (place: number) =>
     place < end ? saved : tail - alignUp(newOffset + size, LARGEST_ALIGNMENT);
   const noteWords = new BigUint64Array(Uint8Array.from(bytes.subarray(note.at, note.at + 56)).buffer);
@@ -140,7 +138,7 @@ export function compactElf(bytes: Uint8Array): Uint8Array {
   }
   head.set(FILE.sections, head.get(FILE.sections) - shift(tail));
 
-  // What takes that back, told before the headers move, in places of the file without the program.
+  // Computed before the headers change, in offsets of the file without the program.
   const newTail = tail - shift(tail);
   const from = alignUp(zerosAt, ENGINE_ALIGNMENT);
   const removed = newTail - from;

@@ -1,5 +1,4 @@
-// "rt:texts": the pages that `rt help <guide>` shows, the manual page, the declarations of `rt types` and the scripts of
-// `rt completions`, as one compressed file in the program, which nothing else reads.
+// The virtual module "rt:texts": guides of `rt help`, the manual page, type declarations and completion scripts, as one compressed file.
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import { GUIDES } from "../src/cli/help/guides.ts";
@@ -9,7 +8,7 @@ import { COMPLETIONS, MANUAL, TYPES } from "../src/cli/help/embedded-texts.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** As src/cli/help/embedded-texts.ts reads them. */
+/** In the format of src/cli/help/embedded-texts.ts. */
 async function packTexts(): Promise<Uint8Array<ArrayBuffer>> {
   const files: [name: string, path: string][] = Object.entries(GUIDES).map(([name, { page }]) => [
     name,

@@ -1,16 +1,14 @@
-// The engine's messages say `bun install` where a user of rt has to type `rt install`. Its tools take the place of rt's
-// process, so nothing stands between them and the terminal; what can be changed is the text in the program itself.
+// Patches the engine's messages: `bun install` becomes `rt install`. The engine's tools replace rt's process, so only the text in the
+// program can be changed.
 //
-// Contract: the file keeps its length and every byte its place. "rt" is one letter shorter, so a space is left behind the
-// command, or behind the quotes around it. Only what a person reads is changed: no script that the engine runs, no mark that
-// it looks for, no format that programs read, and nothing of a project that it creates where the space would be odd.
-//
-// Surprising: there is no telling where one text of the engine ends and the next begins, so nothing outside a match
-// moves. Code is safe from it without being looked for: an instruction holds four bytes of a text, or eight behind a
-// byte that is no ASCII, and a match has more, or stands between others of a text.
+// Invariants:
+// - The file keeps its length and all offsets: a space fills the place of the missing letter, after the command or its quotes.
+// - Only messages for people change: no scripts that the engine runs, no markers, no machine-readable formats.
+// Non-obvious: texts in the engine have no visible boundaries, so nothing outside a match moves. Machine code cannot match: an
+// instruction contains at most eight bytes of text.
 import { COMMANDS } from "../src/options/commands.ts";
 
-/** What is written behind the engine's name: a command, or an option that rt has. The longest first. */
+/** Words after the engine's name: commands and options of rt. Longest first. */
 const BEHIND = [
   "pm [a-z]+",
   "audit fix",
@@ -19,7 +17,7 @@ const BEHIND = [
   ..."upgrade pack --hot --check --print <file>".split(" "),
 ].join("|");
 
-/** A command in quotes of its own; then the command alone; then the engine's name in a colour of its own. */
+/** A quoted command; a command alone; the engine's name in a separate colour. */
 const TEXTS: ReadonlyArray<readonly [text: RegExp, change: string]> = [
   [new RegExp(`(?<=(['"\`]))bun (${BEHIND})\\1(?=[ \\n])`, "y"), "rt $2$1 "],
   [new RegExp(`bun (${BEHIND})(?![a-z0-9_]|[-:/=.]\\w)`, "y"), "rt $1 "],
@@ -29,8 +27,8 @@ const TEXTS: ReadonlyArray<readonly [text: RegExp, change: string]> = [
 ];
 
 /**
- * Whole templates, in which each text has its length in front of it. One text becomes shorter and another one longer, so
- * the blank is not seen.
+ * Whole templates, in which each text has a length prefix. One text becomes shorter and another one longer, so the space is not
+ * visible.
  */
 const TEMPLATES: ReadonlyArray<readonly [template: string, change: string]> = [
   ["\x18bun: command not found: \xc0\x01\n\x00", "\x17rt: command not found: \xc0\x02 \n\x00"],
@@ -41,17 +39,18 @@ const TEMPLATES: ReadonlyArray<readonly [template: string, change: string]> = [
   ],
 ];
 
-/** In front of a match: it belongs to a path, an option or a name, is a value in a file, or is no text at all. */
+/** Excluded contexts before a match: paths, options, names, values in files, and bytes that are not text. */
 const NOT_BEHIND = /(?:[./@$_-]|[^\x00-\x7e]|": "|="|(?:source|target) )$/;
-/** Behind the engine's name: a script of npm's, sources in JavaScript, and a program's name for itself. */
+/** Excluded contexts after it: an npm script, JavaScript sources, and the engine's own usage text. */
 const NOT_BEFORE = /^bun (?:x --silent node-gyp|run` uses|add (?:react@)?\$\{)/;
 
-/** How far around a match is looked, in bytes. */
+/** Bytes of context on both sides of a match. */
 const REACH = 32;
 
 /**
- * Changes the texts in a program that the engine is in.
- * @param engine the engine's own file: what stands elsewhere in the program is ours
+ * Changes the texts in a program that contains the engine.
+ *
+ * @param engine the engine's own file: texts elsewhere in the program belong to rt
  */
 export function renameTools(program: Uint8Array, engine: Uint8Array): void {
   const ours = Buffer.from(program.buffer, program.byteOffset, program.length);
@@ -72,7 +71,7 @@ function changeTemplate(ours: Buffer, theirs: Buffer, template: string, change: 
     if (text.equals(ours.subarray(at, at + text.length))) ours.write(change, at, "latin1");
 }
 
-/** What to write at a place of a text, of the length of what it takes the place of. */
+/** Returns the replacement at an offset, with the same length. */
 function changeAt(text: string, at: number): string | undefined {
   if (NOT_BEHIND.test(text.slice(0, at)) || NOT_BEFORE.test(text.slice(at))) return undefined;
   for (const [pattern, change] of TEXTS) {

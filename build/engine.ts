@@ -1,14 +1,14 @@
-// The engine's own programs, one for each target: where the toolchain keeps them, and what they must be.
+// Locates the engine's executables for all targets in the bundler's cache, and verifies their checksums.
 //
-// The toolchain fetches the ones of other systems from the npm registry when they are first built for. What is embedded
-// in a release is checked against this table, so that nobody can be given another engine than everybody else.
+// The bundler downloads other systems' engines from the npm registry on first use. A release contains only engines that match this
+// table, so that a manipulated registry cannot replace one.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 
-/** SHA-256 of the engine's program, for Bun.version. */
+/** SHA-256 of the engine's executable, for Bun.version. */
 const SHA256: Readonly<Record<string, string>> = {
   "linux-x64": "f05d28a3862f4b84395c7fa32480b835dd47482e80b7e7a49a115227f0c06083",
   "linux-arm64": "04778f1f42399a69d086853e9c7af4acf574b2f21a43d0dc673853d8b84a2923",
@@ -20,7 +20,7 @@ const SHA256: Readonly<Record<string, string>> = {
   "windows-arm64": "8bd7f9210f9d58cc21f398d1478e53b2ff919a0c8fc935b5086f3f64667cec6d",
 };
 
-/** Where the toolchain keeps what it installs, by the order in which it looks. */
+/** Returns the bundler's cache directory. */
 function cacheDirectory(): string {
   const { BUN_INSTALL_CACHE_DIR, BUN_INSTALL, XDG_CACHE_HOME } = process.env;
   if (BUN_INSTALL_CACHE_DIR) return BUN_INSTALL_CACHE_DIR;
@@ -29,14 +29,14 @@ function cacheDirectory(): string {
   return join(homedir(), ".bun", "install", "cache");
 }
 
-/** The engine of a target; there once something has been built for the target. */
+/** Returns the path of a target's engine, which exists after the first build for the target. */
 export function enginePath(target: BuildTarget): string {
   if (target.name === hostTarget().name) return process.execPath;
   const name = target.engine.replace("arm64", "aarch64");
   return join(cacheDirectory(), `${name}-v${Bun.version}`);
 }
 
-/** @throws Error when it is not the engine that this release is to have */
+/** @throws Error if the checksum differs */
 export async function checkEngine(target: BuildTarget): Promise<{ size: number }> {
   const path = enginePath(target);
   const program = await readFile(path);

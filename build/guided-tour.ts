@@ -1,8 +1,8 @@
-// `npm start`: builds rt and shows its main job on real input, each step with the command a user would type.
-// `npm start -- <args>` builds and hands the arguments to rt instead.
+// `npm start`: builds rt and demonstrates it on real input, each step with the command a user would type.
+// `npm start -- <args>` builds rt and runs it with these arguments.
 //
-// The credential goes into the real store of this session. On a machine without one (a server, a container) a
-// private bus with a keyring of its own is started for the tour, when the programs for it are installed.
+// The credential is stored in this session's real store. Without one (a server, a container), a private bus with a keyring is started,
+// if its programs are installed.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ async function run(
   return await child.exited;
 }
 
-/** How to start a program so that it finds a credential store; undefined where there is none. */
+/** Returns how to start a program with a credential store; undefined if none is available. */
 async function withStore(directory: string): Promise<PrivateSession | undefined> {
   if (target.os !== "linux" || process.env.DBUS_SESSION_BUS_ADDRESS) return { prefix: [], env: {} };
   return await openPrivateSession(directory);

@@ -1,7 +1,7 @@
-// The icon of rt, drawn: two letters on a rounded square. `bun build/icon.ts` leaves it at dist/rt.ico.
+// Draws rt's icon: two letters on a rounded square. `bun build/icon.ts` writes dist/rt.ico.
 //
-// Each size is drawn for itself, from distances to the shapes, so that edges are smooth at 16 pixels as well. The file
-// holds PNG images, which Windows reads since Vista.
+// Each size is drawn separately from distances to the shapes, so edges are smooth at 16 pixels too. The file contains PNG images, which
+// Windows supports since Vista.
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 
@@ -64,7 +64,7 @@ function distanceToLetters(point: Point): number {
   return Math.min(...distances) - STROKE;
 }
 
-/** Red, green, blue and opacity of one pixel. */
+/** Returns red, green, blue and opacity of one pixel. */
 function pixelAt(column: number, row: number, size: number): number[] {
   const point: Point = [(column + 0.5) / size, (row + 0.5) / size];
   const cover = (distance: number) => Math.min(1, Math.max(0, 0.5 - distance * size));

@@ -1,21 +1,21 @@
-// Makes what src/cli/upgrade/minisign.ts reads: keys and signatures in the format of minisign; and for machines that have
-// OpenSSH and nothing else, such as a Mac, a signature of the same key that `ssh-keygen -Y verify` takes.
+// Creates keys and signatures in minisign's format, which src/cli/upgrade/minisign.ts verifies, and signatures with the same key for
+// `ssh-keygen -Y verify`, for machines that have only OpenSSH.
 //
-// A secret key is in the form of `minisign -G -W`, without a password: what keeps it keeps it secret. The two kinds of
-// signature cannot stand for each other, since OpenSSH's begins with a word of its own in what is signed.
+// A secret key is stored as by `minisign -G -W`, without a password. The two kinds of signature cannot be confused: the content that
+// OpenSSH signs begins with a magic word.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { ALGORITHM, nameKey, PREHASHED, prehash, readPublicKey } from "../src/cli/upgrade/minisign.ts";
 
-/** What DER puts in front of the 32 bytes of a secret key. */
+/** DER prefix of a 32-byte secret key. */
 const PKCS8_START = Buffer.from("302e020100300506032b657004220420", "hex");
 const NO_PASSWORD = "\0\0";
 const CHECKSUM = "B2";
-/** Where the key's name is in a secret key, behind salt and limits of the password that there is not. */
+/** Offset of the key id in a secret key, after the unused password parameters. */
 const ID = 54;
 const SECRET_KEY_LENGTH = 158;
 
 export interface ReleaseKeyPair {
-  /** Both as minisign writes them, without the line of comment. */
+  /** Both in minisign's encoding, without the comment line. */
   readonly publicKey: string;
   readonly secretKey: string;
 }
@@ -40,8 +40,8 @@ interface SecretKey {
 }
 
 /**
- * @param text a secret key; in front of it, a line of comment may be
- * @throws Error for anything else, without a word of what it is
+ * @param text a secret key, optionally after a comment line
+ * @throws Error for any other text, without quoting it
  */
 function readSecretKey(text: string): SecretKey {
   const bytes = Buffer.from(text.trim().split("\n").at(-1)!, "base64");
@@ -51,7 +51,7 @@ function readSecretKey(text: string): SecretKey {
   const [id, seed] = [bytes.subarray(ID, ID + 8), bytes.subarray(ID + 8, ID + 40)];
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_START, seed]), format: "der", type: "pkcs8" });
   const point = Buffer.from(createPublicKey(key).export({ format: "jwk" }).x!, "base64url");
-  // Its own checksum says nothing: minisign leaves it empty where there is no password.
+  // minisign leaves the checksum empty without a password.
   if (!point.equals(bytes.subarray(ID + 40, ID + 72))) throw new Error("The secret key is damaged");
   return { id, point, sign: (message) => sign(null, message, key) };
 }
@@ -61,7 +61,7 @@ export function publicKeyOf(secretKey: string): string {
   return Buffer.concat([Buffer.from(ALGORITHM), id, point]).toString("base64");
 }
 
-/** The text of a .minisig file. */
+/** Returns the text of a .minisig file. */
 export function signContent(content: Uint8Array, comment: string, secretKey: string): string {
   const key = readSecretKey(secretKey);
   const signature = key.sign(prehash(content));
@@ -76,11 +76,11 @@ export function signContent(content: Uint8Array, comment: string, secretKey: str
   ].join("\n");
 }
 
-/** What OpenSSH's signatures are for, so that one for something else does not count here. */
+/** Namespace of OpenSSH signatures: a signature for another purpose is rejected. */
 export const SSH_NAMESPACE = "rt-release";
 const SSH_HASH = "sha512";
 
-/** The strings of OpenSSH: a length in front of each. */
+/** Encodes OpenSSH strings, each with a length prefix. */
 function strings(...values: ReadonlyArray<string | Uint8Array>): Buffer {
   return Buffer.concat(
     values.flatMap((value) => {
@@ -91,12 +91,12 @@ function strings(...values: ReadonlyArray<string | Uint8Array>): Buffer {
   );
 }
 
-/** The same public key as OpenSSH writes it, behind "ssh-ed25519". */
+/** Returns the public key in OpenSSH's encoding, as after "ssh-ed25519". */
 export function sshPublicKey(publicKey: string): string {
   return strings("ssh-ed25519", readPublicKey(publicKey).point).toString("base64");
 }
 
-/** The text of a file that `ssh-keygen -Y verify` takes. */
+/** Returns the text of a signature for `ssh-keygen -Y verify`. */
 export function signForSsh(content: Uint8Array, secretKey: string): string {
   const key = readSecretKey(secretKey);
   const hash = createHash(SSH_HASH).update(content).digest();

@@ -1,9 +1,9 @@
-// Makes platform/native/linux/programs.ts of the C beside it and below:
+// Compiles the C sources of platform/native/linux to programs.ts there:
 //
 //   node build/setup.mjs build/native-codegen.ts && npm run fmt
 //
-// The result is in the repository, because most machines lack a compiler for both processors. A test compares the sources with what they were when it was made, and compiles again where
-// the compiler is the same one.
+// The result is committed, because most machines lack compilers for both processors. A test compares the hash of the sources, and
+// compiles again if the compiler is the same version.
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gn
 export type NativeArchitecture = keyof typeof COMPILERS;
 const ARCHITECTURES = Object.keys(COMPILERS) as NativeArchitecture[];
 
-/** Nothing in the file that is not code: two compilations are the same to the byte. */
+/** Reproducible flags: two compilations have the same bytes. */
 const COMMON = [
   ...[
     "-std=gnu11",
@@ -40,9 +40,9 @@ const COMMON = [
   ...["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident", "-nostdlib", "-s"],
   ...["-Wl,--build-id=none", "-Wl,-z,noseparate-code"],
 ];
-/** No library, and no address but its own. */
+/** A static program at a fixed address. */
 const PROGRAM = [...COMMON, "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
-/** Of the process that it is loaded into it needs some functions that every C library has, under the same names. */
+/** A library that imports a few functions from the C library of its process. */
 const LIBRARY = [
   ...COMMON,
   "-fPIC",
@@ -68,14 +68,14 @@ const FILES: Readonly<Record<Made, string>> = {
   interposer: "interposer/interposer.c",
 };
 
-/** Of all that is compiled. */
+/** Returns the hash of all C sources. */
 export async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const name of SOURCES) hash.update(`${name}\n${await readFile(join(ROOM, name), "utf8")}\n`);
   return hash.digest("hex");
 }
 
-/** Of the compiler and the linker; undefined where there are none. */
+/** Returns the versions of compiler and linker; undefined if they are not installed. */
 export function versionOf(architecture: NativeArchitecture): string | undefined {
   const compiler = COMPILERS[architecture];
   if (!hasProgram(compiler)) return undefined;
@@ -97,7 +97,7 @@ function compile(
     throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr.toString()}`);
 }
 
-/** As base64, deflated. Throws with what the compiler says. */
+/** Returns a program, deflated, as base64. @throws Error with the compiler's output */
 export async function compileProgram(
   name: (typeof PROGRAMS)[number],
   architecture: NativeArchitecture,
@@ -105,7 +105,7 @@ export async function compileProgram(
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {
     const made = join(directory, name);
-    // The recorder has it within.
+    // The recorder embeds the interposer.
     if (name === "recorder") compile("interposer", architecture, join(directory, "interposer.so"));
     compile(name, architecture, made, [`-Wa,-I,${directory}`]);
     return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");

@@ -1,10 +1,9 @@
-// A session with a credential store of its own, for machines without one and for output that must not depend on the
-// user's: GNOME Keyring on a private bus, gone when the command ends.
+// Starts a throwaway D-Bus session with GNOME Keyring, for machines without a credential store and for reproducible output.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface PrivateSession {
-  /** Stands in front of a command. */
+  /** Command prefix that runs a command in the session. */
   readonly prefix: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -12,10 +11,10 @@ export interface PrivateSession {
 const UNLOCK =
   'printf session | gnome-keyring-daemon --unlock --components=secrets > /dev/null; exec "$@" 2>&3 3>&-';
 
-/** Only the command gets to write to standard error: the bus tells there of each service that it starts. */
+/** Only the command may write to standard error: the bus reports each service that it starts there. */
 const QUIETLY = 'exec 3>&2 2> /dev/null; exec dbus-run-session -- sh -c "$0" sh "$@"';
 
-/** Undefined where the programs for it are not installed. Its files are in the directory, which must exist. */
+/** Returns undefined if its programs are not installed. @param directory an existing directory for its files */
 export async function openPrivateSession(directory: string): Promise<PrivateSession | undefined> {
   if (!Bun.which("dbus-run-session") || !Bun.which("gnome-keyring-daemon")) return undefined;
   const env = { HOME: join(directory, "home"), XDG_RUNTIME_DIR: join(directory, "runtime") };

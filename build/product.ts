@@ -1,16 +1,16 @@
-// What rt is called, wherever a package or a binary has to say so: the one place.
+// The product's names, for packages and binaries.
 import manifest from "../package.json" with { type: "json" };
 
 export const PRODUCT = {
   /** The command. */
   command: "rt",
-  /** The package, in each package manager. */
+  /** The package name in every package manager. */
   package: manifest.name,
   version: manifest.version,
   description: manifest.description,
   licence: manifest.license,
   copyright: "Copyright (c) 2026 the rt authors",
   publisher: "the rt authors",
-  /** What macOS knows the program by: a keychain's grants are given to it, so it must never change. */
+  /** The code-signing identifier on macOS. Keychain grants depend on it, so it must never change. */
   identifier: "rt-runtime.rt",
 } as const;

@@ -1,10 +1,9 @@
-// Makes src/reapi/messages of src/reapi/proto, with protoc (Debian: protobuf-compiler) and ts-proto:
+// Generates src/reapi/messages from src/reapi/proto, with protoc (Debian: protobuf-compiler) and ts-proto:
 //
 //   node build/setup.mjs build/protobuf-codegen.ts && npm run fmt
 //
-// What is made is in the repository, since few who build have protoc. It is plain code, a function a message, and needs
-// nothing but the reader and the writer of @bufbuild/protobuf: descriptors, which that library would read while it runs,
-// take longer than a whole run may. The tests' server has messages of another program, from the proto files as published
+// The result is committed, because few builders have protoc. It needs only the reader and writer of @bufbuild/protobuf: parsing
+// descriptors at run time would take longer than a whole run. The tests' server uses messages of another generator
 // (test/support/servers/reapi-messages, by protoc-gen-es 2.17.0 with target=ts,import_extension=ts).
 import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +12,7 @@ const ROOT = join(import.meta.dir, "..");
 const PROTO = join(ROOT, "src/reapi/proto");
 const MADE = join(ROOT, "src/reapi/messages");
 
-/** Of 64 bits are sizes, which a server may make as large as it likes; what is left out are conveniences. */
+/** Sizes have 64 bits. Convenience functions are omitted. */
 const OPTIONS = [
   "forceLong=bigint",
   "useDate=false",

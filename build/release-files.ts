@@ -1,5 +1,4 @@
-// What a release consists of: the one table of its files, which the build writes, and which installers, package managers
-// and the documentation read.
+// The table of a release's files, used by the build, the installers, the package managers and the documentation.
 import { PRODUCT } from "./product.ts";
 import { type BuildTarget, TARGETS } from "./targets.ts";
 
@@ -7,16 +6,16 @@ const { command, package: packageName, version } = PRODUCT;
 
 export interface ReleaseFiles {
   readonly target: BuildTarget;
-  /** The folder inside the archive. */
+  /** The directory inside the archive. */
   readonly folder: string;
   readonly archive: string;
-  /** The application, which exists where it was signed: on a Mac. */
+  /** The signed macOS application, built on a Mac only. */
   readonly app?: string;
-  /** What is embedded, in CycloneDX. */
+  /** The SBOM, in CycloneDX format. */
   readonly bom: string;
-  /** The name in the npm registry, and the file that `npm pack` would leave. */
+  /** The name in the npm registry, and the file name of `npm pack`. */
   readonly npm: { readonly name: string; readonly file: string };
-  /** Debian's name of the architecture, and the package: where the C library is Debian's. */
+  /** Debian's architecture name and the package, for glibc targets. */
   readonly debian?: { readonly architecture: string; readonly file: string };
 }
 
@@ -44,8 +43,8 @@ export const RELEASE_FILES: readonly ReleaseFiles[] = TARGETS.map(filesOf);
 
 export const CHECKSUMS = "SHA256SUMS";
 
-/** For machines whose only means to check a signature is OpenSSH; the other one is src/cli/upgrade/release.ts's. */
+/** For machines that can verify signatures with OpenSSH only; the other signature is in src/cli/upgrade/release.ts. */
 export const SSH_SIGNATURE = "SHA256SUMS.sig";
 
-/** The npm package that people install; it depends on those of the targets. */
+/** The npm package that users install; it depends on the packages of the targets. */
 export const NPM_FILE = `${packageName}-${version}.tgz`;

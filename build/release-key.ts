@@ -1,12 +1,11 @@
-// The key that releases are signed with, for those who make them:
+// Manages the key that signs releases:
 //
-//   npm run release-key -- create                 a new pair; the secret half goes to the system's credential store
+//   npm run release-key -- create                 creates a pair; the secret key goes to the system's credential store
 //   npm run release-key -- create --file <path>   or to a file that only this user can read
 //   npm run release-key -- sign <directory>       signs the SHA256SUMS of a release
 //
-// Contract: the secret half is read from RT_RELEASE_KEY, or else from the credential store, and goes nowhere but there:
-// not to the screen, not to an argument, not to the tree. Nothing is signed with a key that src/cli/upgrade/release-keys.ts does not
-// have, since nobody could check it.
+// Invariants: the secret key is read from RT_RELEASE_KEY or the credential store, and never reaches the screen, an argument or the
+// repository. A key that src/cli/upgrade/release-keys.ts does not list signs nothing: no client could verify it.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,7 +24,7 @@ async function readStored(): Promise<string | null> {
   return await secrets.get(STORED);
 }
 
-/** @throws Error when there is none */
+/** @throws Error if there is none */
 async function readReleaseKey(): Promise<string> {
   const key = process.env[VARIABLE] || (await readStored());
   if (key) return key;
@@ -33,8 +32,9 @@ async function readReleaseKey(): Promise<string> {
 }
 
 /**
- * Leaves SHA256SUMS.minisig and SHA256SUMS.sig beside SHA256SUMS.
- * @param keys what those who install the release trust
+ * Writes SHA256SUMS.minisig and SHA256SUMS.sig next to SHA256SUMS.
+ *
+ * @param keys public keys that clients trust
  */
 export async function signRelease(
   directory: string,
@@ -57,7 +57,7 @@ async function create(file: string | undefined): Promise<void> {
     const comment = "untrusted comment: minisign secret key of rt's releases, without a password";
     await writeFile(file, `${comment}\n${secretKey}\n`, { mode: 0o600, flag: "wx" });
   } else {
-    // The key that is there may be the only one that those who have rt trust.
+    // The existing key may be the only one that installed clients trust.
     if ((await readStored()) !== null)
       throw new Error(`The credential store has a key already ("${STORED.service}"); use --file for another`);
     const { secrets } = await import("../src/secrets/api/secrets.ts");

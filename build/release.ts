@@ -1,13 +1,12 @@
-// Makes what people download, for any system, on one machine:
+// Builds the downloads for any system on one machine:
 //
-//   npm run build                                this system's binary, at dist/rt
-//   npm run build -- --all                       everything of a release, at dist/release
-//   npm run build -- --target linux-x64          the same of one target (repeatable)
-//   npm run build -- --all --url <address>       and what needs to know where the releases will be: see
-//                                                docs/releasing.md
-//   npm run build -- --all --sign <identity>     signs the programs for macOS as this person, on a Mac
+//   npm run build                                the host's binary, at dist/rt
+//   npm run build -- --all                       a complete release, at dist/release
+//   npm run build -- --target linux-x64          one target (repeatable)
+//   npm run build -- --all --url <address>       with installers for this address: see docs/releasing.md
+//   npm run build -- --all --sign <identity>     signs the macOS programs with this identity, on a Mac
 //
-// A release of the same source is the same to the byte, wherever it is made.
+// Releases of the same source have the same bytes wherever they are built.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -32,16 +31,16 @@ import { hostTarget, TARGETS } from "./targets.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** How much larger than the engine alone a binary may be; docs/releasing.md has what it consists of. */
+/** Maximum size of a binary beyond the engine's; docs/releasing.md lists what it consists of. */
 export const MOST_ADDED = 10_000_000; // bytes
 
 export interface ReleaseSettings {
   readonly names: readonly string[];
   readonly directory: string;
-  /** The address below which releases are to be had. */
+  /** Base URL of the releases. */
   readonly url?: string;
   readonly effort: Effort;
-  /** Who signs the programs for macOS; without, their signature is ad hoc. */
+  /** Signing identity on macOS; without it signatures are ad hoc. */
   readonly identity?: string;
 }
 
@@ -106,7 +105,7 @@ async function checksumsOf(directory: string, names: readonly string[]): Promise
   return sums;
 }
 
-/** The scripts know where to fetch from when the build does, and whose signature to accept. */
+/** The scripts contain the download address, if it is known, and the trusted keys. */
 export async function renderInstaller(
   name: "install.sh" | "install.ps1",
   url: string | undefined,

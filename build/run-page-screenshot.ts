@@ -1,6 +1,5 @@
-// docs/run.png, the picture of a run's page in README.md: `bun build/run-page-screenshot.ts` lets dist/rt run a small workspace,
-// twice, so that some of it comes from the cache, and takes a picture of the page in Chromium. Times differ each time, so no
-// test compares.
+// Creates docs/run.png, the screenshot of a run page in README.md: dist/rt runs a small workspace twice, so that some tasks are cache
+// hits, and Chromium takes the screenshot. Times differ, so no test compares it.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +9,7 @@ import { DIST } from "./compile.ts";
 const ROOT = join(import.meta.dir, "..");
 const SIZE = { width: 1040, height: 760 };
 
-/** By package: what it needs, and what it does, in seconds. */
+/** By package: its dependencies, and its duration in seconds. */
 const PACKAGES: Readonly<Record<string, readonly [needs: readonly string[], script: string]>> = {
   log: [[], "sleep 0.7; echo built log"],
   icons: [[], "sleep 0.5; echo built icons"],

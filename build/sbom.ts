@@ -1,7 +1,6 @@
-// What is embedded in a program: the engine, and the npm packages whose code the bundler really took, with their
-// versions and licences. As CycloneDX for machines, and as one text of licences for people.
+// The SBOM of a program: the engine and the bundled npm packages with versions and licences, in CycloneDX format and as one text.
 //
-// Nothing in it depends on when or where it was made: no time, and a serial number is left out.
+// It is reproducible: it contains neither a time nor a serial number.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ interface Component {
   readonly licenceText: string;
 }
 
-/** Packages say their licence in one of three ways. */
+/** Packages declare their licence in one of three ways. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -31,7 +30,7 @@ function licenceOf({ license, licenses }: Manifest): string {
   return types.join(" OR ");
 }
 
-/** Packages without a file for it: where their sources say it. That of Apache, which one of these names, others have whole. */
+/** Licence texts in source files, for packages without a licence file. One refers to the Apache licence, which others contain. */
 const IN_SOURCES: Readonly<Record<string, readonly string[]>> = {
   "@bufbuild/protobuf": ["dist/esm/create.js", "dist/esm/wire/varint.js"],
 };
@@ -45,7 +44,7 @@ function firstComment(source: string): string {
     .join("\n");
 }
 
-/** @param inputs files that the bundler took code from, relative to the root */
+/** @param inputs bundled source files, relative to the root */
 export function readComponents(inputs: Iterable<string>): Component[] {
   const folders = new Set<string>();
   for (const input of inputs) {

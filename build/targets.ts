@@ -1,14 +1,14 @@
-// The systems that rt is built for: the one list. `engine` is the toolchain's name of the target.
+// The table of build targets. `engine` is the bundler's name of the target.
 
 export interface BuildTarget {
   readonly name: string;
   readonly engine: string;
   readonly os: "linux" | "darwin" | "windows";
   readonly arch: "x64" | "arm64";
-  /** Which C library, on Linux. */
+  /** The C library on Linux. */
   readonly libc?: "glibc" | "musl";
   readonly file: string;
-  /** What of it runs when the tests run on Linux x64; the rest is looked at without being run. */
+  /** The part that the tests run on Linux x64; the rest is only inspected. */
   readonly proof: Proof;
 }
 
@@ -45,7 +45,7 @@ export const TARGETS: readonly BuildTarget[] = ROWS.map(([os, arch, libc, proof]
   return { name, engine: `bun-${name}`, os, arch, libc, file: os === "windows" ? "rt.exe" : "rt", proof };
 });
 
-/** The target that this machine runs. */
+/** Returns the target that this machine runs. */
 export function hostTarget(): BuildTarget {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const isMusl = os === "linux" && Bun.which("ldd") !== null && usesMusl();

@@ -1,11 +1,9 @@
-// docs/recording.svg, the terminal at the head of README.md: `bun build/terminal-recording.ts` types the commands below into
-// dist/rt, on a terminal of its own with a keyring of its own, and draws what comes back. A test does the same and
-// compares.
+// Creates docs/recording.svg, the terminal recording in README.md: `bun build/terminal-recording.ts` types the commands below into
+// dist/rt, on a pseudo-terminal with a private keyring, and draws the output. A test does the same and compares.
 //
-// The picture is small and alone: text in the reader's own monospaced font, each line stretched to its width so that
-// columns stay columns, colours for light and dark, lines that appear one after the other unless the reader wants no
-// motion, and everything that is shown as its description. What is typed must print the same each time: no times, no
-// process ids.
+// The image uses the reader's monospaced font, with each line stretched to its width to keep columns aligned. It has colours for light
+// and dark, respects reduced motion, and contains all text as its description. The output must be reproducible: no times, no process
+// ids.
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +31,7 @@ console.log(\`deploying with a token of \${token?.length} characters\`);
   "packages/log/package.json": JSON.stringify({ name: "log", scripts: { build: "echo built log" } }),
 };
 
-/** Each command, and what is typed at the questions that it asks, by how these end. */
+/** Each command with the answers to its questions, by the end of the question. */
 const COMMANDS: ReadonlyArray<{
   readonly command: string;
   readonly answers?: ReadonlyArray<readonly [question: string, answer: string]>;
@@ -56,7 +54,7 @@ const COMMANDS: ReadonlyArray<{
 const COLUMNS = 84;
 const TITLE = "rt in a terminal";
 
-/** The picture as SVG. Throws where there are no programs for a keyring. */
+/** Returns the SVG. @throws Error if the keyring's programs are not installed */
 export async function record(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-recording-")));
   try {
@@ -68,7 +66,7 @@ export async function record(): Promise<string> {
       ...session.env,
       PATH: `${DIST}:${process.env.PATH}`,
       LANG: "C.UTF-8",
-      // No live view: it moves the cursor, and a picture of its last state would show no more.
+      // No live view: it moves the cursor, and its last state shows no more than plain output.
       TERM: "dumb",
       FORCE_COLOR: "1",
     };
@@ -80,7 +78,7 @@ export async function record(): Promise<string> {
   }
 }
 
-/** No program prints this by itself; the shell does when it is ready for a command. */
+/** Unique, so that it marks the shell's prompt reliably. */
 const PROMPT = "<rt-recording>";
 
 async function typeInto(
@@ -115,7 +113,7 @@ async function typeInto(
     const shown: RecordedOutputText[] = [];
     for (const { command, answers = [] } of COMMANDS) {
       terminal.write(`${command}\n`);
-      await after("\r\n"); // the command, as the terminal shows it
+      await after("\r\n"); // the echo of the command
       let text = "";
       for (const [question, answer] of answers) {
         text += (await after(question)) + question;
@@ -124,7 +122,7 @@ async function typeInto(
       text += await after(PROMPT);
       shown.push({ command, output: text });
     }
-    terminal.write("exit\n"); // and the bus and the keyring with the shell
+    terminal.write("exit\n"); // ends the bus and the keyring too
     await child.exited;
     return shown;
   } finally {

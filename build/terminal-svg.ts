@@ -1,11 +1,10 @@
-// Draws what a terminal has shown as SVG. Pure.
+// Draws terminal output as SVG, without side effects.
 //
-// It knows text, line breaks and the colours of the sixteen; anything else that moves or changes a terminal is an
-// error, so that a picture never shows what no terminal would.
+// It supports text, line breaks and the sixteen colours. Other escape sequences are errors, so an image never differs from a terminal.
 
 export interface RecordedOutputText {
   readonly command: string;
-  /** As the terminal got it. */
+  /** The raw output. */
   readonly output: string;
 }
 
@@ -17,7 +16,7 @@ export interface Recording {
 
 interface StyledRun {
   readonly text: string;
-  /** Classes: "b", "d" for bold and dim, "c1" to "c6" for colours. */
+  /** CSS classes: "b" and "d" for bold and dim, "c1" to "c6" for colours. */
   readonly style: string;
 }
 
@@ -29,7 +28,7 @@ interface PictureLine {
 const CELL = 8.4; // px, at 14 px
 const ROW = 20; // px
 const MARGIN = 16; // px
-/** Seconds before and after a command, and between two lines of what it prints. */
+/** Seconds before and after a command, and between two output lines. */
 const PAUSE = 0.4;
 const PACE = 0.06;
 
@@ -62,7 +61,7 @@ ${rows.join("")}</svg>
 `;
 }
 
-/** When each line appears, in seconds: the first command at once, so that no frame is empty. */
+/** Returns the seconds at which each line appears: the first command at once, so that no frame is empty. */
 function timesOf(lines: readonly PictureLine[]): number[] {
   let time = 0;
   return lines.map(({ isCommand }, index) => {
@@ -94,7 +93,7 @@ function drawLine({ pieces }: PictureLine, index: number): string {
   return `<text x="${MARGIN}" y="${y}" textLength="${(length * CELL).toFixed(1)}" xml:space="preserve">${spans.join("")}</text>`;
 }
 
-/** What terminals are told before and after a question for a secret, which shows nothing of it: marked pastes. */
+/** Bracketed-paste switches around a secret prompt, which have no visible effect. */
 const INVISIBLE = /\x1b\[\?2004[hl]/g;
 
 function readLines(output: string): StyledRun[][] {

@@ -1,8 +1,7 @@
-// Gives a program for Windows its icon and what Explorer and the task manager show of it. The toolchain has options for
-// that, which do something on Windows alone: elsewhere, the program keeps the engine's.
+// Sets icon and version information of a Windows program. The bundler's own options work on Windows only.
 //
-// The library edits a program whose resources are followed by relocations alone, and here our code comes after these. So
-// it gets a program without our section, keeping the resources at their size, and they are put back where they were.
+// Non-obvious: the library supports only programs whose resources are followed by relocations, but rt's code comes after these. So it
+// edits a copy without rt's section, and the resources, padded to the same size, are copied back.
 import { Data, NtExecutable, NtExecutableResource, Resource } from "resedit";
 import { drawIcon } from "./icon.ts";
 import { PRODUCT } from "./product.ts";
@@ -15,7 +14,7 @@ const VERSION_TYPE = 16;
 function withMetadata(program: Uint8Array): Uint8Array {
   const executable = NtExecutable.from(program, { ignoreCert: true });
   const resources = NtExecutableResource.from(executable);
-  // A manifest, which says what the program may do, stays.
+  // The manifest stays.
   resources.entries = resources.entries.filter(
     ({ type }) => ![ICON_TYPE, GROUP_ICON_TYPE, VERSION_TYPE].includes(type as number),
   );
@@ -51,7 +50,7 @@ interface Section {
   readonly size: number;
 }
 
-/** Offsets of fields, from the mark "PE". */
+/** Field offsets from the "PE" signature. */
 const HEADER = {
   sectionCount: 6,
   optionalSize: 20,
@@ -60,7 +59,7 @@ const HEADER = {
   resources: 24 + 112 + 16,
 } as const;
 
-/** Where the header is that says what a program for Windows consists of. */
+/** Returns the offset of the PE header. */
 function headerOf(program: Buffer): number {
   return program.readUInt32LE(0x3c);
 }
@@ -78,7 +77,7 @@ function sectionsOf(program: Buffer): Section[] {
   });
 }
 
-/** A sum of 16-bit words, carries included, and the length. The field itself counts as zero. */
+/** Returns the PE checksum: 16-bit words with carry, plus the length. The field itself counts as zero. */
 function checksumOf(program: Buffer): number {
   let sum = 0;
   for (let at = 0; at + 1 < program.length; at += 2) sum += program.readUInt16LE(at);

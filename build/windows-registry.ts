@@ -1,11 +1,10 @@
-// The native part of @vscode/windows-registry, for the Windows binaries.
+// Provides the native addon of @vscode/windows-registry for the Windows binaries.
 //
-// The package brings C++ source and expects the user's machine to compile it. A binary that is made on another system
-// needs it beforehand, so it is compiled here with MinGW, or taken from the package where its own build has run.
-//
-// Surprising: such an addon is linked against a program named NODE.EXE. A hook of the linker's delayed loading answers
-// with the running program instead, whatever that is called. There is no MinGW for arm64 in the distributions; that
-// binary goes without, and explains less.
+// Non-obvious:
+// - The package contains C++ sources for the user's machine. For cross builds the addon is compiled here with MinGW; on Windows the
+//   package's own build is used.
+// - The addon is linked against NODE.EXE. A delay-load hook of the linker returns the running program instead.
+// - Distributions have no MinGW for arm64; that binary has no addon, and its messages contain less.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -20,7 +19,7 @@ const HEADERS = join(ROOT, "node_modules/node-api-headers");
 const LOADER = join(ROOT, "platform/processes/windows/registry-addon.ts");
 const BUILT = join(ROOT, ".toolchain/windows-registry");
 
-/** The names of the compiler, the same on every system that has it. */
+/** The compiler's name, on every system. */
 const COMPILER = "x86_64-w64-mingw32-g++";
 const DLLTOOL = "x86_64-w64-mingw32-dlltool";
 
@@ -32,7 +31,7 @@ static FARPROC WINAPI answer(unsigned event, PDelayLoadInfo) {
 PfnDliHook __pfnDliNotifyHook2 = answer;
 `;
 
-/** Embeds the addon; in a script, which cannot carry files, there is none and its caller does without. */
+/** Embeds the addon. A compressed script cannot contain files, so there the addon is absent. */
 export async function windowsRegistry(
   target: Pick<BuildTarget, "os" | "arch">,
   canEmbed: boolean,
@@ -45,7 +44,7 @@ export async function windowsRegistry(
         addon === undefined ? { path: "winregistry", namespace: "no-addon" } : { path: LOADER },
       );
       build.onResolve({ filter: /^rt:registry-addon$/ }, () => ({ path: addon! }));
-      // By its ending the bundler would load it where it lies.
+      // Otherwise the bundler would load it by its extension.
       build.onLoad({ filter: /[\\/]winregistry\.node$/ }, async ({ path }) => ({
         contents: await readFile(path),
         loader: "file",
@@ -101,7 +100,7 @@ async function buildAddon(file: string): Promise<void> {
 }
 
 function run(directory: string, program: string, args: readonly string[]): void {
-  // dlltool leaves its temporary files.
+  // dlltool does not remove its temporary files.
   const env = { ...process.env, TMPDIR: directory };
   const { status, stderr, error } = spawnSync(program, args, { cwd: directory, env, encoding: "utf8" });
   if (status === 0) return;

@@ -1,5 +1,5 @@
-// The table of figures in README.md, from what the benches have left in bench/results: what people do most, and among it
-// what is slower than its peer. It stands between two marks, and only what is between them is generated.
+// Generates the benchmark table in README.md from bench/results, between two marks: the most common actions, including those that are
+// slower than the peer.
 import { Glob } from "bun";
 import { join } from "node:path";
 import { format, renderTable, ROOT } from "./markdown.ts";
@@ -14,7 +14,7 @@ interface Measured {
 const BEGIN = "<!-- figures, made by build/docs.ts from bench/results: begin -->";
 const END = "<!-- figures: end -->";
 
-/** The rows of bench/results that stand in README.md, in this order. Where a peer was not there, its row is missing. */
+/** The rows of README.md, in this order. A row without a peer is omitted. */
 export const HEADLINES = [
   "start: rt hello.ts : bun hello.ts",
   "start: rt hello.ts : node hello.ts",
@@ -41,7 +41,7 @@ export const HEADLINES = [
   "start: peak memory of a file : bun",
 ];
 
-/** A table for each machine: figures of two machines must not stand side by side. */
+/** One table for each machine: figures of different machines are not comparable. */
 async function renderFigures(): Promise<string> {
   const results = join(ROOT, "bench", "results");
   const files = [...new Glob("*.md").scanSync(results)];
@@ -72,14 +72,14 @@ function tableOf(rows: readonly Measured[]): string {
   );
 }
 
-/** Programs are shown as what they are; a bench's name in front of them says nothing here. */
+/** Omits the bench's name before the program's name. */
 function wordingOf(figure: string): string {
   const [ours, peer] = figure.replace(/^start: /, "").split(" : ") as [string, string?];
   if (peer === undefined) return figure;
   return /\brt /.test(ours) ? `\`${ours}\`, beside \`${peer}\`` : `${ours}, beside ${peer}`;
 }
 
-/** A row ends in ratio, goal and verdict; what is measured may itself contain a bar. */
+/** A row ends in ratio, goal and verdict; the first cell may contain a bar. */
 function readRows(page: string): Measured[] {
   const lines = page.split("\n").filter((line) => line.startsWith("| "));
   return lines.slice(2).map((line) => {

@@ -9,7 +9,7 @@ const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by buil
 # [install.scopes], "$NAME" is the variable NAME of the environment.
 `;
 
-/** Tables have one line each: "install.registry" is a key as well as a table, and TOML takes only one of them. */
+/** Tables take one line each: "install.registry" is a key and a table, and TOML allows only one of them. */
 function renderKey({ name, kinds, choices, help, example }: ConfigKey, section: string): string {
   const rest = section === "" ? name : name.slice(section.length + 1);
   const written =
@@ -32,7 +32,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   "run.secrets": "release",
 };
 
-/** Tables whose own name is of the user's choice. */
+/** Tables with user-defined names. */
 const SECTIONS: Readonly<Record<string, string>> = {
   "secrets.*": "secrets.NPM_TOKEN",
   "run.remote.scripts.*": "run.remote.scripts.build",
@@ -46,7 +46,7 @@ const KIND_WORDS: Readonly<Record<ConfigKey["kinds"][number], string>> = {
   number: "number",
 };
 
-/** The table a key stands in, in the example; sub-keys of a value that may be a table stay with it. */
+/** Returns the table of a key in the example; sub-keys of a key that may be a table stay with it. */
 function sectionOf({ name }: ConfigKey): string {
   const parts = name.split(".");
   const isSubKey = KEYS.some((other) => name.startsWith(`${other.name}.`));

@@ -1,4 +1,4 @@
-// The rows of docs/differences.md that two programs can show: a test runs stock Bun and rt, and compares with these texts.
+// The rows of docs/differences.md that can be executed: a test runs stock Bun and rt, and compares the outputs with these texts.
 import { join } from "node:path";
 import { format, renderTable, ROOT } from "./markdown.ts";
 
@@ -6,11 +6,11 @@ export interface Difference {
   readonly what: string;
   readonly bun: string;
   readonly rt: string;
-  /** The same words for both programs, in a project with these files. */
+  /** Arguments for both programs, in a project with these files. */
   readonly args: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Match the output of each, with its exit code as the last line. */
+  /** Patterns of each output, with the exit code as the last line. */
   readonly shows: { readonly bun: RegExp; readonly rt: RegExp };
 }
 
@@ -156,7 +156,7 @@ const FILE_NAME = "docs/differences.md";
 const START = "## Shown by both programs\n";
 const END = "\n## What is left\n";
 
-/** The page with the table of these rows. */
+/** Returns the page with the table of these rows. */
 export async function renderDifferences(): Promise<string> {
   const page = await Bun.file(join(ROOT, FILE_NAME)).text();
   const [before, behind] = [page.slice(0, page.indexOf(START)), page.slice(page.indexOf(END))];

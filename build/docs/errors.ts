@@ -1,4 +1,4 @@
-// docs/errors.md: the codes of errors and the codes that programs exit with, from the tables that the code reads.
+// Generates docs/errors.md: error codes and exit codes, from the tables in the code.
 import { EXIT_CODES } from "../../src/cli/help/exit-codes.ts";
 import { MISUSE, SECRETS_FAILURES } from "../../src/errors.ts";
 import { DOCTOR_EXIT_CODES, SECRETS_EXIT_CODES } from "../../src/secrets/commands.ts";

@@ -1,4 +1,4 @@
-// docs/README.md: the index of the guides, from the table that `rt help` reads.
+// Generates docs/README.md: the index of the guides, from the table of `rt help`.
 import { join } from "node:path";
 import { GUIDES } from "../../src/cli/help/guides.ts";
 import { format, GENERATED_NOTE, renderTable, ROOT } from "./markdown.ts";

@@ -1,5 +1,5 @@
-// The manual page, rt(1), in mdoc: `rt help --man`, and dist/rt.1 beside the binary. All of it comes from the tables that
-// the help is made of; only the frame is written here.
+// Generates the manual page rt(1) in mdoc, for `rt help --man` and dist/rt.1, from the tables of the help. Only the frame is written
+// here.
 import {
   DOCTOR_EXIT_CODES,
   FLAGS,
@@ -12,7 +12,7 @@ import { EXIT_CODES } from "../../src/cli/help/exit-codes.ts";
 import { GUIDES } from "../../src/cli/help/guides.ts";
 import { type Option, OPTIONS } from "../../src/options/options.ts";
 
-/** When the frame below was last written; a page must have a date, and the day of a build would make each differ. */
+/** Date of the last change of the frame. A page needs a date, and the build date would not be reproducible. */
 const DATE = "November 21, 2026";
 
 export function renderManual(): string {
@@ -80,7 +80,7 @@ function list(items: readonly Item[]): string[] {
   return [".Bl -tag -width Ds", ...items.flat(), ".El"];
 }
 
-/** For names and a few words about each. */
+/** For names with short descriptions. */
 function compactList(items: readonly Item[]): string[] {
   return [".Bl -tag -width configuration -compact", ...items.flat(), ".El"];
 }
@@ -99,7 +99,7 @@ function commandItem(name: string, usage: string | undefined, help: string): Ite
   return [`.It ${[`Cm ${name}`, ...words.map(markUp)].join(" ")}`, escape(help)];
 }
 
-/** `<file>` is a placeholder, `[args]` one that may be left out, anything else is written as it is. */
+/** `<file>` is a placeholder, `[args]` is optional, other words are literal. */
 function markUp(word: string): string {
   const name = word.replaceAll(/[<>[\]]/g, "").replaceAll("|", " | ");
   if (name.startsWith("--")) return `Oo Fl Fl ${name.slice(2)} Oc`;
@@ -128,8 +128,8 @@ function exitCodesOf(command: string, codes: Readonly<Record<number, string>>): 
 const WIDEST_LINE = 78;
 
 /**
- * Text as it is: roff takes a backslash, and a dot or a quote at the start of a line, for its own. Each sentence begins
- * a line, and `f()` is no function of C.
+ * Escapes text for roff, which interprets a backslash, and a dot or quote at the start of a line. Each sentence begins a line, and
+ * `f()` is not a C function.
  */
 function escape(text: string): string {
   const safe = text

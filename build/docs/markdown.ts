@@ -1,19 +1,19 @@
-// What the generated pages share.
+// Helpers of generated Markdown pages: note, table and formatting.
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "..", "..");
 
-/** Seen by whoever opens the file to change it, and by nobody else. */
+/** Visible only in the source. */
 export const GENERATED_NOTE = (source: string) => `<!-- Made by build/docs.ts from ${source}. -->`;
 
-/** Cells are Markdown; a bar in one of them is a bar. */
+/** Cells are Markdown; bars in cells are escaped. */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** As `bun fmt` leaves it, so that the check of the tree has nothing to say. */
+/** Formats as `bun fmt` does, so that the check of the tree passes. */
 export function format(text: string, path: string): string {
   const command = [process.execPath, "fmt", "--no-script", `--stdin-filepath=${path}`];
   const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd: ROOT, stdin: Buffer.from(text) });

@@ -1,9 +1,9 @@
-// docs/options.md: every option, who acts on it, and the test that shows what it does.
+// Generates docs/options.md: every option, its implementation, and the test that demonstrates it.
 import { type Option, OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "../../test/options/proofs.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
-/** Options of the engine that change nothing that a program or its user could see. */
+/** Engine options without a visible effect. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   "preserve-symlinks-main": "the engine goes by the real path all the same",
   "heap-prof-interval": "the engine's profile is a snapshot and has no samples",

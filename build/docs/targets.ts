@@ -1,4 +1,4 @@
-// docs/targets.md: what is built, for whom, and what of it was seen to run; from build/targets.ts.
+// Generates docs/targets.md from build/targets.ts: the targets, and what the tests run of them.
 import { RELEASE_FILES } from "../release-files.ts";
 import { type BuildTarget, PROOFS } from "../targets.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";

@@ -1,8 +1,8 @@
-// Signs with a person's identity, on a Mac: the bare command, and rt.app around it, which can be notarized and have the
-// notarization stapled to it. docs/releasing.md has the steps that follow.
+// Signs with an identity, on a Mac: the command, and rt.app around it, which can be notarized and stapled. See docs/releasing.md for
+// the next steps.
 //
-// Both have the hardened runtime, which notarization asks for, and the entitlements that an engine with a JIT needs
-// under it. Both go by one identifier, so that a keychain knows them as one program, and the next version too.
+// Both have the hardened runtime, which notarization requires, with the entitlements of a JIT engine. Both have the same identifier, so
+// a keychain treats them, and later versions, as one program.
 import { sign } from "@electron/osx-sign";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -61,8 +61,8 @@ async function readApp(directory: string): Promise<ArchiveFile[]> {
 }
 
 /**
- * @param binary signed where it is
- * @param identity as `security find-identity -v -p codesigning` shows it
+ * @param binary signed in place
+ * @param identity as listed by `security find-identity -v -p codesigning`
  * @param directory for temporary files
  * @returns the files of the signed app
  */

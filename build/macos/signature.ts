@@ -1,13 +1,11 @@
-// Signs a Mach-O program ad hoc, on any system: what `codesign --sign -` would write, without a Mac.
+// Signs a Mach-O program ad hoc, on any system, as `codesign --sign -` does.
 //
-// An ad-hoc signature names nobody. It is a SHA-256 of every page and a few of its own parts, which the kernel of an
-// Apple Silicon Mac asks of everything it runs. The toolchain's own is not enough: its x64 program keeps the signature of
-// the engine, whose pages it has changed, and its arm64 program is called "a.out" and is known by its hash alone, so that
-// the keychain would ask again after each update. Here the program has a fixed name and says that the name is what it is
-// known by (its designated requirement).
+// Non-obvious: an ad-hoc signature has no identity. It consists of page hashes, which Apple Silicon requires for every program. The
+// bundler's signature is not sufficient: its x64 program has the engine's stale signature, and its arm64 program is named "a.out", so
+// the keychain would ask again after each update. Here the program has a fixed identifier, which is its designated requirement.
 //
-// Layout, all of it big-endian: a super blob with an index of blobs - the code directory (hashes), the requirements, and
-// an empty CMS signature, as codesign writes it. The signature is the last thing of the file, in the segment __LINKEDIT.
+// Layout (big-endian): a super blob with an index of blobs - the code directory (hashes), the requirements, and an empty CMS signature.
+// The signature is the end of the file, in the segment __LINKEDIT.
 import { createHash } from "node:crypto";
 
 const LC_SEGMENT_64 = 0x19;
@@ -25,7 +23,7 @@ const MAGIC = {
 
 const SLOT = { codeDirectory: 0, requirements: 2, cms: 0x10000 } as const;
 
-/** The code directory's version that names the executable segment, which the kernel needs to allow a JIT. */
+/** Code directory version with an executable segment, which the kernel requires for a JIT. */
 const VERSION = 0x20400;
 const CODE_DIRECTORY_SIZE = 88;
 const CS_ADHOC = 2;
@@ -35,7 +33,7 @@ const DESIGNATED = 3;
 const EXPRESSION = 1;
 const OP_IDENTIFIER = 2;
 
-/** Special slots are counted down from -1: the Info.plist, of which there is none, and the requirements. */
+/** Special slots count down from -1: the Info.plist (absent) and the requirements. */
 const SPECIAL_SLOTS = 2;
 
 function u32(...values: number[]): Buffer {
@@ -124,9 +122,9 @@ function superBlob(entries: readonly (readonly [slot: number, blob: Buffer])[]):
 }
 
 /**
- * @param file a thin 64-bit program with a signature at its end, right or stale, which is replaced
- * @param identifier what the program is known by, as `org.example.tool`
- * @throws Error when it is no such program
+ * @param file a thin 64-bit program that ends with a signature, valid or stale, which is replaced
+ * @param identifier the program's identifier, such as `org.example.tool`
+ * @throws Error for any other file
  */
 export function signAdHoc(file: Uint8Array, identifier: string): Uint8Array {
   if (file.length < HEADER_SIZE || Buffer.from(file.buffer, file.byteOffset).readUInt32LE(0) !== 0xfeedfacf)

@@ -1,5 +1,4 @@
-// The package for Debian and its relatives: the binary, its completions and its documents where the distribution looks
-// for them. Written without dpkg, so that any system builds it, and the same to the byte.
+// Builds the Debian package: binary, completions and documentation. It needs no dpkg, so any system builds the same bytes.
 import { createHash } from "node:crypto";
 import { ar, type ArchiveFile, type Effort, gzip, tar } from "../archive.ts";
 import { PRODUCT } from "../product.ts";
@@ -20,7 +19,7 @@ function placeOf(path: string): string | undefined {
   return path === command ? `usr/bin/${command}` : `usr/share/doc/${packageName}/${name}`;
 }
 
-/** @param files as they stand in the archive for everybody */
+/** @param files as in the archive for all systems */
 export function debianPackage(
   architecture: string,
   files: readonly ArchiveFile[],

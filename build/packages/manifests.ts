@@ -1,11 +1,11 @@
-// What Homebrew and Scoop read: where a release's archives are, and their checksums.
+// Generates the manifests for Homebrew and Scoop: addresses and checksums of a release's archives.
 import { PRODUCT } from "../product.ts";
 import { RELEASE_FILES, type ReleaseFiles } from "../release-files.ts";
 import type { BuildTarget } from "../targets.ts";
 
 const { command, package: packageName, version, description, licence } = PRODUCT;
 
-/** Where the files of this version are, below the address of all releases. */
+/** Returns the address of this version's files, below the base URL of all releases. */
 function folderOf(url: string, tag = version): string {
   return `${url.replace(/\/+$/, "")}/download/v${tag}`;
 }
@@ -16,7 +16,7 @@ function find(os: BuildTarget["os"], arch: BuildTarget["arch"]): ReleaseFiles {
   )!;
 }
 
-/** @param sums SHA-256, in hexadecimal, by the name of the file */
+/** @param sums hexadecimal SHA-256 by file name */
 export function homebrewFormula(url: string, sums: ReadonlyMap<string, string>): string {
   const source = (os: "linux" | "darwin", arch: "x64" | "arm64") => {
     const { archive } = find(os, arch);

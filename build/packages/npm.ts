@@ -1,8 +1,8 @@
-// The npm packages: `rt-runtime`, which people install, and one for each target with nothing but its binary. npm installs
-// of those only the one that fits, by its fields os, cpu and libc.
+// Builds the npm packages: `rt-runtime`, which users install, and one for each target with only its binary. npm installs the matching
+// one, by the fields os, cpu and libc.
 //
-// The command is a script that starts the binary, and costs a start of Node. So the package's install script puts the
-// binary in its place; where install scripts are not run, and on Windows, whose command files name Node, the script stays.
+// The command is a script that starts the binary, which costs a start of Node. So the install script replaces it by the binary. The
+// script stays if install scripts are disabled, and on Windows, whose command files name Node.
 import type { ArchiveFile } from "../archive.ts";
 import { PRODUCT } from "../product.ts";
 import { RELEASE_FILES, type ReleaseFiles } from "../release-files.ts";
@@ -38,7 +38,7 @@ export function npmPlatformPackage(
   ];
 }
 
-/** What both scripts need: where the binary is. Node reports glibc's version where it was built for glibc. */
+/** Shared by both scripts: locates the binary. Node reports glibc's version if it was built for glibc. */
 const LOCATE = `const TARGETS = ${JSON.stringify(
   Object.fromEntries(
     RELEASE_FILES.map(({ npm, target: { os, arch, libc, file } }) => [
