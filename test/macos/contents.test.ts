@@ -34,20 +34,20 @@ describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $nam
     program = await readFile(await compiledFor(target));
   }, PREPARATION);
 
-  test("is one for this system", () => {
+  test("the program is a Mach-O file of its architecture", () => {
     const CPU = { x64: 0x01000007, arm64: 0x0100000c };
     expect(program.readUInt32LE(0)).toBe(0xfeedfacf);
     expect(program.readUInt32LE(4)).toBe(CPU[target.arch]);
   });
 
   /** The engine has code of its own for every system, so only what rt adds is looked at. */
-  test("has what macOS needs, and nothing of another system", () => {
+  test("the program contains the modules of macOS and of no other system", () => {
     const section = readSection(program, "__bun");
     expect(MUST_HAVE.filter((text) => !section.includes(text))).toEqual([]);
     expect(MUST_NOT_HAVE.filter((text) => section.includes(text))).toEqual([]);
   });
 
-  test("has its parts near the end, once, for processes that were started as the engine", () => {
+  test("the program contains the parts for engine processes once, near its end", () => {
     const begin = program.indexOf(BEGIN);
     expect(program.length - begin).toBeLessThan(FIRST_LOOK);
     expect(program.indexOf(BEGIN, begin + 1)).toBe(-1);

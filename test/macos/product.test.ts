@@ -78,14 +78,14 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
   });
 
   describe("the process", () => {
-    test("ends by itself when the last operation has ended", async () => {
+    test("a process exits when the last operation has ended", async () => {
       await project.write({
         "end.ts": `import { secrets } from "rt"; await secrets.get("a", "b"); process.on("exit", () => console.log("end"));`,
       });
       expect(await rt(["end.ts"])).toEqual(output("end\n"));
     });
 
-    test("does not end before operations that nobody awaits", async () => {
+    test("a process does not exit before operations that are not awaited", async () => {
       await using slow = await startKeychain();
       await slow.rule({ on: "SecItemAdd", does: "delay", number: 20 });
       await project.write({
@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       expect((await rt(["secrets", "list", "unawaited"], { on: slow })).stdout.split("\n")).toHaveLength(12);
     });
 
-    test("ends with a dialog open when nobody waits for it any more, or when it is told to", async () => {
+    test("a process exits with an open dialog when the operation was abandoned or process.exit() is called", async () => {
       await using asking = await startKeychain();
       await asking.rule({ on: "SecItemCopyMatching", does: "dialog" });
       await project.write({
@@ -117,7 +117,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       expect(await child.exited).toBe(7);
     });
 
-    test("dies of Ctrl-C with a dialog open", async () => {
+    test("a process ends on Ctrl-C with an open dialog", async () => {
       await using asking = await startKeychain();
       await asking.rule({ on: "SecItemCopyMatching", does: "dialog" });
       const child = start(["secrets", "get", "a", "b"], asking);
@@ -127,7 +127,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       expect(child.signalCode).toBe("SIGINT");
     });
 
-    test("prints an unhandled failure with its code and exits with 1", async () => {
+    test("a process prints an unhandled failure with its code and exits with 1", async () => {
       await using broken = await startKeychain();
       await broken.rule({ on: "SecItemCopyMatching", does: "status", number: -25307 });
       const { stdout, stderr, status } = await rt(["get.ts", "a", "b"], { on: broken });
@@ -198,7 +198,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       };
     }
 
-    test("finds nothing wrong with an open keychain, and says which it is", async () => {
+    test("rt doctor reports an open keychain without a warning", async () => {
       expect(await examine("")).toEqual({
         ready: true,
         store: "Keychain",
@@ -227,7 +227,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       expect(checks[0]!.remedy).toContain(remedy);
     });
 
-    test("a session without a screen and a signature of nobody are warnings", async () => {
+    test("rt doctor warns about a session without a screen and an ad-hoc signature", async () => {
       const { ready, checks } = await examine("nographics adhoc");
       expect(ready).toBe(true);
       expect(checks.map((each) => each.status)).toEqual(["ok", "warning", "warning"]);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { constants, LINUX, MACOS } from "../../platform/native/posix/constants.ts";
 import { createProject } from "../support/project.ts";
 
-/** Those of this system, by the compiler. */
+/** Returns this system's values from the compiler. */
 async function askCompiler(names: readonly string[]): Promise<Record<string, number>> {
   const headers = [
     "dirent",
@@ -44,11 +44,11 @@ async function askCompiler(names: readonly string[]): Promise<Record<string, num
   );
 }
 
-test("the table of this system is what its headers say", async () => {
+test("the constants of this system match its headers", async () => {
   expect(await askCompiler(Object.keys(constants))).toEqual(constants);
 });
 
-test("both tables have the same names, and macOS's are its own", () => {
+test("both tables of constants have the same names", () => {
   expect(Object.keys(MACOS)).toEqual(Object.keys(LINUX));
   for (const [name, value] of Object.entries(MACOS))
     expect({ name, value }).not.toEqual({ name, value: LINUX[name as keyof typeof LINUX] });

@@ -6,7 +6,7 @@ import { createProject } from "../support/project.ts";
 
 const sorted = (names: readonly string[] | undefined) => [...(names ?? [])].sort();
 
-test("lists directories and links, and nothing else", async () => {
+test("listDirectory() returns directories and symlinks only", async () => {
   await using project = await createProject({ "a/x": "", "b/x": "", ".hidden/x": "", "ä ö/x": "", file: "" });
   symlinkSync("a", project.join("to-directory"));
   symlinkSync("file", project.join("to-file"));
@@ -20,14 +20,14 @@ test("lists directories and links, and nothing else", async () => {
   expect(directories.listDirectory(project.join("nowhere"))).toBeNull();
 });
 
-test("lists as many entries as there are, however long their names", async () => {
+test("listDirectory() returns every entry when names are long", async () => {
   await using project = await createProject();
   const names = Array.from({ length: 3000 }, (_, index) => `${index}`.padEnd(1 + (index % 255), "x"));
   for (const name of names) mkdirSync(project.join(name));
   expect(sorted(directories.listDirectory(project.path)?.directories)).toEqual(sorted(names));
 });
 
-test("agrees with the engine about the system's own directories", () => {
+test("listDirectory() agrees with node:fs about the system's directories", () => {
   const entries = readdirSync("/", { withFileTypes: true });
   const namesOf = (kind: "isDirectory" | "isSymbolicLink") =>
     sorted(entries.filter((entry) => entry[kind]()).map(({ name }) => name));
@@ -36,7 +36,7 @@ test("agrees with the engine about the system's own directories", () => {
   expect(sorted(listing?.links)).toEqual(namesOf("isSymbolicLink"));
 });
 
-test("finds out where a directory is", async () => {
+test("resolveDirectory() returns the real path of a directory", async () => {
   await using project = await createProject({ "a/b/x": "", file: "" });
   symlinkSync("a/b", project.join("link"));
   symlinkSync("link", project.join("again"));
@@ -49,7 +49,7 @@ test("finds out where a directory is", async () => {
     expect({ name, path: directories.resolveDirectory(project.join(name)) }).toEqual({ name, path: null });
 });
 
-test("reads small files, and says when one has to be read otherwise", async () => {
+test('readText() returns small files, and "" when a file must be read again', async () => {
   const long = "x".repeat((1 << 16) - 1);
   await using project = await createProject({
     small: "a\0ä€😀",
@@ -85,7 +85,7 @@ test("reads small files, and says when one has to be read otherwise", async () =
   expect(reader.readText("small")).toBe("");
 });
 
-test.if(process.platform === "linux")("leaves no descriptor open", async () => {
+test.if(process.platform === "linux")("package discovery leaves no descriptor open", async () => {
   await using project = await createProject({ "a/x": "x" });
   const count = () => readdirSync("/proc/self/fd").filter((name) => isBelow(name, project.path)).length;
   const reader = directories.openReader(project.path);

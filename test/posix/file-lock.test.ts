@@ -1,5 +1,4 @@
-// A file that is held: by whoever made it, seen from another process and from the same one, until it is released or its holder
-// is killed.
+// Lock files: seen from another process and from the same one, until they are released or their holder is killed.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { operations } from "../../platform/files/posix/file-lock.ts";
@@ -13,19 +12,19 @@ function startCode(code: string, cwd: string) {
   return Bun.spawn(words, { cwd, stdin: "pipe", stdout: "ignore", stderr: "inherit" });
 }
 
-test("it is held until it is released, and then gone", async () => {
+test("a lock file is locked until it is released, and then removed", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const lock = operations.lockFile(path, directory.join("draft"));
   expect(readdirSync(directory.path)).toEqual(["held"]);
-  // Who looks leaves it as it is.
+  // A check does not change the lock.
   expect([operations.isLocked(path), operations.isLocked(path)]).toEqual([true, true]);
   lock.release();
   expect(readdirSync(directory.path)).toEqual([]);
   expect(operations.isLocked(path)).toBe(false);
 });
 
-test("neither who holds nor who looks keeps a descriptor", async () => {
+test("locking and checking a file leave no descriptor open", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const openFiles = () => readdirSync("/dev/fd").length;
@@ -37,7 +36,7 @@ test("neither who holds nor who looks keeps a descriptor", async () => {
   expect(openFiles()).toBe(before);
 });
 
-test("another process sees it, and what its holder has started does not hold it on when that is killed", async () => {
+test("a lock file is stale after its holder was killed, even if a child of the holder lives", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const code = `
@@ -60,7 +59,7 @@ test("another process sees it, and what its holder has started does not hold it 
   }
 });
 
-test("nobody sees one at its path that is not held yet", async () => {
+test("a lock file appears at its path already locked", async () => {
   await using directory = await createProject();
   const code = `
     const { existsSync, readdirSync, writeFileSync } = require("node:fs");
@@ -81,7 +80,7 @@ test("nobody sees one at its path that is not held yet", async () => {
   expect(await Bun.file(directory.join("seen")).text()).toBe("0");
 });
 
-test("a path that cannot be had leaves nothing behind", async () => {
+test("a failed lock leaves no file behind", async () => {
   await using directory = await createProject({ "held/inside": "" });
   expect(() => operations.lockFile(directory.join("held"), directory.join("draft"))).toThrow(
     /EISDIR|ENOTEMPTY/,

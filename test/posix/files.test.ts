@@ -13,12 +13,12 @@ test.each([
   ["a script", "23212f62 696e2f73", { elf: false, machO: false }],
   ["a file of two bytes", "cafe", { elf: false, machO: false }],
   ["an empty file", "", { elf: false, machO: false }],
-])("the first bytes of a file tell whether it is a program: %s", (_what, start, expected) => {
+])("isProgram() classifies the first bytes of a file: %s", (_what, start, expected) => {
   expect({ elf: isElf(bytes(start)), machO: isMachO(bytes(start)) }).toEqual(expected);
 });
 
 describe.skipIf(process.platform === "win32")("a file", () => {
-  test("is read whole, however long, or as far as is asked for", async () => {
+  test("readFile() returns a whole file of any length, or its first bytes up to the limit", async () => {
     const text = (length: number) => "0123456789".repeat(Math.ceil(length / 10)).slice(0, length);
     const lengths = [0, 1, 65_535, 65_536, 65_537, 300_000];
     await using project = await createProject(
@@ -32,19 +32,19 @@ describe.skipIf(process.platform === "win32")("a file", () => {
     }
   });
 
-  test("that is not there, or no file, is told by the system's code", async () => {
+  test("readFile() returns the system's code when the path is absent or a directory", async () => {
     await using project = await createProject({ "a/b": "" });
     expect(readFile(project.join("c"))).toBe("ENOENT");
     expect(readFile(project.join("a"))).toBe("EISDIR");
     expect(readFile(project.join("a/b/c"))).toBe("ENOTDIR");
   });
 
-  test("is not taken for another with the first part of its name", async () => {
+  test("readFile() returns ENOENT when the name contains NUL", async () => {
     await using project = await createProject({ a: "content" });
     expect(readFile(`${project.join("a")}\0b`)).toBe("ENOENT");
   });
 
-  test("that is a pipe with nobody at its other end is empty", async () => {
+  test("readFile() returns no bytes when the file is a pipe without a writer", async () => {
     await using project = await createProject();
     await Bun.$`mkfifo ${project.join("pipe")}`;
     const module = JSON.stringify(`${import.meta.dir}/../../platform/files/posix/files.ts`);

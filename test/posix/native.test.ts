@@ -1,5 +1,4 @@
-// The programs in C that rt carries: that they are what their sources say, and what each does by itself. What rt does with
-// them is in test/cache/entry and test/runner.
+// rt's native programs: they match their sources, and each works alone. Tests of their use are in test/cache/entry and test/runner.
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { hasProgram } from "../../build/system-programs.ts";
@@ -21,17 +20,20 @@ const IS_LINUX = process.platform === "linux";
 const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
 const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
-test("they are made of the sources as they are: otherwise run build/native-codegen.ts", async () => {
+test("programs.ts matches the C sources (otherwise run build/native-codegen.ts)", async () => {
   const { sources, flags } = made.MADE;
   expect<object>({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS });
 });
 
 for (const architecture of ARCHITECTURES) {
   const isSame = IS_LINUX && versionOf(architecture) === made.MADE.compilers[architecture];
-  test.skipIf(!isSame)(`the compiler makes the same bytes again, for ${architecture}`, async () => {
-    for (const name of PROGRAMS)
-      expect(BYTES[architecture][name]).toBe(await compileProgram(name, architecture));
-  });
+  test.skipIf(!isSame)(
+    `compiling the C sources again yields the same bytes for ${architecture}`,
+    async () => {
+      for (const name of PROGRAMS)
+        expect(BYTES[architecture][name]).toBe(await compileProgram(name, architecture));
+    },
+  );
 }
 
 /** Runs where this is another processor, too. */
@@ -47,7 +49,7 @@ async function place(
 }
 
 interface Launch {
-  /** What the launcher said, and whether a listener came with it. */
+  /** The launcher's byte, and whether a listener came with it. */
   readonly told: { byte: number; hasListener: boolean } | null;
   readonly code: number;
   readonly output: string;
@@ -91,7 +93,7 @@ const GRANTED = { byte: 0, hasListener: true };
 const SHOW = 'echo "$0" "$@"; env; ls /proc/self/fd; grep Sig[BI] /proc/self/status';
 
 describe.skipIf(!IS_LINUX)("the launcher", () => {
-  test("becomes the program, which inherits the filter and nothing else", async () => {
+  test("the launcher becomes the program, which inherits only the filter", async () => {
     await using project = await createProject();
     const words = [
       "/bin/sh",
@@ -110,7 +112,7 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
     ]);
   });
 
-  test("starts nothing where the kernel refuses, where rt has gone, or where nobody speaks to it", async () => {
+  test("the launcher starts no program when the kernel rejects the filter or rt has exited", async () => {
     await using project = await createProject();
     const words = ["/bin/sh", "sh", "-c", "echo started"];
     const nothing = { code: 126, output: "" };
@@ -129,7 +131,7 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
     expect(Bun.spawnSync([project.join("launcher")]).exitCode).toBe(126);
   });
 
-  test("says what cannot be run, as a shell would count it", async () => {
+  test("the launcher reports a program that cannot be run, with a shell's exit code", async () => {
     await using project = await createProject({ text: "echo", locked: "" });
     await chmod(project.join("text"), 0o755);
     const run = async (program: string) => {
@@ -173,7 +175,7 @@ interface Order {
   readonly missing?: number;
 }
 
-/** As `struct order` of the monitor has it. */
+/** Encodes `struct start_request` of job-monitor.c. */
 function encodeOrder({ program, words, directory = "", missing = 0, ...variables }: Order): Uint8Array {
   const { first = [], without = [], last = [] } = variables;
   const texts = [directory, program, ...words, ...first, ...without, ...last];
@@ -222,7 +224,7 @@ describe.skipIf(!IS_LINUX)("the monitor", () => {
           without: ["GONE", "ON", "ABSENT"],
           last: ["LAST=2\n3", "ONLY=twice"],
         });
-        // What it is given an emulator turns round.
+        // An emulator reverses the order.
         expect(changed.output).toMatch(
           /^GONE=first\nFIRST=1\n(ONLY=this\nGO=on|GO=on\nONLY=this)\nLAST=2\n3\nONLY=twice\n$/,
         );

@@ -11,7 +11,7 @@ const TREE = `
   setsid sh -c 'echo $$; exec sleep 1000' &
   wait`;
 
-test.skipIf(process.platform !== "linux")("ps and getsid see what /proc shows", async () => {
+test.skipIf(process.platform !== "linux")("ps and getsid return the same processes as /proc", async () => {
   const root = Bun.spawn(["bash", "-c", TREE], { stdin: "ignore", stdout: "pipe", detached: true });
   const members = [root.pid];
   try {

@@ -1,4 +1,4 @@
-// Who belongs to the tree of a child, and what a child costs this process: its descriptors.
+// Members of a child's process tree, and the descriptors that a child costs this process.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -40,23 +40,26 @@ function start(
   return { child, text };
 }
 
-test.skipIf(!isLinux)("a child costs the reading ends of its pipes, and none when it has ended", async () => {
-  await start("/bin/sh", ["-c", ""], "inherit").child.done; // and with it what guards all children
-  const before = countPipes();
-  for (const [output, ends] of [
-    ["merged", 1],
-    ["separate", 2],
-  ] as const) {
-    const { child, text } = start("/bin/sh", ["-c", "echo a; echo b >&2"], output);
-    expect(countPipes()).toBe(before + ends);
-    expect(await child.done).toMatchObject({ code: 0 });
-    // What was read as a stream is closed by the engine, in its own time.
-    await waitUntil(() => countPipes() === before);
-    expect(text).toEqual(
-      output === "merged" ? { output: "a\nb\n", error: "" } : { output: "a\n", error: "b\n" },
-    );
-  }
-});
+test.skipIf(!isLinux)(
+  "a child costs the reading ends of its pipes, and no descriptor after its exit",
+  async () => {
+    await start("/bin/sh", ["-c", ""], "inherit").child.done; // and with it what guards all children
+    const before = countPipes();
+    for (const [output, ends] of [
+      ["merged", 1],
+      ["separate", 2],
+    ] as const) {
+      const { child, text } = start("/bin/sh", ["-c", "echo a; echo b >&2"], output);
+      expect(countPipes()).toBe(before + ends);
+      expect(await child.done).toMatchObject({ code: 0 });
+      // The engine closes the streams asynchronously.
+      await waitUntil(() => countPipes() === before);
+      expect(text).toEqual(
+        output === "merged" ? { output: "a\nb\n", error: "" } : { output: "a\n", error: "b\n" },
+      );
+    }
+  },
+);
 
 test.skipIf(!isLinux)("a program that cannot be started leaves no descriptor open", () => {
   const before = countPipes();
@@ -89,7 +92,7 @@ test.skipIf(!isLinux)(
   },
 );
 
-test.skipIf(!isLinux)("what is just being started elsewhere is killed with its tree", async () => {
+test.skipIf(!isLinux)("a process that starts during the kill is killed with its tree", async () => {
   const family = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' &";
   const mark = createMark();
   const env = { PATH: process.env.PATH!, ...mark.env };
@@ -104,7 +107,7 @@ test.skipIf(!isLinux)("what is just being started elsewhere is killed with its t
   }
 });
 
-test.skipIf(!isLinux)("a program's name may have anything in it", async () => {
+test.skipIf(!isLinux)("the process table handles any character in a program's name", async () => {
   await using project = await createProject();
   const program = project.join("a) Z 7 (b");
   await copyFile(findProgram("sleep"), program);
@@ -128,16 +131,16 @@ describe("a tree", () => {
   const select = (ownsSession: boolean, relay: string | null) =>
     selectTrees(all, [{ pid: own.pid, ownsSession }], relay);
 
-  test("has all descendants, in other sessions too, whatever the order of the list", () => {
+  test("selectTrees() selects all descendants, also in other sessions and in any order of the list", () => {
     expect(select(false, null)).toEqual([below, far, near, own]);
   });
 
-  test("ends at what a program that passes signals on has put into another session", () => {
+  test("selectTrees() omits what a signal-forwarding program has started in another session", () => {
     expect(select(false, process.execPath)).toEqual([near, own]);
     expect(select(false, "/another/program")).toEqual([below, far, near, own]);
   });
 
-  test("has all in a session or group that its root leads, whoever their parents are", () => {
+  test("selectTrees() selects all members of a session or group that the root leads", () => {
     const adopted = { pid: 900_005, parent: 1, group: 50, session: own.pid };
     const grouped = { pid: 900_006, parent: 1, group: own.pid, session: 60 };
     const roots = (ownsSession: boolean) => [{ pid: own.pid, ownsSession }];
