@@ -1,4 +1,4 @@
-// What rt's own commands print, where that cannot be written: half of it is none, and a script has to know.
+// Output of rt's commands that cannot be written completely: rt fails, so that a script detects it.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";

@@ -31,7 +31,7 @@ async function examineIn(files: Files, env?: Environment) {
 }
 
 describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the installation", () => {
-  test("which rt it is, and that nothing is wrong with it", async () => {
+  test("rt doctor reports the version and no problem of a sound installation", async () => {
     const { of } = await examineIn({}, { PATH: `${dirname(RT)}:${process.env.PATH}`, RT_CONCURRENCY: "2" });
     expect(of("version").found).toMatch(/^rt \d+\.\d+\.\d+, with Bun \d+\.\d+\.\d+ \([0-9a-f]{9}\), /);
     expect(of("program").found).toBe(RT);
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect((await examineIn({}, many)).of("variables").found).toBe(`${names} and 2 more`);
   });
 
-  test("that PATH has no rt, or another one first", async () => {
+  test("rt doctor warns when PATH has no rt, or another one first", async () => {
     const { of } = await examineIn({}, { PATH: ABSENT });
     expect(of("PATH")).toEqual({
       name: "PATH",
@@ -70,7 +70,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(found("PATH")).toMatchObject({ status: "ok", found: `rt is ${linked.join("rt")}` });
   });
 
-  test("which keys are set here, never what they are set to", async () => {
+  test("rt doctor lists configured keys without their values", async () => {
     const { of, path } = await examineIn({
       "rtfig.toml":
         '[install.registry]\nurl = "https://x.example"\ntoken = "very-secret"\n[run]\nshell = "rt"\n',
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(found).not.toContain("secret");
   });
 
-  test("that a configuration cannot be read, with the exit code", async () => {
+  test("rt doctor fails with exit code 1 for an invalid rtfig.toml", async () => {
     const { of, status } = await examineIn({ "rtfig.toml": '[run]\nshel = "rt"\n' });
     expect(of("configuration")).toEqual({
       name: "configuration",
@@ -93,7 +93,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(status).toBe(1);
   });
 
-  test("which other rtfig.toml have a say in secrets and in what is cached", async () => {
+  test("rt doctor names the inherited rtfig.toml files and which of them apply", async () => {
     await using project = await createProject({
       "rtfig.toml": "",
       "shop/rtfig.toml": "",
@@ -110,7 +110,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(await found("shop/web")).toBe(
       `No rtfig.toml in this folder; secrets and [run.cache] come from the root project's ${own}; ${above} is not used for this folder`,
     );
-    // No member, so that nobody above speaks for it.
+    // Not a workspace member, so that no root project applies.
     expect(await found("shop/other")).toBe(
       `No rtfig.toml in this folder; ${own} is not used for this folder; ${above} is not used for this folder`,
     );
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     });
   });
 
-  test("that nothing can be kept or written where others rule", async () => {
+  test("rt doctor warns about a cache and a temporary directory without write permission", async () => {
     await using project = await createProject({ "cache/x": "", "tmp/x": "" });
     await chmod(project.path, 0o755);
     for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o555);
@@ -146,7 +146,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o755);
   });
 
-  test("that no module for a debugger can be written, and that few files can be open", async () => {
+  test("rt doctor warns about a missing temporary directory and a low limit of open files", async () => {
     const { of } = await examineIn({}, { TMPDIR: ABSENT });
     expect(of("debugger")).toEqual({
       name: "debugger",
@@ -159,7 +159,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(few.of("open files")).toMatchObject({ status: "warning", found: "limit 200" });
   });
 
-  test("in lines that show what is in a name", async () => {
+  test("rt doctor escapes control characters of names", async () => {
     await using project = await createProject({ "\u001b]0;x\u0007/rt": "" });
     const evil = project.join("\u001b]0;x\u0007");
     await copyFile("/bin/sh", `${evil}/rt`);

@@ -29,13 +29,13 @@ describe("a guide", () => {
     async (name, { page }) => {
       const shown = await help(name);
       expect(shown).not.toMatch(ESCAPE);
-      // Nothing of Markdown or of the renderer's frames is left.
+      // No Markdown syntax and no frame of the renderer remains.
       expect(shown).not.toMatch(/<!--|\]\(|```|^ *\+-(?: |$)/m);
       expect(shown).toBe(`${renderPage(await Bun.file(`${REPOSITORY}/docs/${page}`).text(), 0, false)}\n`);
     },
   );
 
-  test("has all words of its page", async () => {
+  test("a rendered guide contains all words of its page", async () => {
     const markdown = await Bun.file(`${REPOSITORY}/docs/errors.md`).text();
     const shown = lettersOf(await help("errors"));
     for (const [, cell] of markdown.matchAll(/^\| `(ERR_\w+)`/gm)) expect(shown).toContain(lettersOf(cell!));
@@ -95,7 +95,7 @@ describe("a guide", () => {
     }
   });
 
-  test("has no colours where NO_COLOR is set", async () => {
+  test("help has no colours with NO_COLOR", async () => {
     const environment = cleanEnvironment({ NO_COLOR: "1" });
     await using terminal = startOnTerminal([RT, "help", "errors"], environment);
     await terminal.shows("rt doctor");
@@ -166,11 +166,11 @@ describe("rt help", () => {
 });
 
 describe("the manual page", () => {
-  test("is what rt help --man prints and the build leaves beside the binary", async () => {
+  test("rt help --man prints the manual page that the build creates", async () => {
     expect(await help("--man")).toBe(renderManual());
   });
 
-  test("has nothing that mandoc would say", async () => {
+  test("mandoc reports nothing about the manual page", async () => {
     await using project = await createProject({ "rt.1": renderManual() });
     await expectRt({ program: ["mandoc", "-Tlint", "-Wall", project.join("rt.1")] });
   });

@@ -1,4 +1,4 @@
-// What cannot be found or cannot run: one clear line, with what was probably meant.
+// Targets that do not exist or cannot run: one error line and a suggestion.
 import { type Row, testTranscripts } from "../support/transcripts.ts";
 import { packageWith } from "../support/workspace.ts";
 

@@ -179,7 +179,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     },
   );
 
-  test("is drawn anew for another size, in no more than its width", async () => {
+  test("the picker redraws within the terminal width after a resize", async () => {
     await using project = await shop();
     const screen = await pick(project);
     await screen.shows("Run a script: _");
@@ -195,7 +195,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       "  echo linted",
       "Up/Down: choose, Enter: run,…",
     ];
-    // Nothing of what was drawn before is left.
+    // The previous frame is cleared completely.
     await waitUntil(() => JSON.stringify(screen.lines) === JSON.stringify(small));
     screen.resize(30, 8);
     await waitUntil(
@@ -207,7 +207,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await screen.ends()).toBe(130);
   });
 
-  test("has room for five thousand scripts", async () => {
+  test("the picker shows and searches five thousand scripts", async () => {
     const scripts = Object.fromEntries(
       Array.from({ length: 5000 }, (_, index) => [`task-${index}`, `echo number ${index}`]),
     );
@@ -227,7 +227,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await screen.ends()).toBe(0);
   });
 
-  test("is offered behind the list, for one key", async () => {
+  test("rt run offers the picker after the script list, for one key", async () => {
     await using project = await shop();
     const screen = await pick(project, "run");
     await screen.shows("Press Enter to pick a script, any other key to exit");
@@ -269,7 +269,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(terminal.isOrdinary).toBe(true);
   });
 
-  test("asks line by line for who reads with a program", async () => {
+  test("the picker asks line by line with ACCESSIBLE=1", async () => {
     await using project = await shop();
     const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
     await using terminal = startOnTerminal([RT, "run", "--pick", "built web"], env, { cwd: project.path });
@@ -330,7 +330,7 @@ test.skipIf(process.platform === "win32")("remembers what was picked in this wor
   expect(kept()).toHaveLength(2);
 });
 
-test.skipIf(process.platform === "win32")("an empty answer leaves", async () => {
+test.skipIf(process.platform === "win32")("the line prompt exits with 130 after an empty line", async () => {
   await using project = await shop();
   const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
   await using terminal = startOnTerminal([RT, "run", "--pick"], env, { cwd: project.path });

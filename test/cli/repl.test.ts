@@ -5,7 +5,7 @@ import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { testTranscripts } from "../support/transcripts.ts";
 
-/** What it answers to lines, without the lines that it begins with. */
+/** Output for the given lines, without the banner. */
 async function answersTo(lines: string, ...args: string[]): Promise<string> {
   await using project = await createProject({ "a.ts": "export const a: number = 7;\n" });
   const { stdout, stderr, status } = await runRt({ args, stdin: lines, cwd: project.path });
@@ -45,7 +45,7 @@ test("lines from a pipe see what the lines before them have awaited, imported an
   ]);
 });
 
-test("what stands behind .exit is not run", async () => {
+test("rt repl does not run lines after .exit", async () => {
   expect(await answersTo("await 1\n.exit\nconsole.log('ran')\n", "repl")).toBe("> 1\n> ");
   expect(await answersTo("1\n.exit\nconsole.log('ran')\n", "repl")).toBe("> 1\n> ");
 });

@@ -1,4 +1,4 @@
-// Who may speak to the debugger: no page of another origin, no name that was made to point here, nobody who guesses.
+// Access control of the debugger: it rejects other origins, DNS rebinding and guessed paths.
 import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { openDebugger } from "../options/debugger.ts";
@@ -26,7 +26,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
     expect(body).toMatchObject([
       { type: "node", title: project.join("a.ts"), webSocketDebuggerUrl: `ws://${host}:${port}${id}` },
     ]);
-    // That of Web Inspector, whose pages may come from the web, is told to nobody.
+    // The path of Web Inspector, whose pages may come from the web, is in no response.
     expect(JSON.stringify(body)).not.toContain(new URL(webkit!).pathname);
   }
   for (const host of ["localhost:1", "LocalHost:1"])
@@ -77,7 +77,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   expect(readdirSync(directory).filter((name) => name.startsWith("debug-")).length).toBe(1);
 });
 
-test("says that an address is taken, or open to others; waits for nobody then", async () => {
+test("--inspect fails for a used address and warns about one open to other machines", async () => {
   await using project = await createProject({ "a.ts": "console.log('ran')" });
   const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
   const { stderr, stdout } = await run("--inspect=0.0.0.0:0", "a.ts");

@@ -1,4 +1,4 @@
-// What tests do over Chrome's protocol. Lines are those of the file, counted from 1 as people do.
+// CDP client for tests. Line numbers refer to the file and count from 1.
 import type { Debugger } from "../options/debugger.ts";
 import { type Live, startLive } from "../options/live.ts";
 import type { Project } from "../support/project.ts";

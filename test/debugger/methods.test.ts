@@ -1,4 +1,4 @@
-// What a client of Node.js 20's inspector can ask for: which of it is there, and that it does what it says.
+// The CDP methods of Node.js 20's inspector: which of them exist, and that they work.
 import { expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { openDebugger } from "../options/debugger.ts";

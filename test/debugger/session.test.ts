@@ -300,7 +300,7 @@ console.log("running");
     expect(details.exceptionDetails).toMatchObject({ lineNumber: 2 });
   });
 
-  test("what somebody who goes has set stops nobody else, however often the program comes by", async () => {
+  test("breakpoints of a disconnected client do not pause the program for another client", async () => {
     const source = `interface None {}
 
 let ticks = 0;
@@ -459,7 +459,7 @@ setInterval(() => {
     }
   });
 
-  test("what one has asked for stays when another goes, or asks for less", async () => {
+  test("settings of a client stay when another client disconnects or changes its own", async () => {
     const source = `interface None {}
 
 function work(x: number): void {
@@ -567,7 +567,7 @@ console.log("running");
     expect([await Promise.all(first), await Promise.all(second)]).toEqual([wanted("one"), wanted("other")]);
   });
 
-  test("a program stops for nobody who has gone, and goes on when who it stands still for goes", async () => {
+  test("a program resumes when the client disconnects for which it is paused", async () => {
     const source = `let count = 0;
 process.on("SIGUSR2", () => {
   debugger;
@@ -634,7 +634,7 @@ console.log("running");
   });
 });
 
-test("what is no message is answered so, and the next one as ever", async () => {
+test("the debugger rejects an invalid message and answers the next one", async () => {
   await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000)" });
   const { live, url } = await startDebugged(project, ["--inspect=0", "a.ts"]);
   await using _ = live;

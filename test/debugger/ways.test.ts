@@ -121,7 +121,7 @@ test("a program that --watch starts again is at the same address, and stops ther
   }
 });
 
-test("what a program starts with its own options gets a port of its own, and waits for nobody", async () => {
+test("a child process with inherited --inspect options gets another port and does not wait", async () => {
   const source = `import { fork } from "node:child_process";
 import cluster from "node:cluster";
 

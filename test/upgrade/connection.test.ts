@@ -1,5 +1,5 @@
-// What `rt upgrade` trusts on the way to a server: its own verification and the environment that it was started with; not
-// the `.env` of the working directory, and no variable that turns the verification off.
+// TLS verification and proxies of `rt upgrade`. They depend on the environment that rt was started with, not on `.env` in the
+// working directory. No variable disables the verification.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { type Certificates, createCertificates } from "../support/servers/certificates.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await released[Symbol.asyncDispose]();
 });
 
-/** An impostor: the program is there, and whoever asks gets it, but no certificate that anybody has given it counts. */
+/** A server with an untrusted certificate that serves the program to every client. */
 function serve(isSecure: boolean): { url: string; asked: string[] } & Disposable {
   const asked: string[] = [];
   const { key, cert } = certificates;

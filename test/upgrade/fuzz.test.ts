@@ -40,7 +40,7 @@ function isArchive(bytes: Uint8Array): boolean {
   return start === "PK" || start === "\x1f\x8b";
 }
 
-test("what is accepted of good ones", async () => {
+test("extractProgram extracts the program from valid archives", async () => {
   expect(await extract("x.tar.gz", gzip(TAR, 1))).toEqual(PROGRAM);
   expect(await extract("x.zip", ZIP)).toEqual(PROGRAM);
 });
@@ -78,7 +78,7 @@ test(
     };
     const check = async (bytes: Buffer) => {
       const program = await extract("x.tar.gz", bytes);
-      // What is handed on is a piece of the archive as it is, whatever that has become.
+      // The extracted bytes are a part of the decompressed archive, also after the mutation.
       if (program && !Buffer.from(Bun.gunzipSync(bytes as Uint8Array<ArrayBuffer>)).includes(program))
         throw new Error("hands on what is not in the archive");
     };

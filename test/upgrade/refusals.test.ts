@@ -1,4 +1,4 @@
-// What `rt upgrade` refuses, and that it then changes nothing.
+// Inputs that `rt upgrade` rejects without changing anything.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { constants, deflateRawSync } from "node:zlib";
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await released[Symbol.asyncDispose]());
 
-/** In front of a command that mounts something: nobody else sees it. */
+/** Prefix for a command that mounts something, in a separate mount namespace. */
 const OWN_MOUNTS = isRoot
   ? ["unshare", "-Ur", "-m"]
   : ["unshare", "-U", "-m", "--map-current-user", "--keep-caps"];
@@ -64,7 +64,7 @@ function makeBomb(name: "bomb.tar.gz" | "bomb.zip" | "liar.zip"): Uint8Array {
   return Buffer.concat([empty.subarray(0, 32), packed, empty.subarray(central)]);
 }
 
-describe("rt upgrade refuses", () => {
+describe("rt upgrade rejects invalid releases", () => {
   async function refuse(args: readonly string[], message: string | RegExp): Promise<void> {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
@@ -81,12 +81,12 @@ describe("rt upgrade refuses", () => {
     return project;
   }
 
-  test("to start without being told from where", async () => {
+  test("rt upgrade rejects a command line without a source", async () => {
     await refuse([], /^error: rt upgrade needs one URL or file\nhint: pass a release archive/);
     await refuse(["a", "b"], /^error: rt upgrade needs one URL/);
   });
 
-  test("options that it does not have, and ones that do not go together", async () => {
+  test("rt upgrade rejects unknown and conflicting options", async () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: see rt help upgrade/);
     for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
       await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
@@ -97,12 +97,12 @@ describe("rt upgrade refuses", () => {
     );
   });
 
-  test("what has no checksum", async () => {
+  test("rt upgrade rejects a release without a checksum", async () => {
     await using other = await createProject({ rt: program });
     await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: pass the checksum/);
   });
 
-  test("what is not signed, or not by the key, or not so", async () => {
+  test("rt upgrade rejects a missing, foreign or malformed signature", async () => {
     await using other = await createProject({ rt: program });
     const [sums, signature] = [other.join("SHA256SUMS"), other.join("SHA256SUMS.minisig")];
     await writeSums(other.path, ["rt"]);
@@ -114,7 +114,7 @@ describe("rt upgrade refuses", () => {
     await writeFile(signature, good.slice(0, 100));
     await refused(/^error: SHA256SUMS.minisig is not a valid minisign signature\nhint: pass the checksum/);
 
-    // The older kind, over the file itself: its two letters nobody signs.
+    // The legacy kind, over the unhashed file. Its two-letter algorithm is not covered by the signature.
     const older = good.replace(/^.*$/m, "x").split("\n");
     older[1] = Buffer.from(Buffer.from(older[1]!, "base64").fill("Ed", 0, 2)).toString("base64");
     await writeFile(signature, older.join("\n").replace(/^x$/m, good.split("\n")[0]!));
@@ -138,7 +138,7 @@ describe("rt upgrade refuses", () => {
     }
   });
 
-  test("everything without a checksum, as long as it has no key; and never trusts the key of the tests", async () => {
+  test("rt upgrade without a built-in key requires a checksum and does not trust the test key", async () => {
     await using home = await createProject();
     await placeRt(home.join("rt"));
     const upgrade = async (...args: string[]) =>
@@ -155,11 +155,11 @@ describe("rt upgrade refuses", () => {
     expect(await upgrade("--sha256", sha256(program))).toMatchObject({ stderr: "", status: 0 });
   });
 
-  describe("an older version", () => {
+  describe("rt upgrade to an older version", () => {
     const message = (version: string) =>
       `error: rt is rt ${version}, which is older than ${OLD}\nhint: to install it anyway, add --allow-downgrade\n`;
 
-    test("by what is signed, before it is run", async () => {
+    test("rt upgrade rejects an older signed version before running it", async () => {
       await using other = await createProject();
       await compileProgram(other.join("rt"), `fclose(fopen("${other.join("ran")}", "w")); puts("0.0.9");`);
       await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
@@ -167,7 +167,7 @@ describe("rt upgrade refuses", () => {
       expect(await Bun.file(other.join("ran")).exists()).toBe(false);
     });
 
-    test("by what it says, where the user gave the checksum", async () => {
+    test("rt upgrade rejects an older version by its own --version when a checksum is passed", async () => {
       await using other = await createProject();
       await compileVersion(other.join("rt"), "0.1.0-rc.1");
       await refuse(
@@ -176,7 +176,7 @@ describe("rt upgrade refuses", () => {
       );
     });
 
-    test("that says it is another than was signed", async () => {
+    test("rt upgrade rejects a program that reports another version than the signed one", async () => {
       await using other = await offer("rt", program, { comment: "rt 9.9.9" });
       await refuse(
         [other.join("rt")],
@@ -184,7 +184,7 @@ describe("rt upgrade refuses", () => {
       );
     });
 
-    test("and not the same once more", async () => {
+    test("rt upgrade accepts the same version again", async () => {
       await using other = await createProject();
       await compileVersion(other.join("rt"), OLD);
       await writeSums(other.path, ["rt"], { comment: `rt ${OLD}` });
@@ -197,7 +197,7 @@ describe("rt upgrade refuses", () => {
       });
     });
 
-    test("unless that is asked for", async () => {
+    test("rt upgrade installs an older version with --allow-downgrade", async () => {
       await using other = await createProject();
       await compileVersion(other.join("rt"), "0.0.9");
       await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
@@ -211,13 +211,13 @@ describe("rt upgrade refuses", () => {
     });
   });
 
-  test("a release that came over a network without protection", async () => {
+  test("rt upgrade rejects an http URL without a checksum", async () => {
     await refuse(["http://example.invalid/rt.tar.gz"], /^error: A download over http .*\nhint: use https/);
     await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: A download over http .*\nhint: use https/);
     await refuse(["ftp://example.invalid/rt"], /^error: Unsupported URL "ftp:\S+"\n/);
   });
 
-  test("to repeat a password that is part of an address", async () => {
+  test("rt upgrade omits the password of a URL in its messages", async () => {
     for (const [address, shown] of [
       ["http://me:pass@127.0.0.1:1/rt.zip", "error: Cannot download http://127.0.0.1:1/rt.zip ("],
       ["https://me:pass@127.0.0.1:1/rt%zz", 'error: Invalid percent encoding in "https://127.0.0.1:1/rt%zz"'],
@@ -232,7 +232,7 @@ describe("rt upgrade refuses", () => {
     }
   });
 
-  test("an address that stands for nothing", async () => {
+  test("rt upgrade rejects a URL that cannot be decoded", async () => {
     await refuse(
       ["https://example.invalid/rt%zz.tar.gz"],
       /^error: Invalid percent encoding in "https:\S+"\nhint: write a % as %25\n$/,
@@ -243,7 +243,7 @@ describe("rt upgrade refuses", () => {
     );
   });
 
-  test("a file that is not there", async () => {
+  test("rt upgrade rejects a missing file", async () => {
     await refuse([released.join("none")], /^error: Cannot read \S+none \(ENOENT\)\n$/);
     await refuse(
       [released.join("none"), "--sha256", "0".repeat(64)],
@@ -251,7 +251,7 @@ describe("rt upgrade refuses", () => {
     );
   });
 
-  test("what is not a file, or too large to be a release", async () => {
+  test("rt upgrade rejects a device and files above the size limit", async () => {
     await refuse(["/dev/zero"], "error: /dev/zero is not a file\n");
     await using other = await createProject({ "rt.zip": "" });
     await truncate(other.join("rt.zip"), 300 * 1024 * 1024);
@@ -267,7 +267,7 @@ describe("rt upgrade refuses", () => {
     }
   });
 
-  test("an archive with something else in the place of rt", async () => {
+  test("rt upgrade rejects an archive with a link or device named rt", async () => {
     await using other = await createProject({ "x/other": "" });
     const inside = async (make: string, command: string, archive: string) => {
       await Bun.$`sh -c ${`rm -f x/rt && ${make} && ${command}`}`.cwd(other.path).quiet();
@@ -288,7 +288,7 @@ describe("rt upgrade refuses", () => {
     await refuse([zipFile.join("x.zip")], /^error: x.zip contains a link or device named rt\n/);
   });
 
-  test("damaged archives, at once", async () => {
+  test("rt upgrade rejects damaged archives immediately", async () => {
     const header = (change: (block: Buffer) => void) => {
       const archive = Buffer.from(tar([{ path: "rt", content: "x".repeat(600) }]));
       change(archive);
@@ -319,7 +319,7 @@ describe("rt upgrade refuses", () => {
     ["bomb.zip", "error: bomb.zip contains more than 512 MB\n"],
     ["liar.zip", "error: liar.zip cannot be unpacked: its zip archive is damaged\n"],
   ] as const) {
-    test(`to unpack ${name}, which takes no more memory than a release does`, async () => {
+    test(`rt upgrade rejects ${name} without more memory than a release needs`, async () => {
       await using other = await offer(name, makeBomb(name));
       const { home, rt } = await installRt();
       await using _ = home;
@@ -338,7 +338,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
   }
 
   test.each(["a file system that is full", "files that may not grow"])(
-    "to go on with %s, and leaves nothing behind",
+    "rt upgrade stops at %s and removes its files",
     async (kind) => {
       const isFull = kind.includes("full");
       const { home, rt } = await installRt();
@@ -369,7 +369,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     },
   );
 
-  test("what is no program, and archives without one", async () => {
+  test("rt upgrade rejects a file that is not an executable, and an archive without one", async () => {
     await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
     await refuse([text.join("rt")], /^error: rt is not an rt release\n/);
     await using empty = await offer("x.tar.gz", gzip(tar([{ path: "x/README.md", content: "x" }]), 1));
@@ -378,7 +378,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked/);
   });
 
-  test("a program of another system", async () => {
+  test("rt upgrade rejects an executable for another system", async () => {
     const elf = (change: (bytes: Buffer) => void) => {
       const bytes = Buffer.from(program);
       change(bytes);
@@ -402,7 +402,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     }
   });
 
-  test("a program that does not start, or is something else", async () => {
+  test("rt upgrade rejects a program that does not start or is not rt", async () => {
     const bodies = [
       ["return 3;", "exit code 3"],
       [`puts("${NEW}"); return 4;`, "exit code 4"],
@@ -420,7 +420,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     }
   });
 
-  test("a program that goes away when it is started: the one that is there stays", async () => {
+  test("rt upgrade keeps the installed rt when the new program deletes itself", async () => {
     await using project = await createProject();
     await compileProgram(
       project.join("rt"),
@@ -430,7 +430,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     await refuse([project.join("rt")], /^error: Cannot replace \S+bin\/rt \(ENOENT\)\n$/);
   });
 
-  test("to wait for a program that says nothing", async () => {
+  test("rt upgrade kills a program that prints no version in time", async () => {
     await using project = await createProject();
     await compileProgram(project.join("rt"), "signal(SIGTERM, SIG_IGN); for (;;) pause();");
     expect(() => readVersion(project.join("rt"), 200)).toThrow(
@@ -438,11 +438,11 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     );
   });
 
-  test("to go back where the program cannot be replaced, and keeps the one before", async () => {
+  test("rt upgrade --rollback keeps the previous version when the program cannot be replaced", async () => {
     const { home, rt } = await installRt();
     await using _ = home;
     await compileVersion(home.join("bin", "rt.previous"), "0.0.9");
-    // What is mounted over a file keeps its name; in a container, rt may be such a file.
+    // A mount point cannot be renamed; in a container, rt may be a bind-mounted file.
     const script = 'mount --bind "$0" "$0" && exec "$0" upgrade --rollback';
     const { stderr, status } = await runRt({ program: [...OWN_MOUNTS, "sh", "-c", script, rt] });
     expect({ stderr, status }).toEqual({ stderr: `error: Cannot replace ${rt} (EBUSY)\n`, status: 1 });
@@ -450,7 +450,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     expect([await versionOf(rt), await versionOf(home.join("bin", "rt.previous"))]).toEqual([OLD, "0.0.9"]);
   });
 
-  test("to go back where nothing was before", async () => {
+  test("rt upgrade --rollback fails without a previous version", async () => {
     await refuse(
       ["--rollback"],
       /^error: No previous version of \S+ exists\nhint: only rt upgrade creates one\n$/,
@@ -461,7 +461,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     ["node_modules/rt-runtime/bin", "npm"],
     ["Cellar/rt/0.1.0/bin", "Homebrew"],
     ["scoop/apps/rt/current", "Scoop"],
-  ])("to touch what a package manager has installed: %s", async (folder, owner) => {
+  ])("rt upgrade rejects an installation of a package manager: %s", async (folder, owner) => {
     await using home = await createProject({ [`${folder}/.keep`]: "" });
     const rt = home.join(folder, "rt");
     await placeRt(rt);
@@ -474,20 +474,23 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     }
   });
 
-  test.skipIf(isRoot && !hasProgram("setpriv"))("a place that it may not write to", async () => {
-    const { home, rt } = await installRt();
-    await using _ = home;
-    for (const path of [home.path, released.path]) await chmod(path, 0o755);
-    await chmod(home.join("bin"), 0o555);
-    const { stderr, status } = await runRt({
-      program: [...AS_OTHER, rt],
-      args: ["upgrade", released.join(ARCHIVE)],
-      cwd: "/",
-    });
-    await chmod(home.join("bin"), 0o755);
-    expect({ stderr, status }).toEqual({
-      stderr: `error: Cannot write to ${home.join("bin")} (EACCES)\nhint: upgrade as the user who installed rt\n`,
-      status: 1,
-    });
-  });
+  test.skipIf(isRoot && !hasProgram("setpriv"))(
+    "rt upgrade fails in a directory without write permission",
+    async () => {
+      const { home, rt } = await installRt();
+      await using _ = home;
+      for (const path of [home.path, released.path]) await chmod(path, 0o755);
+      await chmod(home.join("bin"), 0o555);
+      const { stderr, status } = await runRt({
+        program: [...AS_OTHER, rt],
+        args: ["upgrade", released.join(ARCHIVE)],
+        cwd: "/",
+      });
+      await chmod(home.join("bin"), 0o755);
+      expect({ stderr, status }).toEqual({
+        stderr: `error: Cannot write to ${home.join("bin")} (EACCES)\nhint: upgrade as the user who installed rt\n`,
+        status: 1,
+      });
+    },
+  );
 });

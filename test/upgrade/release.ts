@@ -56,11 +56,11 @@ export function sha256(bytes: Uint8Array): string {
 export interface Signing {
   readonly secretKey?: string;
   readonly comment?: string;
-  /** What stands between a sum and a name: the second is how a binary file is written. */
+  /** Second character between a checksum and a name; * marks a binary file. */
   readonly mark?: " " | "*";
-  /** With sums in capitals, as other tools write them. */
+  /** Writes checksums in upper case, as other tools do. */
   readonly isLoud?: boolean;
-  /** Of a line. */
+  /** Line ending. */
   readonly end?: "\n" | "\r\n";
 }
 
@@ -114,7 +114,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return (await readFile(one)).equals(await readFile(other));
 }
 
-/** What an upgrade that fails must leave. */
+/** Checks that a failed upgrade has changed nothing. */
 export async function expectUntouched(home: Project, rt: string): Promise<void> {
   expect(await isSameFile(rt, await compileTrusting())).toBe(true);
   const left = [...new Bun.Glob("*").scanSync({ cwd: home.join("bin"), dot: true, onlyFiles: false })];

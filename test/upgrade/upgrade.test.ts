@@ -1,5 +1,4 @@
-// `rt upgrade` as its user sees it: from files and from a local server, right and wrong, and back again. What it refuses
-// is in refusals.test.ts.
+// `rt upgrade` from files and from a local server, and `rt upgrade --rollback`. Rejected inputs are in refusals.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { gzip, tar } from "../../build/archive.ts";
@@ -29,7 +28,7 @@ afterAll(async () => await released[Symbol.asyncDispose]());
 
 describe("rt upgrade", () => {
   for (const file of [ARCHIVE, "rt.zip", "rt"]) {
-    test(`takes ${file === "rt" ? "a binary" : file}, and keeps the rt before`, async () => {
+    test(`rt upgrade installs ${file === "rt" ? "a binary" : file} and keeps the previous version`, async () => {
       const { home, rt, upgrade } = await installRt();
       await using _ = home;
       expect(await upgrade(released.join(file))).toEqual({
@@ -42,7 +41,7 @@ describe("rt upgrade", () => {
     });
   }
 
-  test("takes what is signed with the next key, and sums of a binary file with another system's line ends", async () => {
+  test("rt upgrade accepts a signature of the next key, and SHA256SUMS with CRLF and binary marks", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await using other = await createProject();
@@ -57,7 +56,7 @@ describe("rt upgrade", () => {
     expect(await versionOf(rt)).toBe(NEW);
   });
 
-  test("takes what minisign has signed", async () => {
+  test("rt upgrade accepts a signature made by minisign", async () => {
     const { home, upgrade } = await installRt();
     await using _ = home;
     await using other = await createProject({ key: `untrusted comment: x\n${TEST_KEY.secretKey}\n` });
@@ -69,7 +68,7 @@ describe("rt upgrade", () => {
     expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
   });
 
-  test("takes the first program of an archive that has two, alone", async () => {
+  test("rt upgrade installs the first of two programs in an archive", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await using other = await createProject();
@@ -82,7 +81,7 @@ describe("rt upgrade", () => {
     expect((await readFile(rt)).equals(program)).toBe(true);
   });
 
-  test("takes what a zip archive holds without packing", async () => {
+  test("rt upgrade installs a stored, uncompressed zip entry", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await using other = await createProject();
@@ -94,7 +93,7 @@ describe("rt upgrade", () => {
     expect(await versionOf(rt)).toBe(NEW);
   });
 
-  test("keeps the file's mode", async () => {
+  test("rt upgrade keeps the file mode", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await copyFile(rt, home.join("bin/copy")); // the other is a link to what other tests use
@@ -104,7 +103,7 @@ describe("rt upgrade", () => {
     expect((await stat(rt)).mode & 0o7777).toBe(0o750);
   });
 
-  test("removes what upgrades that were killed have left, and nothing else", async () => {
+  test("rt upgrade removes only the staging directories of killed upgrades", async () => {
     const { home, upgrade } = await installRt();
     await using _ = home;
     const ended = Bun.spawn(["true"]);
@@ -119,7 +118,7 @@ describe("rt upgrade", () => {
     expect((await readdir(home.join("bin"))).toSorted()).toEqual([...kept, "rt", "rt.previous"].toSorted());
   });
 
-  test("goes back to the rt before, and keeps this one", async () => {
+  test("rt upgrade --rollback restores the previous version and keeps the current one", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     const before = home.join("bin", "rt.previous");
@@ -132,7 +131,7 @@ describe("rt upgrade", () => {
     expect([await versionOf(rt), await versionOf(before)]).toEqual(["0.0.9", OLD]);
   });
 
-  test("replaces an rt that is running", async () => {
+  test("rt upgrade replaces a running rt", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await home.write({
@@ -149,7 +148,7 @@ describe("rt upgrade", () => {
     expect(await versionOf(rt)).toBe(NEW);
   });
 
-  test("replaces the program that a link leads to", async () => {
+  test("rt upgrade replaces the target of a symlink", async () => {
     const { home, rt } = await installRt();
     await using _ = home;
     await Bun.$`ln -s bin/rt ${home.join("rt")}`;
@@ -158,7 +157,7 @@ describe("rt upgrade", () => {
     expect([await versionOf(rt), await versionOf(home.join("rt"))]).toEqual([NEW, NEW]);
   });
 
-  test("is explained by the help", async () => {
+  test("rt help upgrade describes the options", async () => {
     for (const args of [
       ["help", "upgrade"],
       ["upgrade", "--help"],
@@ -201,7 +200,7 @@ describe("rt upgrade from a server", () => {
     };
   }
 
-  test("takes the archive and the checksum beside it", async () => {
+  test("rt upgrade downloads the archive and the checksum files beside it", async () => {
     using server = serve();
     const { home, rt, upgrade } = await install();
     await using _ = home;
@@ -209,7 +208,7 @@ describe("rt upgrade from a server", () => {
     expect(await versionOf(rt)).toBe(NEW);
   });
 
-  test("takes a checksum that the user gives, and then asks for no other", async () => {
+  test("rt upgrade with --sha256 downloads no checksum file", async () => {
     const asked: string[] = [];
     using server = serve((path) => void asked.push(path));
     const { home, upgrade } = await install();
@@ -223,7 +222,7 @@ describe("rt upgrade from a server", () => {
     readonly [what: string, answer: (path: string) => Response | undefined, message: RegExp]
   > = [
     [
-      "something else than was released",
+      "an archive with another checksum",
       (path) => (path.endsWith(".gz") ? new Response("nothing of the kind") : undefined),
       /^error: Checksum mismatch for rt-9.8.7-linux-x64.tar.gz: its SHA-256 is [0-9a-f]{64}, expected [0-9a-f]{64}\nhint: nothing was changed/,
     ],
@@ -254,7 +253,7 @@ describe("rt upgrade from a server", () => {
     ],
   ];
   for (const [what, answer, message] of FAILURES) {
-    test(`changes nothing when there is ${what}`, async () => {
+    test(`rt upgrade changes nothing when the server has ${what}`, async () => {
       using server = serve(answer);
       const { home, rt, upgrade } = await install();
       await using _ = home;
@@ -264,7 +263,7 @@ describe("rt upgrade from a server", () => {
     });
   }
 
-  test("changes nothing when the checksums that were signed have no such file", async () => {
+  test("rt upgrade changes nothing when SHA256SUMS does not list the file", async () => {
     using server = serve();
     const { home, rt, upgrade } = await install();
     await using _ = home;
@@ -276,7 +275,7 @@ describe("rt upgrade from a server", () => {
     await expectUntouched(home, rt);
   });
 
-  test("does not take the word of a server that nobody vouches for", async () => {
+  test("rt upgrade rejects an untrusted TLS certificate", async () => {
     using server = serve();
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
@@ -288,13 +287,13 @@ describe("rt upgrade from a server", () => {
     await expectUntouched(home, rt);
   });
 
-  describe("that leads elsewhere", () => {
+  describe("rt upgrade and redirects", () => {
     const sumOfArchive = async () => sha256(await readFile(released.join(ARCHIVE)));
     /** Answers with a redirect below /away. */
     const away = (to: (name: string) => string) => (path: string) =>
       path.startsWith("/away/") ? Response.redirect(to(path.slice("/away/".length)), 302) : undefined;
 
-    test("follows it from https to https", async () => {
+    test("rt upgrade follows a redirect from https to https", async () => {
       using other = serve();
       using server = serve(away(other.url));
       const { home, rt, upgrade } = await install();
@@ -303,7 +302,7 @@ describe("rt upgrade from a server", () => {
       expect(await versionOf(rt)).toBe(NEW);
     });
 
-    test("does not follow it from https to http, with a checksum or without", async () => {
+    test("rt upgrade rejects a redirect from https to http, with and without a checksum", async () => {
       const asked: string[] = [];
       using plain = serve((path) => void asked.push(path), "http");
       using server = serve(away(plain.url));
@@ -323,7 +322,7 @@ describe("rt upgrade from a server", () => {
       await expectUntouched(home, rt);
     });
 
-    test("takes http from the start with a checksum, and may come to https", async () => {
+    test("rt upgrade with --sha256 accepts http, and a redirect to https", async () => {
       using secure = serve();
       using server = serve(away(secure.url), "http");
       const { home, upgrade } = await install();
@@ -332,7 +331,7 @@ describe("rt upgrade from a server", () => {
       expect(await upgrade(server.url(`away/${ARCHIVE}`), ...args)).toMatchObject({ stderr: "", status: 0 });
     });
 
-    test("does not go round in circles", async () => {
+    test("rt upgrade stops after too many redirects", async () => {
       let asked = 0;
       using server = serve((path) => {
         asked += 1;
@@ -350,7 +349,7 @@ describe("rt upgrade from a server", () => {
     });
   });
 
-  test("changes nothing when the connection breaks in the middle", async () => {
+  test("rt upgrade changes nothing when the connection breaks during the download", async () => {
     const whole = await readFile(released.join(ARCHIVE));
     using server = startBrokenServer("", whole.length);
     const { home, rt, upgrade } = await install();
@@ -364,7 +363,7 @@ describe("rt upgrade from a server", () => {
   });
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    test(`leaves nothing behind when ${signal} ends it while it downloads`, async () => {
+    test(`rt upgrade removes its files when ${signal} ends it during the download`, async () => {
       const asked = Promise.withResolvers<void>();
       using server = Bun.serve({
         port: 0,
@@ -391,7 +390,7 @@ describe("rt upgrade from a server", () => {
     });
   }
 
-  test("changes nothing when nobody answers", async () => {
+  test("rt upgrade changes nothing when the server refuses the connection", async () => {
     const { home, rt, upgrade } = await install();
     await using _ = home;
     const { stderr, status } = await upgrade(`https://127.0.0.1:1/${ARCHIVE}`);
