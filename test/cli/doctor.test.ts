@@ -172,7 +172,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     );
   });
 
-  test.skipIf(process.platform !== "linux")("how much of a file system may be watched", async () => {
+  test.skipIf(process.platform !== "linux")("rt doctor reports the inotify limits", async () => {
     const { of } = await examineIn({});
     expect(of("file watching").found).toMatch(/^\d+ watches, \d+ inotify instances available$/);
   });

@@ -361,12 +361,12 @@ describe.concurrent("without a terminal", () => {
     }));
 });
 
-test.skipIf(process.platform === "win32")("options that choose packages do not go with --pick", async () => {
+test.skipIf(process.platform === "win32")("--pick is rejected together with options that select packages", async () => {
   await using project = await shop();
   await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
     cwd: project.path,
   });
-  await terminal.shows("error: --pick cannot be used with --filter");
+  await terminal.shows("--pick cannot be used with --filter");
   expect(await terminal.ends()).toBe(1);
 });
 
