@@ -57,6 +57,34 @@ function isJson(text: string): boolean {
 }
 
 describe("a session of Chrome's protocol", () => {
+  test.each<[string, string[], number[]]>([
+    ["a false condition and none", ["false", ""], [1]],
+    ["none and a false condition", ["", "false"], [0]],
+    ["a true condition and none", ["true", ""], [0, 1]],
+    ["a false and a true condition", ["false", "true"], [1]],
+    ["a condition that throws and a true condition", ["absent()", "true"], [1]],
+    ["a condition that ends in a comment and none", ["false // no", ""], [1]],
+  ])(
+    "stops at a line whose breakpoints have %s, and names those that hold",
+    async (_, conditions, holding) => {
+      await using project = await createProject({ "a.ts": SOURCE });
+      const url = pathToFileURL(project.join("a.ts")).href;
+      const { live, url: address } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+      await using _live = live;
+      using client = await openDebugger(address);
+      enable(client);
+      const ids: string[] = [];
+      for (const condition of conditions)
+        ids.push((await setBreakpoint(client, url, INNER, condition)).breakpointId);
+      await client.send("Runtime.runIfWaitingForDebugger");
+      const paused = await client.event("Debugger.paused");
+      expect([placeOf(paused), paused.hitBreakpoints.toSorted()]).toEqual([
+        `add:${INNER}`,
+        holding.map((index) => ids[index]!).toSorted(),
+      ]);
+    },
+  );
+
   test("stops before the first line, steps, shows scopes, sets values, and goes on to the end", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     const url = pathToFileURL(project.join("a.ts")).href;

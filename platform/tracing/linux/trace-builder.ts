@@ -179,7 +179,8 @@ export class TraceBuilder {
         return;
       case "run":
         if (!isOutput) entry.isRead = true;
-        if (entry.first.kind === "file" && (entry.first.mode & SET_ID) !== 0)
+        // The script may have made the program, or changed its mode.
+        if (entry.current.kind === "file" && (entry.current.mode & SET_ID) !== 0)
           this.addIncompleteReason("privileged-program", entry.path);
         return;
       case "create":

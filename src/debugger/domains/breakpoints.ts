@@ -201,7 +201,7 @@ export class Breakpoints {
         ? undefined
         : conditions.length === 1
           ? conditions[0]
-          : conditions.map((each) => `(${each}\n)`).join("||");
+          : conditions.map((each) => `(()=>{try{return(${each}\n)}catch{}})()`).join("||"); // one may throw
       const options = condition === undefined ? {} : { options: { condition } };
       return await this.#backend
         .send("Debugger.setBreakpoint", { location: place.requested, ...options })

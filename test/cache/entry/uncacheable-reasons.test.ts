@@ -39,7 +39,17 @@ const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> 
   ],
   outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+, outside the project/],
   survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /it left a program running/],
+  "a socket of another process without a file": [
+    `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect_ex("\\0rt-test-absent")'`,
+    /over a socket \(@rt-test-absent\)/,
+  ],
+  "a socket of another process, beside one that the script binds": [
+    `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("own"); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect_ex("other")'; rm own`,
+    /over a socket \(.*\/other\)/,
+  ],
   privileged: ["su --version > /dev/null; true", /needs the rights of another user/],
+  "set-group-ID": ["cp /bin/true tool && chmod 2755 tool && ./tool", /tool needs the rights of another user/],
+  "set-user-ID": ["cp /bin/true tool && chmod 4755 tool && ./tool", /tool needs the rights of another user/],
   pipe: [
     "mkfifo fifo; (echo x > fifo) & read y < fifo; rm fifo; mkfifo fifo",
     /which is neither a file nor a link/,
@@ -65,6 +75,32 @@ test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (na
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
   });
 });
+
+/** Python that binds a socket and connects to it, from the same process or another process of the script. */
+const OWN_SOCKETS: Readonly<Record<string, string>> = {
+  "with a file": `python3 -c '
+import os, socket
+server = socket.socket(socket.AF_UNIX); server.bind("own"); server.listen()
+socket.socket(socket.AF_UNIX).connect("own"); os.unlink("own")'`,
+  "without a file": `python3 -c '
+import socket
+server = socket.socket(socket.AF_UNIX); server.bind("\\0rt-test-bound"); server.listen()
+socket.socket(socket.AF_UNIX).connect("\\0rt-test-bound")'`,
+  "of another process of the script": `python3 -c '
+import os, socket
+server = socket.socket(socket.AF_UNIX); server.bind("own"); server.listen()
+if os.fork() == 0:
+  socket.socket(socket.AF_UNIX).connect("own"); os._exit(0)
+os.wait(); os.unlink("own")'`,
+};
+
+test.skipIf(!CAN_TRACE).each(Object.entries(OWN_SOCKETS))(
+  "a script is cached when it connects to a socket that it bound itself, %s",
+  async (_, script) => {
+    await using project = await cachedProject({ t: script });
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  },
+);
 
 /** A tool that goes on from what it made last time, in these files. */
 const grow = (files: readonly string[]) =>
