@@ -1,11 +1,11 @@
-// A file of the project that is exchanged for another text: whole or not at all, with its permissions and owner.
+// Replaces the text of a project file atomically: writes a temporary file beside it, then renames. Keeps permissions and owner.
 //
 // Invariants:
-// - No link is followed on the way to the file: its target may belong to another project.
-// - A pipe, a device, and a file with a second name, which would keep the old text, are refused.
-// - If another program writes to the file between the read and the exchange, nothing is exchanged.
-// - The new text is written beside the file, where no .gitignore may cover it. Ctrl-C and TERM remove it. The next exchange
-//   of the same file removes the draft of a killed process.
+// - No symbolic link between the project folder and the file is followed: its target may belong to another project.
+// - Pipes, devices and files with a second hard link are rejected. The second name would keep the old text.
+// - The text is compared again before the rename. If another program changed it since the read, nothing is replaced. A write
+//   between that comparison and the rename is lost (TOCTOU).
+// - SIGINT and SIGTERM remove the temporary file. The next edit of the same file removes those of killed processes.
 import {
   chmodSync,
   chownSync,
@@ -30,51 +30,55 @@ import { printable } from "../printable.ts";
 import { isPidInUse } from "../process-id.ts";
 import { ArgumentError } from "./command-arguments.ts";
 
-/** Bytes. */
-const LARGEST = 1024 * 1024;
-/** What `age` writes without --armor begins so. */
+const MAX_SIZE = 1024 * 1024; // bytes
+/** The first bytes of a file that `age` encrypted without --armor. */
 const BINARY_AGE = Buffer.from("age-encryption.org/v1\n");
 
 export interface ProjectFile {
-  /** As it was named. */
+  /** The path as the caller passed it. */
   readonly path: string;
   readonly text: string;
-  /** Absent where there is no file yet. */
+  /** Undefined if the file does not exist. */
   readonly stats?: Stats;
 }
 
 /**
- * Throws WordsError; for a file that is not there, unless that `mayBeAbsent`.
- * @param base a folder that is named without links: the project's, by default that of the working directory
+ * Reads a file of at most 1 MiB.
+ * @param mayBeAbsent returns an empty text for a missing file instead of throwing
+ * @param base a real path; symbolic links below it are rejected (default: the root folder of the current project)
+ * @throws ArgumentError
  */
 export function readProjectFile(path: string, mayBeAbsent = false, base = projectFolder()): ProjectFile {
-  const shown = printable(path);
+  const displayPath = printable(path);
   try {
     requireNoLink(path, base);
     const named = lstatSync(path);
     if (named.isSymbolicLink())
       throw new ArgumentError(
-        `${shown} is a link, which rt does not follow`,
-        "name the file that it leads to",
+        `${displayPath} is a link, which rt does not follow`,
+        "use the path of its target",
       );
-    if (!named.isFile()) throw new ArgumentError(`${shown} is no regular file`);
+    if (!named.isFile()) throw new ArgumentError(`${displayPath} is not a regular file`);
     const { text, stats } = readWhole(path);
     if (stats.ino !== named.ino)
-      throw new ArgumentError(`${shown} has been exchanged meanwhile`, "try again");
+      throw new ArgumentError(`${displayPath} was replaced by another process`, "try again");
     if (stats.nlink > 1)
       throw new ArgumentError(
-        `${shown} has another name (a hard link), which would keep what is in it`,
-        "remove the other name first",
+        `${displayPath} has another hard link, which would keep the old content`,
+        "remove the other hard link first",
       );
     return { path, text, stats };
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException;
-    if (name === "WordsError") throw error;
+    if (name === "ArgumentError") throw error;
     if (code === "ENOENT" && mayBeAbsent) return { path, text: "" };
-    if (code === "ENOENT") throw new ArgumentError(`There is no ${shown}`);
+    if (code === "ENOENT") throw new ArgumentError(`No such file: ${displayPath}`);
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      throw new ArgumentError(`${shown} could not be read (it is not text in UTF-8)`, "save it as UTF-8");
-    throw new ArgumentError(`${shown} could not be read (${code})`);
+      throw new ArgumentError(
+        `${displayPath} could not be read (it is not text in UTF-8)`,
+        "save it as UTF-8",
+      );
+    throw new ArgumentError(`${displayPath} could not be read (${code})`);
   }
 }
 
@@ -84,39 +88,36 @@ function projectFolder(): string {
 }
 
 /**
- * Looks at each folder on the way from the base to the file, up and down. A folder of the file system's root may be a link:
- * it is the system's, as /tmp of macOS is.
+ * Rejects a symbolic link among the folders between the base and the file. A link directly in the file system's root is
+ * accepted, because the system created it (/tmp on macOS).
  */
 function requireNoLink(path: string, base: string): void {
-  const way = relative(base, resolve(path));
-  if (isAbsolute(way)) return; // another drive
+  const relativePath = relative(base, resolve(path));
+  if (isAbsolute(relativePath)) return; // another drive
   let folder = base;
-  for (const name of way.split(sep).slice(0, -1)) {
-    const above = folder;
+  for (const name of relativePath.split(sep).slice(0, -1)) {
+    const parent = folder;
     folder = join(folder, name);
-    if (name === ".." || (above === parse(above).root && above !== base)) continue;
+    if (name === ".." || (parent === parse(parent).root && parent !== base)) continue;
     if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
       throw new ArgumentError(
         `${printable(path)} is behind a link, "${printable(relative(base, folder))}", which rt does not follow`,
-        "name the file by the folder that the link leads to",
+        "use the path below the link's target",
       );
   }
 }
 
 function readWhole(path: string): { text: string; stats: Stats } {
-  // Never waits, should it have become a pipe by now.
+  // O_NONBLOCK: another process may have replaced the file with a pipe since lstat.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw new ArgumentError(`${printable(path)} is no regular file`);
-    if (stats.size > LARGEST) throw new ArgumentError(`${printable(path)} is larger than 1 MiB`);
+    if (!stats.isFile()) throw new ArgumentError(`${printable(path)} is not a regular file`);
+    if (stats.size > MAX_SIZE) throw new ArgumentError(`${printable(path)} is larger than 1 MiB`);
     const bytes = readFileSync(file);
     try {
       if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))
-        throw new ArgumentError(
-          `${printable(path)} is in the binary form of age`,
-          "rt reads its text form: encrypt it with age --armor",
-        );
+        throw new ArgumentError(`${printable(path)} is a binary age file`, "encrypt it with age --armor");
       return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), stats };
     } finally {
       bytes.fill(0);
@@ -126,33 +127,33 @@ function readWhole(path: string): { text: string; stats: Stats } {
   }
 }
 
-/** The new text, written beside the file and not yet in its place. */
+/** A temporary file that holds the new text. Disposing removes it, unless `commit` has renamed it. */
 export interface PendingFileEdit extends Disposable {
   readonly path: string;
-  /** Throws WordsError, and the file is as somebody has left it. */
-  putInPlace(): void;
+  /** Renames the temporary file over the file. @throws ArgumentError if the file has changed or cannot be replaced */
+  commit(): void;
 }
 
-/** Throws WordsError. What is not put in place is removed when this is disposed of. */
+/** Writes the new text to a temporary file beside the file. @throws ArgumentError */
 export function draftFile(file: ProjectFile, text: string): PendingFileEdit {
-  removeLeftovers(file.path);
+  removeStaleDrafts(file.path);
   const draft = `${file.path}.${process.pid}.rt`;
-  let isThere = false;
+  let exists = false;
   const remove = () => {
-    if (isThere) rmSync(draft, { force: true });
-    isThere = false;
+    if (exists) rmSync(draft, { force: true });
+    exists = false;
   };
   const stopListening = onTermination(remove);
   const fail = (error: unknown): never => {
     const { name, code } = error as NodeJS.ErrnoException;
     remove();
     stopListening();
-    if (name === "WordsError") throw error;
-    throw new ArgumentError(`${printable(file.path)} could not be written (${code}), so it is as it was`);
+    if (name === "ArgumentError") throw error;
+    throw new ArgumentError(`Cannot write ${printable(file.path)} (${code}); the file is unchanged`);
   };
   try {
     const descriptor = openSync(draft, "wx", 0o600);
-    isThere = true;
+    exists = true;
     try {
       writeFileSync(descriptor, text);
       fsyncSync(descriptor);
@@ -168,15 +169,15 @@ export function draftFile(file: ProjectFile, text: string): PendingFileEdit {
   }
   return {
     path: draft,
-    putInPlace() {
+    commit() {
       try {
         if (readProjectFile(file.path, file.stats === undefined).text !== file.text)
           throw new ArgumentError(
-            `${printable(file.path)} has been changed meanwhile, so it is as it was`,
+            `${printable(file.path)} was changed by another process, so rt did not replace it`,
             "try again",
           );
         renameSync(draft, file.path);
-        isThere = false;
+        exists = false;
         stopListening();
         syncDirectory(dirname(file.path));
       } catch (error) {
@@ -190,8 +191,8 @@ export function draftFile(file: ProjectFile, text: string): PendingFileEdit {
   };
 }
 
-/** Drafts of the same file by others that have ended. */
-function removeLeftovers(path: string): void {
+/** Removes temporary files that ended processes left for the same file. */
+function removeStaleDrafts(path: string): void {
   const folder = dirname(path);
   const start = `${basename(path)}.`;
   for (const name of namesIn(folder)) {
@@ -204,11 +205,11 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // what is wrong with it is said when it is written to
+    return []; // the write that follows reports the error
   }
 }
 
-/** So that the new name is there after a power cut, too; not every system has it. */
+/** Makes the rename survive a power failure, on systems that can fsync a directory. */
 function syncDirectory(path: string): void {
   try {
     const directory = openSync(path, "r");
@@ -218,6 +219,6 @@ function syncDirectory(path: string): void {
       closeSync(directory);
     }
   } catch {
-    // the file itself is written
+    // the file itself has been fsynced
   }
 }

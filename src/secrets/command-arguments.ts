@@ -1,20 +1,21 @@
-// The words after `rt secrets` and `rt doctor`: options from a table, and the rest.
+// Parses the arguments of `rt secrets` and `rt doctor`: options from a table, then operands.
 //
-// Surprising: a message never repeats a word in full that may be a value typed in the wrong place.
+// Invariants:
+// - No message repeats an operand: it may be a secret value that the user typed in the wrong position.
 import { printable } from "../printable.ts";
 import { type Flag, FLAGS } from "./commands.ts";
 import { reportLine } from "../output.ts";
 
 export interface ParsedArguments {
   readonly options: ReadonlySet<string>;
-  /** Of the options that take one; an option may be given more than once. */
+  /** Values by option, in order: an option may be repeated. */
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 }
 
-/** The user's command line is wrong; `hint` is what to write instead. */
+/** A mistake on the command line, or in a file that it names. Recognized by its name, because chunks may copy the class. */
 export class ArgumentError extends Error {
-  override readonly name = "WordsError";
+  override readonly name = "ArgumentError";
   readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {
@@ -23,8 +24,8 @@ export class ArgumentError extends Error {
   }
 }
 
-/** Options may stand anywhere before `--`. Throws a WordsError for one that does not exist. */
-export function readWords(words: readonly string[], flags: readonly Flag[] = FLAGS): ParsedArguments {
+/** Parses options anywhere before `--`. @throws ArgumentError for an unknown option or a missing value */
+export function parseArguments(words: readonly string[], flags: readonly Flag[] = FLAGS): ParsedArguments {
   const options = new Set<string>();
   const values = new Map<string, string[]>();
   const operands: string[] = [];
@@ -47,7 +48,7 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
       const known = flags.map(({ name }) => `--${name}`).join(", ");
       throw new ArgumentError(
         `Unknown option "${printable(flag)}"`,
-        `there are ${known}; words that begin with - go after --`,
+        `use one of ${known}; arguments that begin with - go after --`,
       );
     }
     options.add(option.name);
@@ -60,8 +61,8 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
   return { options, values, operands };
 }
 
-/** Prints what went wrong, and what to do where that is known; both show what is in them, as printable() makes them. */
-export function complain(message: string, hint?: string, kind: "error" | "warning" = "error"): void {
+/** Prints an error or warning, and its hint. The caller escapes names in both with `printable`. */
+export function reportProblem(message: string, hint?: string, kind: "error" | "warning" = "error"): void {
   reportLine(`${kind}: ${message}`);
   if (hint) reportLine(`hint: ${hint}`);
 }

@@ -1,15 +1,13 @@
-// `rt secrets get|set|delete|list`: the credential store on the command line.
+// Runs `rt secrets get|set|delete|list` on the credential store, and dispatches the other subcommands.
 //
-// Contract: a value is never an argument, where every process of the machine could read it, and is written to
-// nothing but the standard output of `get`. The exit code tells apart what a script has to: 0 done, 1 there is no
-// such credential, 2 anything else, as a store that is locked.
+// Invariants:
+// - A value is never an argument, which every process on the machine could read. Only the standard output of `get` receives it.
+// - Exit codes: 0 done, 1 credential not credentials, 2 any other failure, such as a locked store.
 //
-// Decisions:
-// - `get` adds a line break on a terminal and nowhere else, so that a file or a pipe gets the value to the byte.
-// - A single line on the standard input of `set` loses its line break, since `echo` and editors add one that nobody
-//   means; input of several lines, such as a key in PEM, is kept to the byte.
-// - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
-//   stores an empty value.
+// Non-obvious:
+// - `get` appends a line break on a terminal only, so that files and pipes receive the exact value.
+// - `set` strips the line break of a single-line input, which `echo` and editors add. Several lines (a PEM key) stay unchanged.
+// - `set` rejects empty input: a failed command before the pipe produces it. `echo | rt secrets set` stores an empty value.
 import { errorReason } from "../../platform/caught-error.ts";
 import type { FindServerUses } from "../config/server-use.ts";
 import { escapeJson, printable } from "../printable.ts";
@@ -18,37 +16,41 @@ import { splitRemedy } from "../../platform/secrets/contract/secret-provider.ts"
 import { checkText, secrets, toSecretsError } from "./api/secrets.ts";
 import { ENTRY_FLAGS, SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { isTerminal, print, withoutLineBreak } from "./streams.ts";
-import { complain, readWords, ArgumentError } from "./command-arguments.ts";
+import { reportProblem, parseArguments, ArgumentError } from "./command-arguments.ts";
 import { reportLine } from "../output.ts";
 
 const DONE = 0;
 const ABSENT = 1;
 const FAILED = 2;
-/** What a shell reports for a program that Ctrl-C has ended. */
+/** 128 + SIGINT. */
 const INTERRUPTED = 130;
 
-type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
+type StoreOperation = (service: string, name: string, isJson: boolean) => Promise<number>;
 
 type Run = (args: readonly string[], showHelp: () => Promise<void>) => Promise<number>;
 
-/** Commands with words and options of their own, each in a room of its own. */
-const ROOMS = {
+/** Subcommands that parse their own arguments. */
+const SUBCOMMANDS = {
   helper: async () => (await import("./helpers/command.ts")).runHelperCommand,
   check: async () => (await import("./scan/command.ts")).runCheckCommand,
   import: async () => (await import("./import/command.ts")).runImportCommand,
   share: async () => (await import("./age/command.ts")).runShareCommand,
 } as const satisfies Partial<Readonly<Record<SecretsCommandName, () => Promise<Run>>>>;
 
-type Room = keyof typeof ROOMS;
+type Subcommand = keyof typeof SUBCOMMANDS;
 
-const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room | "env">, Perform>> = {
+const STORE_OPERATIONS: Readonly<Record<Exclude<SecretsCommandName, Subcommand | "env">, StoreOperation>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
   list: printNames,
 };
 
-/** `showHelp` prints the help of `rt secrets`. `loadServerUses` is called for `rt secrets env`. */
+/**
+ * Runs the command and returns the exit code.
+ * @param showHelp prints the help of `rt secrets`
+ * @param loadServerUses called by `rt secrets env` only
+ */
 export async function runSecretsCommand(
   args: string[],
   showHelp: () => Promise<void>,
@@ -56,66 +58,66 @@ export async function runSecretsCommand(
 ): Promise<number> {
   const isJson = args.includes("--json");
   try {
-    return await carryOut(args, showHelp, loadServerUses);
+    return await dispatch(args, showHelp, loadServerUses);
   } catch (error) {
-    return explain(error, isJson, !isRoom(args[0] ?? ""));
+    return reportError(error, isJson, !isSubcommand(args[0] ?? ""));
   }
 }
 
-async function carryOut(
+async function dispatch(
   args: readonly string[],
   showHelp: () => Promise<void>,
   loadServerUses: () => Promise<FindServerUses>,
 ): Promise<number> {
   const [first = ""] = args;
-  if (isRoom(first)) {
-    const run: Run = await ROOMS[first]();
+  if (isSubcommand(first)) {
+    const run: Run = await SUBCOMMANDS[first]();
     return await run(args.slice(1), showHelp);
   }
-  const { options, values, operands } = readWords(args, ENTRY_FLAGS);
+  const { options, values, operands } = parseArguments(args, ENTRY_FLAGS);
   const [word, ...rest] = operands;
   if (options.has("help") || word === undefined) {
     await showHelp();
     return DONE;
   }
   if (!isCommand(word)) {
-    const known = Object.keys(SECRETS_COMMANDS).join(", ");
-    throw new ArgumentError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
+    const names = Object.keys(SECRETS_COMMANDS).join(", ");
+    throw new ArgumentError(`Unknown command: rt secrets ${printable(word)}`, `use one of: ${names}`);
   }
-  if (isRoom(word)) throw new ArgumentError(`Options of rt secrets ${word} stand after ${word}`);
+  if (isSubcommand(word)) throw new ArgumentError(`Options of rt secrets ${word} go after "${word}"`);
   const file = values.get("file")?.at(-1);
   if (file !== undefined) {
-    if (word === "env") throw new ArgumentError("rt secrets env takes no --file: rtfig.toml says which one");
+    if (word === "env") throw new ArgumentError("rt secrets env takes no --file: rtfig.toml names the file");
     const { runEntryCommand } = await import("./age/command.ts");
-    const readEntryValue = async (name: string) => await obtainValue(file, name);
+    const readEntryValue = async (name: string) => await promptOrReadValue(file, name);
     return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
   }
   const config = values.get("config")?.at(-1);
   if (config !== undefined && word !== "env")
-    throw new ArgumentError(`rt secrets ${word} takes no --config: it is for env`);
+    throw new ArgumentError(`rt secrets ${word} takes no --config; only env does`);
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest);
   if (options.has("json") && !command.hasJson)
-    throw new ArgumentError(`rt secrets ${word} prints nothing, so no JSON`);
+    throw new ArgumentError(`rt secrets ${word} takes no --json: it prints nothing`);
   if (word === "env") {
     const { describeEnvironment } = await import("./grants/env-command.ts");
     return await describeEnvironment(rest[0], options.has("json"), config, await loadServerUses());
   }
   const [service, name] = rest;
-  // What the engine could not decode would be one name for many.
+  // The engine decodes every invalid byte to U+FFFD, so different names would become equal.
   if (!host.exactArguments(args).every((word) => word.isWellFormed()))
     throw new ArgumentError("Service and name must be text in UTF-8");
   if (service !== undefined) checkText("service", service);
   if (name !== undefined) checkText("name", name);
-  return PERFORM[word](service ?? "", name ?? "", options.has("json"));
+  return STORE_OPERATIONS[word](service ?? "", name ?? "", options.has("json"));
 }
 
 function isCommand(word: string): word is SecretsCommandName {
   return Object.hasOwn(SECRETS_COMMANDS, word);
 }
 
-function isRoom(word: string): word is Room {
-  return Object.hasOwn(ROOMS, word);
+function isSubcommand(word: string): word is Subcommand {
+  return Object.hasOwn(SUBCOMMANDS, word);
 }
 
 function checkOperands(
@@ -128,12 +130,12 @@ function checkOperands(
   if (count < fewest)
     throw new ArgumentError(
       `rt secrets ${word} needs a service and a name`,
-      operands[0]?.includes("/") ? `${hint}: two words, not "service/name" as in rtfig.toml` : hint,
+      operands[0]?.includes("/") ? `${hint}: two arguments, not "service/name" as in rtfig.toml` : hint,
     );
   if (count <= most) return;
   if (word !== "set")
     throw new ArgumentError(
-      `rt secrets ${word} takes no more than ${most} ${most === 1 ? "word" : "words"}`,
+      `rt secrets ${word} takes at most ${most} ${most === 1 ? "argument" : "arguments"}`,
       hint,
     );
   throw new ArgumentError(
@@ -150,13 +152,13 @@ async function printValue(service: string, name: string, isJson: boolean): Promi
   return DONE;
 }
 
-/** Null where the person gave up. */
-async function obtainValue(service: string, name: string): Promise<string | null> {
-  return (await isTerminal(0)) ? await askForValue(service, name) : await readValue();
+/** Prompts on a terminal, else reads standard input. Returns null if the user cancels the prompt. */
+async function promptOrReadValue(service: string, name: string): Promise<string | null> {
+  return (await isTerminal(0)) ? await promptForValue(service, name) : await readValue();
 }
 
 async function storeValue(service: string, name: string): Promise<number> {
-  const value = await obtainValue(service, name);
+  const value = await promptOrReadValue(service, name);
   if (value === null) return INTERRUPTED;
   await secrets.set(service, name, value);
   return DONE;
@@ -170,15 +172,15 @@ async function deleteCredential(service: string, name: string, isJson: boolean):
 
 async function printNames(service: string, _name: string, isJson: boolean): Promise<number> {
   const { openProvider } = await import("../../platform/secrets/secret-provider.ts");
-  let found;
+  let credentials;
   try {
     const store = await openProvider();
-    if (!store.list) throw new ArgumentError("The credential store of this system cannot be listed by rt");
-    found = await store.list(service === "" ? undefined : service);
+    if (!store.list) throw new ArgumentError("rt cannot list the credential store of this system");
+    credentials = await store.list(service === "" ? undefined : service);
   } catch (error) {
     throw toSecretsError(error);
   }
-  const sorted = found.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name));
+  const sorted = credentials.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name));
   if (isJson) await printJson(sorted.map(({ service, name }) => ({ service, name })));
   else await print(sorted.map(({ service, name }) => `${printable(service)}\t${printable(name)}\n`).join(""));
   return DONE;
@@ -188,12 +190,12 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-async function askForValue(service: string, name: string): Promise<string | null> {
+async function promptForValue(service: string, name: string): Promise<string | null> {
   const { promptHidden } = await import("./hidden-prompt.ts");
   const value = await promptHidden(`Value for ${printable(service)} ${printable(name)} (not shown): `);
   if (value === "")
     throw new ArgumentError(
-      "Nothing was entered, so nothing was stored",
+      "No value was entered, so nothing was stored",
       "to store an empty value: echo | rt secrets set",
     );
   return value === null ? null : withoutLineBreak(value);
@@ -208,7 +210,7 @@ async function readValue(): Promise<string> {
   if (bytes.length === 0)
     throw new ArgumentError(
       "Standard input is empty, so nothing was stored",
-      "pipe the value into it, or start it on a terminal to be asked; to store an empty value: echo | rt secrets set",
+      "pipe the value into it, or run it on a terminal; to store an empty value: echo | rt secrets set",
     );
   try {
     return withoutLineBreak(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -223,7 +225,7 @@ async function readValue(): Promise<string> {
 }
 
 function reportAbsent(service: string, name: string): number {
-  complain(`There is no credential "${printable(name)}" under "${printable(service)}"`);
+  reportProblem(`No credential "${printable(name)}" under "${printable(service)}"`);
   return ABSENT;
 }
 
@@ -231,27 +233,27 @@ function printJson(value: unknown): Promise<void> {
   return print(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** For the commands that can use a file in place of the store. */
+/** Hints for commands that take --file. */
 const WITHOUT_STORE = [
   "run rt doctor to see what the store needs",
-  "or use a file that is encrypted with age, which needs no store: rt secrets set --file secrets.age; rt help moving-in",
+  "or use an age-encrypted file, which needs no store: rt secrets set --file secrets.age; rt help moving-in",
 ];
 
-/** @param mayUseFile whether the command takes --file */
-async function explain(error: unknown, isJson: boolean, mayUseFile: boolean): Promise<number> {
+/** Prints an error and returns the exit code. @param mayUseFile whether the command takes --file */
+async function reportError(error: unknown, isJson: boolean, mayUseFile: boolean): Promise<number> {
   const { name, code, message, hint: hints } = error as Error & { code?: string; hint?: string | string[] };
   const hint = Array.isArray(hints) ? hints.join("; ") : hints;
   if (code === "EPIPE") return FAILED;
-  // Nothing may end with 1, which says that there is no such credential.
-  if (name !== "WordsError" && name !== "Failure" && !code?.startsWith("ERR_")) {
-    complain(printable(`${name}: ${message}`), "this is a fault of rt");
+  // An unhandled error would exit with 1, which means that the credential does not exist.
+  if (name !== "ArgumentError" && name !== "Failure" && !code?.startsWith("ERR_")) {
+    reportProblem(printable(`${name}: ${message}`), "this is a bug in rt");
     return FAILED;
   }
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
-  complain(what, remedy);
+  reportProblem(what, remedy);
   if (code === "ERR_SECRETS_UNAVAILABLE" && mayUseFile)
     for (const hint of WITHOUT_STORE) reportLine(`hint: ${hint}`);
-  // If that cannot be printed, the line above and the exit code still tell.
+  // A failure here is ignored: the error is on stderr and in the exit code already.
   if (isJson && name === "SecretsError")
     await printJson({ error: { code, message: what, hint: remedy } }).catch(() => {});
   return FAILED;

@@ -1,10 +1,10 @@
-// The commands of `rt secrets`: the one list that the command itself, its help, the manual page and completions read.
+// Lists the subcommands and options of `rt secrets`, for the argument parser, the help, the manual page and shell completions.
 
 export interface SecretsCommand {
-  /** What follows the command's name. */
+  /** Operands, as the help shows them. */
   readonly usage: string;
   readonly help: string;
-  /** The fewest and the most operands. */
+  /** Minimum and maximum number of operands. */
   readonly takes: readonly [number, number];
   readonly hasJson: boolean;
 }
@@ -12,12 +12,12 @@ export interface SecretsCommand {
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** What its value is called; a switch has none. */
+  /** Placeholder of the value; undefined for a switch. */
   readonly value?: string;
   readonly help: string;
 }
 
-/** What `rt secrets share` does. */
+/** Actions of `rt secrets share`. */
 export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list", "bind"] as const;
 
 export const SECRETS_COMMANDS = {
@@ -75,7 +75,7 @@ export const FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Show this help" },
 ];
 
-/** Of `rt secrets get|set|delete|list` beside those. */
+/** Options of `rt secrets get|set|delete|list|env`. */
 export const ENTRY_FLAGS: readonly Flag[] = [
   ...FLAGS,
   { name: "file", value: "file", help: "Use an age-encrypted file instead of the credential store" },
@@ -85,24 +85,24 @@ export const ENTRY_FLAGS: readonly Flag[] = [
 export interface HelperTool {
   readonly help: string;
   readonly actions: readonly string[];
-  /** What follows the action. */
+  /** Placeholder of the operand after the action. */
   readonly operand?: string;
 }
 
-/** The tools that `rt secrets helper` answers. */
+/** Tools that can use rt as their credential helper. */
 export const HELPERS = {
-  git: { help: "Passwords, by git's credential protocol", actions: ["get", "store", "erase"] },
+  git: { help: "Passwords (git credential protocol)", actions: ["get", "store", "erase"] },
   docker: {
-    help: "Logins at registries, as docker-credential-rt",
+    help: "Registry logins (docker-credential-rt)",
     actions: ["get", "store", "erase", "list", "version"],
   },
   aws: {
-    help: "Access keys, for credential_process",
+    help: "Access keys (credential_process)",
     actions: ["get", "store", "erase"],
     operand: "<profile>",
   },
   npm: {
-    help: "Tokens of registries; header is what pnpm's tokenHelper prints",
+    help: "Registry tokens; header prints the form of pnpm's tokenHelper",
     actions: ["get", "header", "store", "erase"],
     operand: "<registry>",
   },
@@ -112,8 +112,8 @@ export type HelperName = keyof typeof HELPERS;
 
 /** Options of `rt secrets helper`. */
 export const HELPER_FLAGS: readonly Flag[] = [
-  { name: "install", help: "Make git or docker ask rt" },
-  { name: "uninstall", help: "Undo that" },
+  { name: "install", help: "Register rt as git's or docker's credential helper" },
+  { name: "uninstall", help: "Unregister rt as git's or docker's credential helper" },
   { name: "local", help: "For git: in this repository only" },
   { name: "help", short: "h", help: "Show this help" },
 ];
@@ -124,8 +124,8 @@ export const IMPORT_FLAGS: readonly Flag[] = [
   { name: "service", value: "service", help: "Set the service name (default: the project's name)" },
   { name: "to", value: "age:file", help: "Write to an age-encrypted file instead of the store" },
   { name: "all", help: "Move every variable, not only likely credentials" },
-  { name: "dry-run", help: "Show what would move, and change nothing" },
-  { name: "yes", short: "y", help: "Do not ask" },
+  { name: "dry-run", help: "Show the plan and change nothing" },
+  { name: "yes", short: "y", help: "Skip the confirmation prompt" },
   { name: "undo", help: "Restore moved values to the env file" },
   { name: "help", short: "h", help: "Show this help" },
 ];
@@ -134,15 +134,15 @@ export const IMPORT_FLAGS: readonly Flag[] = [
 export const CHECK_FLAGS: readonly Flag[] = [
   { name: "staged", help: "Scan staged changes only" },
   { name: "json", help: "Print JSON" },
-  { name: "install", help: "Make git ask before each commit" },
-  { name: "uninstall", help: "Undo that" },
+  { name: "install", help: "Install the git pre-commit hook" },
+  { name: "uninstall", help: "Remove the git pre-commit hook" },
   { name: "help", short: "h", help: "Show this help" },
 ];
 
 /** Options of `rt secrets share`. */
 export const SHARE_FLAGS: readonly Flag[] = [
   { name: "file", value: "file", help: "Set the file (default: secrets.age)" },
-  { name: "yes", short: "y", help: "For bind: do not ask" },
+  { name: "yes", short: "y", help: "For bind: skip the confirmation prompt" },
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
 ];
@@ -158,11 +158,11 @@ export const SECRETS_EXIT_CODES = {
   0: "Done",
   1: "Credential not found; check found leaks; import was declined",
   2: "Usage error or credential store failure (see rt doctor)",
-  130: "Ctrl-C or Ctrl-D at the question for a value",
+  130: "Ctrl-C or Ctrl-D at a prompt",
 } as const;
 
 export const DOCTOR_EXIT_CODES = {
-  0: "Nothing stands in the way, and a credential could be stored now",
-  1: "Something does, and this is what",
-  2: "The command line is wrong, or what it found cannot be written",
+  0: "No problems found",
+  1: "At least one problem found",
+  2: "Usage error, or the report cannot be written",
 } as const;

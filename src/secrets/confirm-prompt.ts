@@ -1,15 +1,19 @@
-// A question that a person answers with yes or no on the terminal.
+// Asks a yes/no question of `rt secrets` on the terminal.
 import { host } from "../../platform/processes/process.ts";
 import { isTerminal } from "./streams.ts";
 import { ArgumentError } from "./command-arguments.ts";
 import { report } from "../output.ts";
 
-/** False for anything but yes. Throws WordsError where nobody can be asked: `consequence` says what that means. */
+/**
+ * Returns true for "y" or "yes" only.
+ * @param consequence ends the error message if standard input or standard error is not a terminal
+ * @throws ArgumentError without a terminal
+ */
 export async function confirm(question: string, consequence: string): Promise<boolean> {
   if (!(await isTerminal(0)) || !(await isTerminal(2)))
     throw new ArgumentError(
-      `There is no terminal to ask on, so ${consequence}`,
-      "--yes does it without a question",
+      `Cannot ask without a terminal, so ${consequence}`,
+      "use --yes to skip the question",
     );
   host.dropInput();
   report(`${question} [y/N] `);

@@ -1,9 +1,10 @@
-// Asks for a value on the terminal without showing it.
+// Prompts for a value on the terminal without echoing it.
 //
-// The terminal is in raw mode meanwhile, because a line in its own editing mode ends after 4095 bytes, which is
-// less than some tokens have; the few keys of editing that people use are handled here. Pastes are asked to be
-// marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
-// the shell as a command.
+// Non-obvious:
+// - The terminal is in raw mode: in canonical mode a line ends after 4095 bytes, and some tokens are longer. This module
+//   therefore handles the editing keys.
+// - Bracketed paste is enabled, so that a key of many lines can be pasted. Without it, the shell would run the second line as
+//   a command.
 import { readSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { host } from "../../platform/processes/process.ts";
@@ -18,13 +19,13 @@ export interface Typed {
 export const NOTHING_TYPED: Typed = { text: "", state: "typing", isPasting: false };
 
 const MARK_PASTES = "\x1b[?2004h";
-const LEAVE_PASTES = "\x1b[?2004l";
+const UNMARK_PASTES = "\x1b[?2004l";
 const PASTE_BEGINS = "\x1b[200~";
 const PASTE_ENDS = "\x1b[201~";
-/** A marked paste's end, a control sequence, two-byte escape, line break or any character. */
+/** A control sequence (the paste markers included), a two-byte escape, a line break or any character. */
 const KEYS = /\x1b\[[\d;?]*[@-~]|\x1b[^[]|\r\n|[^]/gu;
 
-/** What is typed after `keys` have come in. */
+/** Returns the state of the input after these keys. */
 export function typeKeys(typed: Typed, keys: string): Typed {
   let { text, isPasting } = typed;
   for (const [key] of keys.matchAll(KEYS)) {
@@ -42,52 +43,52 @@ export function typeKeys(typed: Typed, keys: string): Typed {
   return { text, state: "typing", isPasting };
 }
 
-/** What ends a program that does not catch it. */
-const DEADLY = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
+/** Signals that end a process by default. */
+const FATAL_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
 
 /**
- * The value, or null when the person gave up with Ctrl-C or Ctrl-D. Ctrl-Z stops the program, which asks anew when it goes
- * on. The terminal is as before when this settles, while the program is stopped, and after a signal has ended it.
+ * Returns the value, or null after Ctrl-C or Ctrl-D. Ctrl-Z stops the process, and continuing it prompts again. The terminal
+ * is restored when this settles, while the process is stopped, and when a signal ends it.
  */
 export async function promptHidden(question: string): Promise<string | null> {
   const canMark = isatty(2) && host.originalVariable("TERM") !== "dumb";
   const terminal = new ReadStream(0);
   let typed = NOTHING_TYPED;
   const show = () => {
-    terminal.setRawMode(false); // or the stream believes that nothing has to be done
+    terminal.setRawMode(false); // else the stream skips a mode that it has set before
     terminal.setRawMode(true);
     report(canMark ? MARK_PASTES + question : question);
   };
   const restore = () => {
-    report(canMark ? `${LEAVE_PASTES}\n` : "\n");
+    report(canMark ? `${UNMARK_PASTES}\n` : "\n");
     terminal.setRawMode(false);
   };
-  const listen = () => {
-    for (const signal of DEADLY) process.on(signal, die);
+  const addListeners = () => {
+    for (const signal of FATAL_SIGNALS) process.on(signal, forwardSignal);
     process.on("SIGTSTP", suspend);
-    // A shell may have given the terminal its own settings meanwhile, and what is typed would be shown.
+    // The shell may have changed the terminal's mode while the process was stopped; keys would be echoed.
     process.on("SIGCONT", show);
   };
-  const listenNoMore = () => {
-    for (const signal of DEADLY) process.off(signal, die);
+  const removeListeners = () => {
+    for (const signal of FATAL_SIGNALS) process.off(signal, forwardSignal);
     process.off("SIGTSTP", suspend);
     process.off("SIGCONT", show);
   };
-  const die = (signal: NodeJS.Signals) => {
-    listenNoMore();
+  const forwardSignal = (signal: NodeJS.Signals) => {
+    removeListeners();
     restore();
     process.kill(process.pid, signal);
   };
-  /** Returns when the program goes on: at once where nobody could let it, as without a shell that controls it. */
+  /** Returns when the process is continued; at once if the kernel ignores the stop (orphaned process group). */
   const suspend = () => {
-    listenNoMore();
+    removeListeners();
     restore();
     process.kill(process.pid, "SIGTSTP");
     typed = NOTHING_TYPED;
-    listen();
+    addListeners();
     show();
   };
-  listen();
+  addListeners();
   show();
   const decoder = new TextDecoder();
   try {
@@ -98,22 +99,21 @@ export async function promptHidden(question: string): Promise<string | null> {
     }
     return typed.state === "entered" ? typed.text : null;
   } finally {
-    listenNoMore();
+    removeListeners();
     restore();
   }
 }
 
-/** How long a key may wait to be looked at. */
-const LOOK_AGAIN_AFTER = 10; // ms
+const POLL_INTERVAL = 10; // ms
 
 /**
- * What is typed, to the end of the input. A stream reads in a thread that waits, and when it is left takes what is typed
- * next: at another question, or for the program that rt is about to become.
+ * Yields the typed keys until the end of the input, by polling. A stream would keep a blocked read in a thread. That read
+ * takes the next key from a later prompt or from the program that rt executes.
  */
 async function* readKeys(hasInput: () => boolean): AsyncGenerator<Uint8Array> {
   const keys = new Uint8Array(1024);
   for (;;) {
-    while (!hasInput()) await Bun.sleep(LOOK_AGAIN_AFTER);
+    while (!hasInput()) await Bun.sleep(POLL_INTERVAL);
     const length = readSync(0, keys);
     if (length === 0) return;
     yield keys.subarray(0, length);

@@ -1,35 +1,37 @@
-// Standard input and output of commands that carry values.
+// Reads and writes standard input and output for commands that handle secret values.
 //
-// Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
+// Invariants:
+// - Every byte buffer is zeroized after use. Strings cannot be.
+// - Input that is not valid UTF-8 is rejected as a whole.
 import { readSync } from "node:fs";
 import { errorCode } from "../../platform/caught-error.ts";
 import { OWN_SYSTEM } from "../../platform/processes/running-executable.ts";
 import { writeOwn } from "../output.ts";
 import { ArgumentError } from "./command-arguments.ts";
 
-/** Bytes. No protocol of the helpers comes near it. */
-export const LARGEST_INPUT = 1024 * 1024;
+/** Bytes; far more than any credential helper protocol sends. */
+export const MAX_INPUT_SIZE = 1024 * 1024;
 
 export async function isTerminal(descriptor: number): Promise<boolean> {
   const { isatty } = await import("node:tty");
   return isatty(descriptor);
 }
 
-/** Ends when all is written, so that the process may be ended after it. */
+/** Writes synchronously, so that the process may exit afterwards. @throws ArgumentError, and the error itself for EPIPE */
 export async function print(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   try {
     writeOwn(1, bytes);
   } catch (error) {
-    const code = errorCode(error);
-    if (code === "EPIPE") throw error; // whoever read the output has had enough
-    throw new ArgumentError(`Cannot write to standard output (${code})`);
+    const { code } = error as { code?: string };
+    if (code === "EPIPE") throw error; // the reader closed the pipe
+    throw new ArgumentError(`Standard output could not be written (${code})`);
   } finally {
     bytes.fill(0);
   }
 }
 
-/** Each is its reader's to zero. The engine's stream takes no pipe of Wine's. */
+/** The caller zeroizes each chunk. On Windows it reads synchronously: the engine's stream fails on Wine's pipes. */
 async function* readChunks(): AsyncGenerator<Uint8Array> {
   if (OWN_SYSTEM !== "win32") return yield* Bun.stdin.stream();
   const buffer = new Uint8Array(64 * 1024);
@@ -46,8 +48,9 @@ async function* readChunks(): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Standard input as text, of up to `LARGEST_INPUT` bytes: to its end, or to where `isWhole` says that nothing more is
- * waited for. Throws WordsError.
+ * Reads standard input as text of up to `MAX_INPUT_SIZE` bytes.
+ * @param isWhole ends the read early when it returns true for the bytes so far (default: read to the end of the input)
+ * @throws ArgumentError
  */
 export async function readInput(isWhole: (bytes: Uint8Array) => boolean = () => false): Promise<string> {
   let bytes = new Uint8Array(0);
@@ -59,14 +62,14 @@ export async function readInput(isWhole: (bytes: Uint8Array) => boolean = () => 
       bytes.fill(0);
       chunk.fill(0);
       bytes = longer;
-      if (bytes.length > LARGEST_INPUT)
-        throw new ArgumentError(`Standard input has more than ${LARGEST_INPUT} bytes`);
+      if (bytes.length > MAX_INPUT_SIZE)
+        throw new ArgumentError(`Standard input has more than ${MAX_INPUT_SIZE} bytes`);
       if (isWhole(bytes)) break;
     }
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const { name, code } = error as Error & { code?: string };
-    if (name === "WordsError") throw error;
+    if (name === "ArgumentError") throw error;
     if (name === "TypeError") throw new ArgumentError("Standard input is not text in UTF-8");
     throw new ArgumentError(`Standard input could not be read (${code})`);
   } finally {
@@ -74,6 +77,7 @@ export async function readInput(isWhole: (bytes: Uint8Array) => boolean = () => 
   }
 }
 
+/** Removes the line break of a text with a single line; returns other texts unchanged. */
 export function withoutLineBreak(text: string): string {
   const [line] = /^[^\n]*?(?=\r?\n$)/.exec(text) ?? [];
   return line ?? text;

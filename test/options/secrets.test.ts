@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     expect(await run(["run", ...options, "show"])).toEqual({
       stdout: "",
       stderr:
-        "error: These secrets are not there: TOKEN, OTHER\n" +
+        "error: Missing secrets: TOKEN, OTHER\n" +
         "hint: rt secrets set acme none\n" +
         String.raw`hint: rt secrets set -- '-x y' 'it'\''s'` +
         "\n",
@@ -74,16 +74,19 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     const cases = [
       [
         "1X=a/b",
-        'error: --secret: "1X" is no name of a variable: letters, digits and _, and no digit first\n',
+        'error: --secret: "1X" is not a variable name: use letters, digits and _, without a leading digit\n',
       ],
       ["A\u001bB=a/b", String.raw`error: --secret: "A\u001bB" is no name`],
-      ["LD_PRELOAD=a/b", 'error: --secret: "LD_PRELOAD" steers programs, so no secret can have its name\n'],
-      ["path=a/b", "steers programs"],
-      ["NODE_OPTIONS=a/b", "steers programs"],
-      ["BUN_CONFIG=a/b", "steers programs"],
-      ["__proto__=a/b", "steers programs"],
+      [
+        "LD_PRELOAD=a/b",
+        'error: --secret: "LD_PRELOAD" controls programs, so a secret cannot have this name\n',
+      ],
+      ["path=a/b", "controls programs"],
+      ["NODE_OPTIONS=a/b", "controls programs"],
+      ["BUN_CONFIG=a/b", "controls programs"],
+      ["__proto__=a/b", "controls programs"],
       ["TOKEN=ghp_7f3a", 'error: --secret TOKEN needs "service/name", the address in the credential store\n'],
-      ["TOKEN=/ghp_7f3a", "error: --secret TOKEN is no address: service must not be empty\n"],
+      ["TOKEN=/ghp_7f3a", "error: --secret TOKEN is not an address: service must not be empty\n"],
       ["=a/b", "error: --secret needs the name of a variable\n"],
       ["TOKEN", "error: --secret TOKEN: the project's rtfig.toml has no [secrets.TOKEN]\n"],
     ] as const;
@@ -98,6 +101,6 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
   test("takes names that only look like those", async () => {
     const { stderr } = await run(["run", "--secret", "BUN_AUTH_TOKEN=acme/none", "show"]);
     expect(stderr).toContain("BUN_AUTH_TOKEN");
-    expect(stderr).not.toContain("steers");
+    expect(stderr).not.toContain("controls programs");
   });
 });

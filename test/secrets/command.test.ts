@@ -65,12 +65,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
 
     test("of an absent credential prints nothing, says so in one line and exits with 1", async () => {
-      const stderr = 'error: There is no credential "absent" under "get"\n';
+      const stderr = 'error: No credential "absent" under "get"\n';
       expect(await run(["get", "get", "absent"])).toEqual({ stdout: "", stderr, status: 1 });
       const json = await run(["get", "get", "absent", "--json"]);
       expect(JSON.parse(json.stdout)).toEqual({ service: "get", name: "absent", value: null });
       expect(json).toMatchObject({ stderr, status: 1 });
-      const dashed = 'error: There is no credential "--json" under "-"\n';
+      const dashed = 'error: No credential "--json" under "-"\n';
       expect(await run(["get", "-", "--", "--json"])).toEqual({ stdout: "", stderr: dashed, status: 1 });
     });
 
@@ -204,7 +204,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       await store("delete", "a", VALUE);
       expect(await run(["delete", "delete", "a"])).toEqual(printed(""));
       expect(await lookUp("delete", "a")).toBe("");
-      const stderr = 'error: There is no credential "a" under "delete"\n';
+      const stderr = 'error: No credential "a" under "delete"\n';
       expect(await run(["delete", "delete", "a"])).toEqual({ stdout: "", stderr, status: 1 });
     });
 

@@ -59,7 +59,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     const { stdout, stderr, status } = await show(own);
     expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
     expect(stderr).toMatch(
-      /^error: secrets\.age belongs to another project, "project\d+-[0-9a-f]{16}"\nhint: get the file of this project, "project\d+-[0-9a-f]{16}", back from git\n$/,
+      /^error: secrets\.age belongs to another project, "project\d+-[0-9a-f]{16}"\nhint: restore the file of this project, "project\d+-[0-9a-f]{16}", from git\n$/,
     );
   });
 
@@ -109,7 +109,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     const other = /age1\w+/.exec((await runRt({ args: ["secrets", "share", "new-key"] })).stdout)![0];
     expect(await rt(own, ["secrets", "share", "add", other])).toEqual({
       stdout: "",
-      stderr: `error: ${own} has the identifier of "${victim}" and may not read its secrets\nhint: rt trust allows it, if this is a copy of that project\n`,
+      stderr: `error: ${own} has the identifier of "${victim}" and may not read its secrets\nhint: if this is a copy of that project, run rt trust\n`,
       status: 2,
     });
     const refused = await rt(own, ["--silent", "run", "show"]);
@@ -145,7 +145,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     const bind = ["secrets", "share", "bind", "--file", "secrets.age"];
     expect(await rt(own, bind)).toMatchObject({
       stderr:
-        "error: There is no terminal to ask on, so nothing was bound\nhint: --yes does it without a question\n",
+        "error: Cannot ask without a terminal, so nothing was bound\nhint: use --yes to skip the question\n",
       status: 2,
     });
     for (const answer of ["n", "y"]) {

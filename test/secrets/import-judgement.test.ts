@@ -39,9 +39,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await open("APP_PIN=abc\nAPI_TOKEN=a-long-enough-value\n");
     const { stdout, status } = await rt("secrets", "import", ".env", "--all", "--script", "dev", "--yes");
     expect(status).toBe(0);
-    expect(lines(stdout)).toContain(
-      "stay APP_PIN has less than 8 characters, too few to be hidden in what a script shows",
-    );
+    expect(lines(stdout)).toContain("stay APP_PIN has fewer than 8 characters, too few to redact");
     expect(await readFile(project.join(".env"), "utf8")).toStartWith("APP_PIN=abc\n");
     const run = await rt("--silent", "--env-file=.env", "run", "dev");
     expect([run.stdout, run.stderr, run.status]).toEqual(["abc\n[API_TOKEN]\n", "", 0]);
@@ -71,7 +69,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await open("PASS_HASH=$2b$10$abcdefghijklmnopqrstuv\nNONE=\n");
     const { stdout } = await rt("secrets", "import", ".env", "--dry-run");
     expect(lines(stdout)).toContain(
-      "stay PASS_HASH has a $ that the engine drops, with what follows, since no variable has that name; write \\$",
+      "stay PASS_HASH references an unset variable, which the engine drops; write \\$ for a literal $",
     );
     expect(lines(stdout)).toContain("stay NONE is empty");
   });
@@ -85,7 +83,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const { stderr, status } = await rt("secrets", "import", "--undo", ".env", "--yes");
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "warning: DB_URL comes back without its references: it was put together from DB_PASSWORD\n" +
+      "warning: DB_URL is restored without its references to DB_PASSWORD\n" +
         "hint: write ${DB_PASSWORD} again in place of the value of it\n",
     );
     expect(await readFile(project.join(".env"), "utf8")).toBe(

@@ -166,7 +166,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       await using terminal = ask("nothing");
       await terminal.shows("Value for");
       terminal.type("\r");
-      await terminal.shows("Nothing was entered");
+      await terminal.shows("No value was entered");
       expect(await terminal.ends()).toBe(2);
       expect((await run(["get", "prompt", "nothing"])).status).toBe(1);
     });

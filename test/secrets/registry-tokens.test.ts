@@ -132,7 +132,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     ] as const) {
       await using shop = await createShop(rtfig, npmrc);
       const refused = await run(shop.path, ["install"]);
-      expect(refused.stderr).toContain("has not been allowed to read secrets");
+      expect(refused.stderr).toContain("is not allowed to read these secrets");
       expect(registry.requests).toEqual([]);
       const allowed = await trusted(shop.path, ["install"]);
       const installed = await run(shop.path, ["install"], allowed);

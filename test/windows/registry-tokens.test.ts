@@ -70,7 +70,7 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
 
   test("reach the registry once it has been allowed, and are in no command line, variable or file", async () => {
     const refused = await run(["pm", "whoami"]);
-    expect(refused.stderr).toContain("has not been allowed to read secrets");
+    expect(refused.stderr).toContain("is not allowed to read these secrets");
     expect(seen).toEqual([]);
     const allowed = await trusted();
     const who = await run(["pm", "whoami"], allowed);

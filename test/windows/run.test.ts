@@ -242,7 +242,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["secrets", "delete", "cli", "me"])).toEqual(output(""));
     expect(await rt(["secrets", "get", "cli", "me"])).toEqual({
       stdout: "",
-      stderr: 'error: There is no credential "me" under "cli"\n',
+      stderr: 'error: No credential "me" under "cli"\n',
       status: 1,
     });
   });

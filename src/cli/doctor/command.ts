@@ -8,14 +8,14 @@ import { type DiagnosisCheck } from "../../../platform/secrets/contract/secret-p
 import { diagnoseStore } from "../../../platform/secrets/secret-provider.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import { print } from "../../secrets/streams.ts";
-import { complain, readWords, ArgumentError } from "../../secrets/command-arguments.ts";
+import { reportProblem, parseArguments, ArgumentError } from "../../secrets/command-arguments.ts";
 import { checkInstallation } from "./installation-checks.ts";
 import { checkProject } from "./project-checks.ts";
 
 /** `showHelp` prints the help of `rt doctor`. */
 export async function runDoctorCommand(args: string[], showHelp: () => Promise<void>): Promise<number> {
   try {
-    const { options, operands } = readWords(args);
+    const { options, operands } = parseArguments(args);
     if (operands.length > 0)
       throw new ArgumentError(`Unexpected argument "${oneLine(operands[0]!)}"`, "use rt doctor [--json]");
     if (options.has("help")) {
@@ -25,7 +25,7 @@ export async function runDoctorCommand(args: string[], showHelp: () => Promise<v
     return await report(options.has("json"));
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error;
-    complain(error.message, error.hint);
+    reportProblem(error.message, error.hint);
     return 2;
   }
 }

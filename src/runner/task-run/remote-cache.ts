@@ -123,10 +123,10 @@ export async function readVariables(
   const secrets = names.flatMap((name) => (values.has(name) ? [] : (mapping?.secrets.get(name) ?? [])));
   if (!mapping || secrets.length === 0) return values;
   host.hideMemory?.();
-  const { values: fetched, lacking } = await fetchSecrets(secrets, mapping.folder);
+  const { values: fetched, missing } = await fetchSecrets(secrets, mapping.folder);
   try {
-    const missing = lacking.filter(({ secret }) => !secret.isOptional);
-    if (missing.length > 0) throw missingFailure(missing);
+    const required = missing.filter(({ secret }) => !secret.isOptional);
+    if (required.length > 0) throw missingFailure(required);
     for (const [name, value] of fetched) values.set(name, new TextDecoder().decode(value));
   } finally {
     for (const value of fetched.values()) value.fill(0);

@@ -1,15 +1,12 @@
-// A file of secrets that is encrypted with age to those who may read it, and lies in the repository. `age --decrypt` reads
-// it as well: what comes out is JSON.
+// Reads and writes age-encrypted files of secrets, which live in the repository. The plaintext is JSON:
 //
 //   { "project": "shop-3f9c27d1a8b44e02", "readers": [{ "key": "age1...", "name": "alice" }], "secrets": { "NPM_TOKEN": "..." } }
 //
 // Invariants:
-// - A file is valid in the one project that it is bound to (project-id.ts).
-// - Decrypted text stays in memory.
-// - The list of readers is encrypted too: a reader added to a list in plain text would receive the next secrets.
+// - A file is valid only in the project that it is bound to (project-id.ts). Plaintext stays in memory.
+// - The recipients ("readers") are encrypted too. Otherwise an attacker could add a recipient, who would get the next secrets.
 //
-// Surprising: age proves who can read a file, not who has written it. Whoever can write to the repository can replace the
-// whole, and what comes out is read as from a stranger.
+// Non-obvious: age authenticates no sender. Anyone who can write to the repository can replace the file: its content is untrusted.
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -18,7 +15,7 @@ import { UserError } from "../../user-error.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../atomic-file-edit.ts";
 import { ArgumentError } from "../command-arguments.ts";
-import { shellWord } from "../import/moved-comment.ts";
+import { shellWord } from "../shell-quote.ts";
 import { findIdentities, KEY_VARIABLE, PUBLIC } from "./identity.ts";
 import { ensureProjectId, findProjectId, requireOwnId } from "./project-id.ts";
 
@@ -28,7 +25,7 @@ export interface Recipient {
 }
 
 export interface SharedSecrets {
-  /** The project that the file is bound to; absent in a file of an earlier version, which has to be bound first. */
+  /** Identifier of the project; undefined in a file of an earlier version, which must be bound before use. */
   readonly project?: string | undefined;
   readonly readers: readonly Recipient[];
   readonly secrets: ReadonlyMap<string, string>;
@@ -39,7 +36,7 @@ export interface OpenFile {
   readonly content: SharedSecrets;
 }
 
-/** Lines that git writes between the versions of two branches; none of age's text begins so. */
+/** Conflict markers of git. No line of an armored age file begins like them. */
 const CONFLICT = /^(?:<{7} |={7}\r?$|>{7} )/m;
 
 export async function newKey(): Promise<{ privateKey: string; publicKey: string }> {
@@ -47,53 +44,54 @@ export async function newKey(): Promise<{ privateKey: string; publicKey: string 
   return { privateKey, publicKey: await identityToRecipient(privateKey) };
 }
 
-/** Of the keys that this machine has; empty where it has none. Throws Failure. */
+/** Returns the public keys of this machine, which may be none. @throws UserError */
 export async function ownPublicKeys(): Promise<string[]> {
   const identities = await findIdentities();
   return await Promise.all((identities?.keys ?? []).map((key) => identityToRecipient(key)));
 }
 
-/** By their paths: what is read at once is decrypted once. Who reads later, as a watched run does, finds a file changed. */
+/** Decrypted files by path, so that one fetch decrypts each once. A later fetch, as in watch mode, uses a new map. */
 export type OpenFiles = Map<string, Promise<OpenFile>>;
 
 /**
- * The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure.
- * @param folder that `file` is relative to
+ * Returns the value, which the caller zeroizes, or the reason why it is missing.
+ * @param folder base of the relative path `file`
+ * @throws UserError
  */
 export async function readEntry(
   { file, project }: { readonly file: string; readonly project?: string | undefined },
   name: string,
   folder: string,
-  opened: OpenFiles,
+  openFiles: OpenFiles,
 ): Promise<Uint8Array | string> {
   const path = resolve(folder, file);
   if (!existsSync(path))
-    return `${printable(file)} is not there: rt secrets set --file ${printable(file)} ${name} makes it`;
-  const reading = opened.get(path) ?? decryptShared(path, file, folder).catch(toFailure);
-  opened.set(path, reading);
+    return `${printable(file)} does not exist; create it: rt secrets set --file ${printable(file)} ${name}`;
+  const reading = openFiles.get(path) ?? decryptShared(path, file, folder).catch(toUserError);
+  openFiles.set(path, reading);
   const { content } = await reading;
   requireBound(content, project, file);
   const value = content.secrets.get(name);
   if (value !== undefined) return new TextEncoder().encode(value);
-  return `${printable(file)} has no such entry: rt secrets set --file ${printable(file)} ${name}`;
+  return `${printable(file)} has no such entry; add it: rt secrets set --file ${printable(file)} ${name}`;
 }
 
-/** A run has no words of ours. */
-function toFailure(error: unknown): never {
+/** Converts an ArgumentError to a UserError, because a run reports only the latter. */
+function toUserError(error: unknown): never {
   const { name, message, hint } = error as Error & { hint?: string };
-  throw name === "WordsError" ? new UserError(message, hint) : error;
+  throw name === "ArgumentError" ? new UserError(message, hint) : error;
 }
 
-/** Opens a file of the project that it is in. Throws Failure, WordsError. @param shown the path as messages have it */
+/** Decrypts a file and checks its project. @param shown the path in messages @throws UserError, ArgumentError */
 export async function openShared(path: string, shown = path): Promise<OpenFile> {
-  const opened = await decryptShared(path, shown);
+  const openFile = await decryptShared(path, shown);
   const project = findProjectId(path);
-  requireBound(opened.content, project, shown);
+  requireBound(openFile.content, project, shown);
   requireOwnId(path, project!);
-  return opened;
+  return openFile;
 }
 
-/** Throws Failure. @param project that of the reader */
+/** Checks that a file is bound to a project. @param project the current project @throws UserError */
 export function requireBound(
   { project: owner }: SharedSecrets,
   project: string | undefined,
@@ -108,8 +106,8 @@ export function requireBound(
   throw new UserError(
     `${printable(shown)} belongs to another project, ${quoted(owner)}`,
     project === undefined
-      ? "rtfig.toml of this project has no [project] id; get both files back from git"
-      : `get the file of this project, ${quoted(project)}, back from git`,
+      ? "rtfig.toml of this project has no [project] id; restore both files from git"
+      : `restore the file of this project, ${quoted(project)}, from git`,
   );
 }
 
@@ -117,24 +115,24 @@ function bindCommand(file: string): string {
   return `rt secrets share bind --file ${shellWord(file)}`;
 }
 
-/** Decrypts a file of any project. Throws as `openShared`. @param base as of `readProjectFile` */
+/** Decrypts a file of any project. @param base see `readProjectFile` @throws UserError, ArgumentError */
 export async function decryptShared(path: string, shown = path, base?: string): Promise<OpenFile> {
   const file = readProjectFile(path, true, base);
   if (!file.stats)
     throw new ArgumentError(
-      `There is no ${printable(shown)}`,
-      `rt secrets set --file ${printable(shown)} <name> makes it, with its first secret; --file names another`,
+      `No such file: ${printable(shown)}`,
+      `create it with its first secret: rt secrets set --file ${printable(shown)} <name>; or use --file for another file`,
     );
   if (CONFLICT.test(file.text))
     throw new UserError(
-      `${printable(shown)} has two versions in it, as git leaves them where it cannot merge`,
-      "take one whole, by git checkout --ours or --theirs, and set anew what the other one has changed",
+      `${printable(shown)} contains a git merge conflict`,
+      "keep one version (git checkout --ours or --theirs) and set the secrets of the other one again",
     );
   const identities = await findIdentities();
   if (!identities)
-    throw unreadable(`There is no private key to read ${printable(shown)} with`, [
-      "rt secrets share key makes one; whoever reads the file already adds it: rt secrets share add <public key>",
-      `where there is no credential store, as in CI, the variable ${KEY_VARIABLE} has it`,
+    throw unreadable(`This machine has no private key to decrypt ${printable(shown)}`, [
+      "create one with rt secrets share key; another recipient then adds it: rt secrets share add <public key>",
+      `without a credential store, as in CI, set the variable ${KEY_VARIABLE}`,
     ]);
   const decrypter = new Decrypter();
   for (const key of identities.keys) decrypter.addIdentity(key);
@@ -146,35 +144,35 @@ export async function decryptShared(path: string, shown = path, base?: string): 
     throw isOthers
       ? unreadable(
           `${printable(shown)} is not encrypted to the key of ${identities.isFromVariable ? KEY_VARIABLE : "this machine"}`,
-          "whoever reads it already adds the key: rt secrets share add <public key>; rt secrets share key prints it",
+          "another recipient must add the key: rt secrets share add <public key>; rt secrets share key prints it",
         )
       : new UserError(
-          `${printable(shown)} is damaged, or no file that rt has encrypted with age`,
-          "get it back from git, or remove it and set the secrets anew",
+          `${printable(shown)} is damaged, or not an age file that rt wrote`,
+          "restore it from git, or remove it and set the secrets again",
         );
   }
   return { file, content: parseContent(text, shown) };
 }
 
-/** Somebody else reads it. Where a secret is optional, this is told as of a store that is not there. */
+/** The kind of an unavailable store, so that an optional secret counts as missing. */
 function unreadable(message: string, hint: string | readonly string[]): UserError {
   return Object.assign(new UserError(message, hint), { kind: "UNAVAILABLE" });
 }
 
-/** A new file is for this machine's key. Throws Failure, WordsError. */
+/** Opens a file, or prepares a new one with this machine's key as recipient. @throws UserError, ArgumentError */
 export async function openOrCreate(path: string): Promise<OpenFile> {
   const file = readProjectFile(path, true);
   if (file.stats) return await openShared(path);
   const keys = await ownPublicKeys();
   if (keys.length === 0)
     throw new ArgumentError(
-      "This machine has no key of age yet",
-      "rt secrets share key makes one, and prints its public half",
+      "This machine has no age key",
+      "create one and print its public key: rt secrets share key",
     );
   return { file, content: { readers: keys.map((key) => ({ key })), secrets: new Map() } };
 }
 
-/** Throws Failure, which quotes nothing. */
+/** @throws UserError, which does not quote the text */
 function parseContent(text: string, shown: string): SharedSecrets {
   try {
     const { project, readers, secrets } = JSON.parse(text) as {
@@ -182,22 +180,22 @@ function parseContent(text: string, shown: string): SharedSecrets {
       readers: Recipient[];
       secrets: Record<string, string>;
     };
-    const isReader = ({ key, name }: Recipient) =>
+    const isRecipient = ({ key, name }: Recipient) =>
       PUBLIC.test(key) && (name === undefined || typeof name === "string");
     const entries = Object.entries(secrets);
-    if (readers.length === 0 || !readers.every(isReader)) throw new Error();
+    if (readers.length === 0 || !readers.every(isRecipient)) throw new Error();
     if (!entries.every(([, value]) => typeof value === "string")) throw new Error();
     if (project !== undefined && typeof project !== "string") throw new Error();
     return { project, readers: readers.map(({ key, name }) => ({ key, name })), secrets: new Map(entries) };
   } catch {
     throw new UserError(
-      `${printable(shown)} has something else in it than rt writes`,
-      "rt help moving-in has its form",
+      `${printable(shown)} does not have the format that rt writes`,
+      "see rt help moving-in for the format",
     );
   }
 }
 
-/** Exchanges the file for a new one, which is bound to the project that it is in. Throws Failure, WordsError. */
+/** Encrypts and replaces the file atomically, bound to its project. @throws UserError, ArgumentError */
 export async function writeShared(file: ProjectFile, { readers, secrets }: SharedSecrets): Promise<void> {
   const project = ensureProjectId(file.path);
   const encrypter = new Encrypter();
@@ -210,10 +208,10 @@ export async function writeShared(file: ProjectFile, { readers, secrets }: Share
   };
   const encrypted = await encrypter.encrypt(`${JSON.stringify(content, null, 2)}\n`);
   using draft = draftFile(file, `${armor.encode(encrypted).trimEnd()}\n`);
-  draft.putInPlace();
+  draft.commit();
 }
 
-/** Whether a public key has no typing mistake in it. */
+/** Returns whether a public key is valid, including its checksum. */
 export function isPublicKey(text: string): boolean {
   try {
     new Encrypter().addRecipient(text);

@@ -1,12 +1,13 @@
-// `rt secrets share`: who reads a file of secrets; and `rt secrets get|set|delete|list --file`, its entries.
+// Runs `rt secrets share` (recipients of an age file) and `rt secrets get|set|delete|list --file` (its entries).
 //
-// Contract: as for the store: values come from the terminal or standard input and go to the standard output of `get` alone.
+// Invariants:
+// - Values come from the terminal or standard input, and only the standard output of `get` receives them.
 import { escapeJson, printable } from "../../printable.ts";
 import { SHARE_ACTIONS, SHARE_FLAGS } from "../commands.ts";
 import { confirm } from "../confirm-prompt.ts";
-import { faultOfName } from "../grants/variable-name.ts";
+import { variableNameFault } from "../grants/variable-name.ts";
 import { isTerminal, print } from "../streams.ts";
-import { complain, readWords, ArgumentError } from "../command-arguments.ts";
+import { reportProblem, parseArguments, ArgumentError } from "../command-arguments.ts";
 import {
   decryptShared,
   isPublicKey,
@@ -40,18 +41,18 @@ const ACTIONS: Readonly<
 > = {
   key: { takes: [0, 0], act: printKey },
   "new-key": { takes: [0, 0], act: printNewKey },
-  add: { takes: [1, 2], act: addReader },
-  remove: { takes: [1, 1], act: removeReader },
-  list: { takes: [0, 0], act: listAll },
+  add: { takes: [1, 2], act: addRecipient },
+  remove: { takes: [1, 1], act: removeRecipient },
+  list: { takes: [0, 0], act: printContent },
   bind: { takes: [0, 0], act: bindFile },
 };
 
-/** Throws WordsError, Failure, and what the store throws. */
+/** Runs the command and returns the exit code. @throws ArgumentError, UserError, SecretsError */
 export async function runShareCommand(
   args: readonly string[],
   showHelp: () => Promise<void>,
 ): Promise<number> {
-  const { options, values, operands } = readWords(args, SHARE_FLAGS);
+  const { options, values, operands } = parseArguments(args, SHARE_FLAGS);
   const [word, ...rest] = operands;
   if (options.has("help") || word === undefined) {
     await showHelp();
@@ -59,15 +60,15 @@ export async function runShareCommand(
   }
   const name = SHARE_ACTIONS.find((each) => each === word);
   if (!name)
-    throw new ArgumentError("rt secrets share has no such action", `there are ${SHARE_ACTIONS.join(", ")}`);
+    throw new ArgumentError("rt secrets share has no such action", `use one of: ${SHARE_ACTIONS.join(", ")}`);
   const action = ACTIONS[name];
   const [fewest, most] = action.takes;
   if (rest.length < fewest || rest.length > most)
-    throw new ArgumentError(`rt secrets share ${word} takes ${most === 0 ? "no words" : "a public key"}`);
+    throw new ArgumentError(`rt secrets share ${word} takes ${most === 0 ? "no arguments" : "a public key"}`);
   return await action.act(values.get("file")?.at(-1) ?? DEFAULT_FILE, rest, options);
 }
 
-/** This machine's, made at first. */
+/** Prints this machine's public keys; creates a key if there is none. */
 async function printKey(): Promise<number> {
   let keys = await ownPublicKeys();
   if (keys.length === 0) {
@@ -79,95 +80,109 @@ async function printKey(): Promise<number> {
   return DONE;
 }
 
-/** For a machine without a store: in the form of age-keygen. */
+/** Prints a new key in the format of age-keygen, for a machine without a credential store. */
 async function printNewKey(): Promise<number> {
   const { privateKey, publicKey } = await newKey();
   await print(`# public key: ${publicKey}\n${privateKey}\n`);
   return DONE;
 }
 
-async function addReader(file: string, [key, name]: readonly string[]): Promise<number> {
+async function addRecipient(file: string, [key, name]: readonly string[]): Promise<number> {
   checkKey(key!);
   if (name !== undefined && !name.isWellFormed())
-    throw new ArgumentError("The reader's name must be text in UTF-8");
-  const { file: opened, content } = await openShared(file);
+    throw new ArgumentError("The recipient's name must be text in UTF-8");
+  const { file: sharedFile, content } = await openShared(file);
   const others = content.readers.filter((reader) => reader.key !== key);
-  await writeShared(opened, { ...content, readers: [...others, { key: key!, name }] });
+  await writeShared(sharedFile, { ...content, readers: [...others, { key: key!, name }] });
   return DONE;
 }
 
-async function removeReader(file: string, [key]: readonly string[]): Promise<number> {
+async function removeRecipient(file: string, [key]: readonly string[]): Promise<number> {
   checkKey(key!);
-  const { file: opened, content } = await openShared(file);
+  const { file: sharedFile, content } = await openShared(file);
   const readers = content.readers.filter((reader) => reader.key !== key);
   if (readers.length === content.readers.length) {
-    complain(`${printable(file)} is not encrypted to that key`, "rt secrets share list has its readers");
+    reportProblem(
+      `${printable(file)} is not encrypted to that key`,
+      "list its recipients: rt secrets share list",
+    );
     return ABSENT;
   }
   if (readers.length === 0)
     throw new ArgumentError(
       `That is the last key that reads ${printable(file)}`,
-      "add another one first, or remove the file",
+      "add another key first, or remove the file",
     );
-  await writeShared(opened, { ...content, readers });
-  complain(
-    "Older versions of the file, as git keeps them, stay readable with that key",
-    "change the credentials themselves where they were issued",
+  await writeShared(sharedFile, { ...content, readers });
+  reportProblem(
+    "Older versions of the file in git stay readable with that key",
+    "replace the credentials at the services that issued them",
     "warning",
   );
   return DONE;
 }
 
-/** Lists a file of any project, without its values. */
-async function listAll(file: string, _: readonly string[], options: ReadonlySet<string>): Promise<number> {
+/** Prints the recipients and names of a file of any project, without values. */
+async function printContent(
+  file: string,
+  _: readonly string[],
+  options: ReadonlySet<string>,
+): Promise<number> {
   const { content } = await decryptShared(file);
   const { project, readers, secrets } = content;
-  const answer = { project, readers, secrets: [...secrets.keys()] };
+  const report = { project, readers, secrets: [...secrets.keys()] };
   await print(
-    options.has("json") ? `${escapeJson(JSON.stringify(answer, null, 2))}\n` : describeContent(content),
+    options.has("json") ? `${escapeJson(JSON.stringify(report, null, 2))}\n` : describeContent(content),
   );
   return DONE;
 }
 
 function describeContent({ readers, secrets }: SharedSecrets): string {
-  return [...readers.map(describeReader), ...[...secrets.keys()].map((name) => `secret\t${printable(name)}`)]
+  return [
+    ...readers.map(describeRecipient),
+    ...[...secrets.keys()].map((name) => `secret\t${printable(name)}`),
+  ]
     .map((line) => `${line}\n`)
     .join("");
 }
 
-/** For a file of an earlier version: a person says that it is this project's. */
+/** Binds a file of an earlier version to this project, after a confirmation. */
 async function bindFile(file: string, _: readonly string[], options: ReadonlySet<string>): Promise<number> {
-  const { file: opened, content } = await decryptShared(file);
+  const { file: sharedFile, content } = await decryptShared(file);
   if (content.project !== undefined) {
     requireBound(content, findProjectId(file), file);
-    complain(`${printable(file)} is bound to this project already`, undefined, "warning");
+    reportProblem(`${printable(file)} is bound to this project already`, undefined, "warning");
     return DONE;
   }
   await print(describeContent(content));
   const question = `Is ${printable(file)}, with these secrets, a file of this project?`;
   if (!options.has("yes") && !(await confirm(question, "nothing was bound"))) return ABSENT;
-  await writeShared(opened, content);
+  await writeShared(sharedFile, content);
   return DONE;
 }
 
-function describeReader({ key, name }: Recipient): string {
+function describeRecipient({ key, name }: Recipient): string {
   return ["reader", key, ...(name === undefined ? [] : [printable(name)])].join("\t");
 }
 
-/** What was given is not repeated: it may be the private half. */
+/** Validates a public key. The messages do not repeat it: it may be a private key. */
 function checkKey(key: string): void {
   if (/^AGE-SECRET-KEY-/i.test(key))
     throw new ArgumentError(
-      "That is a private key, which nobody else may see, and now the shell's history has it",
-      "make a new one; its public half begins with age1",
+      "That is a private key, and the shell's history contains it now",
+      "create a new key and pass its public key, which begins with age1",
     );
   if (!isPublicKey(key))
-    throw new ArgumentError("That is no public key of age", "as in age1...: rt secrets share key prints one");
+    throw new ArgumentError("That is not an age public key", "rt secrets share key prints one (age1...)");
 }
 
 export type EntryCommand = "get" | "set" | "delete" | "list";
 
-/** `readValue` asks for the value of a name, or reads it; null where the person gave up. Throws as runShareCommand. */
+/**
+ * Runs a command with --file and returns the exit code.
+ * @param readValue prompts for the value of a name, or reads it; null if the user cancels
+ * @throws ArgumentError, UserError, SecretsError
+ */
 export async function runEntryCommand(
   command: EntryCommand,
   path: string,
@@ -177,22 +192,22 @@ export async function runEntryCommand(
 ): Promise<number> {
   const [name = "", ...more] = operands;
   if (command === "list") {
-    if (operands.length > 0) throw new ArgumentError("With --file, rt secrets list takes no words");
-    return await listAll(path, [], new Set(isJson ? ["json"] : []));
+    if (operands.length > 0) throw new ArgumentError("With --file, rt secrets list takes no arguments");
+    return await printContent(path, [], new Set(isJson ? ["json"] : []));
   }
   if (name === "" || more.length > 0)
     throw new ArgumentError(
       `With --file, rt secrets ${command} takes the name of an entry`,
       `rt secrets ${command} --file ${printable(path)} NAME`,
     );
-  const fault = faultOfName(name);
+  const fault = variableNameFault(name);
   if (fault) throw new ArgumentError(`"${printable(name)}" ${fault}`);
   const { file, content } = command === "set" ? await openOrCreate(path) : await openShared(path);
   const before = content.secrets.get(name);
   if (command === "get" && isJson)
     await print(`${escapeJson(JSON.stringify({ file: path, name, value: before ?? null }, null, 2))}\n`);
   if (command !== "set" && before === undefined) {
-    complain(`${printable(path)} has no entry "${printable(name)}"`);
+    reportProblem(`${printable(path)} has no entry "${printable(name)}"`);
     return ABSENT;
   }
   if (command === "get") {
@@ -205,7 +220,7 @@ export async function runEntryCommand(
     const value = await readValue(name);
     if (value === null) return 130;
     if (value.includes("\0") || !value.isWellFormed())
-      throw new ArgumentError("A variable cannot have that value");
+      throw new ArgumentError("A variable cannot hold this value (NUL character or invalid Unicode)");
     secrets.set(name, value);
   }
   await writeShared(file, { ...content, secrets });

@@ -1,7 +1,8 @@
-// The private key that reads files of age: that of the variable RT_AGE_KEY, on machines without a credential store, or else
-// the one in the store.
+// Finds the private age key: the variable RT_AGE_KEY (for machines without a credential store), else the key in the store.
 //
-// Contract: the variable counts as rt was started with it; no `.env` sets it. A private key is in no message.
+// Invariants:
+// - The variable is that of the environment in which rt was started; no `.env` can set it.
+// - No message contains a private key.
 import { host } from "../../../platform/processes/process.ts";
 import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.ts";
 import { UserError } from "../../user-error.ts";
@@ -15,12 +16,12 @@ const PRIVATE = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
 export const PUBLIC = /^age1[02-9ac-hj-np-z]{58}$/;
 
 export interface Identities {
-  /** Private keys, one at least. */
+  /** Private keys, at least one. */
   readonly keys: readonly string[];
   readonly isFromVariable: boolean;
 }
 
-/** Undefined where there is none. Throws Failure. */
+/** Returns undefined if this machine has no key. @throws UserError */
 export async function findIdentities(): Promise<Identities | undefined> {
   const text = host.originalVariable(KEY_VARIABLE);
   if (text) return { keys: readKeys(text), isFromVariable: true };
@@ -28,14 +29,14 @@ export async function findIdentities(): Promise<Identities | undefined> {
   return stored === undefined ? undefined : { keys: [stored], isFromVariable: false };
 }
 
-/** That of age-keygen's files: comments, and a key in each other line. Throws Failure. */
+/** Parses the format of age-keygen: comments, and one key per line. @throws UserError */
 function readKeys(text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
   if (keys.length > 0 && keys.every((key) => PRIVATE.test(key))) return keys;
   throw new UserError(
-    `The variable ${KEY_VARIABLE} has no private key of age in it`,
-    "rt secrets share new-key makes one: its line AGE-SECRET-KEY-1...",
+    `The variable ${KEY_VARIABLE} contains no age private key`,
+    "set it to the line AGE-SECRET-KEY-1... that rt secrets share new-key prints",
   );
 }
 
@@ -44,34 +45,34 @@ async function storedKey(): Promise<string | undefined> {
   try {
     stored = await secrets.get(SERVICE, NAME);
   } catch (error) {
-    throw explainStore(error);
+    throw toUserError(error);
   }
   if (stored === null) return undefined;
   if (PRIVATE.test(stored.trim())) return stored.trim();
   throw new UserError(
-    `What is stored under "${SERVICE}" "${NAME}" is no private key of age`,
+    `The credential "${NAME}" under "${SERVICE}" is not an age private key`,
     `rt secrets delete ${SERVICE} "${NAME}"`,
   );
 }
 
-/** Throws Failure. */
+/** Stores a private key in the credential store. @throws UserError */
 export async function storeKey(key: string): Promise<void> {
   try {
     await secrets.set(SERVICE, NAME, key);
   } catch (error) {
-    throw explainStore(error);
+    throw toUserError(error);
   }
 }
 
-function explainStore(error: unknown): unknown {
+function toUserError(error: unknown): unknown {
   const { name, message, code = "" } = error as Error & { code?: string };
   if (name !== "SecretsError") return error;
   const [what, remedy] = splitRemedy(message);
   const hints = [
     ...(remedy === undefined ? [] : [remedy]),
-    `or put a private key into the variable ${KEY_VARIABLE}; rt secrets share new-key makes one`,
+    `or set the variable ${KEY_VARIABLE} to a private key; rt secrets share new-key prints one`,
   ];
-  const failure = new UserError(`The private key of age is in the credential store: ${what}`, hints);
-  // As the store's own failure is told, where a secret is optional.
+  const failure = new UserError(`Cannot access the age private key in the credential store: ${what}`, hints);
+  // The kind of the store's failure, so that an optional secret counts as missing if the store is unavailable.
   return Object.assign(failure, { kind: code.replace("ERR_SECRETS_", "") });
 }

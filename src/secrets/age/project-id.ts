@@ -1,9 +1,9 @@
-// The identifier of a project: `[project] id` in the rtfig.toml of its root folder. A file of age is bound to it, so that a
-// file of one project is not decrypted in another.
+// Reads, checks and creates the project identifier, `[project] id` in the rtfig.toml of the root folder. An age file is bound
+// to it, so that the file of one project is not decrypted in another.
 //
 // Invariants:
-// - The identifier is part of what `rt trust` allows (mapping.ts). A project that copies another one's is asked about again.
-// - It goes with the repository: a clone and a renamed folder keep it.
+// - The identifier is part of the trust fingerprint (trust.ts): a project that copies an identifier is a new trust prompt.
+// - The identifier is part of the repository, so that clones and renamed folders keep it.
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { FILE_NAME } from "../../config/config-file-name.ts";
@@ -13,34 +13,38 @@ import { parseConfig, readConfig } from "../../config/rtfig.ts";
 import { UserError } from "../../user-error.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, readProjectFile } from "../atomic-file-edit.ts";
-import { listAllowances } from "../trust/trust.ts";
-import { complain, ArgumentError } from "../command-arguments.ts";
+import { listTrustRecords } from "../trust/trust.ts";
+import { reportProblem, ArgumentError } from "../command-arguments.ts";
 
-/** The root folder of the project that a file belongs to: the one here, if the file is in it. Throws WordsError. */
+/** Returns the root folder of a file's project: the current project if the file is inside. @throws ArgumentError */
 function rootOf(path: string): string {
   const here = realpathSync(".");
   const own = findRoot(here);
-  const way = own === undefined ? ".." : relative(own, resolve(path));
-  const root = way.startsWith("..") || isAbsolute(way) ? findRoot(realpathSync(dirname(resolve(path)))) : own;
+  const relativePath = own === undefined ? ".." : relative(own, resolve(path));
+  const root =
+    relativePath.startsWith("..") || isAbsolute(relativePath)
+      ? findRoot(realpathSync(dirname(resolve(path))))
+      : own;
   if (root !== undefined) return root;
   throw new ArgumentError(
     `${printable(path)} is in a dependency, which has no secrets of its own`,
-    "start this in the folder of your own project",
+    "run this in the folder of your own project",
   );
 }
 
-/** Undefined if rtfig.toml has no identifier. Throws Failure, WordsError. */
+/** Returns undefined if rtfig.toml has no identifier. @throws UserError, ArgumentError */
 export function findProjectId(path: string): string | undefined {
   const file = relative(realpathSync("."), join(rootOf(path), FILE_NAME));
   return existsSync(file) ? projectIdIn(readConfig(file)) : undefined;
 }
 
 /**
- * Refuses an identifier that rt trust allows for another folder and not for this one: a hostile project can copy it together
- * with the file. Throws Failure.
+ * Rejects an identifier that has a trust record for another folder and none for this one. A hostile project can copy the
+ * identifier together with the file.
+ * @throws UserError
  */
 export function requireOwnId(path: string, id: string): void {
-  const folders = listAllowances()
+  const folders = listTrustRecords()
     .filter(({ project, folder }) => project === id && existsSync(folder))
     .map(({ folder }) => folder);
   const root = rootOf(path);
@@ -48,14 +52,14 @@ export function requireOwnId(path: string, id: string): void {
     return;
   throw new UserError(
     `${printable(root)} has the identifier of ${quoted(folders[0]!)} and may not read its secrets`,
-    "rt trust allows it, if this is a copy of that project",
+    "if this is a copy of that project, run rt trust",
   );
 }
 
-/** Adds an identifier to rtfig.toml if it has none. Throws Failure, WordsError. */
+/** Returns the identifier; adds one to rtfig.toml if it has none (idempotent). @throws UserError, ArgumentError */
 export function ensureProjectId(path: string): string {
-  const known = findProjectId(path);
-  if (known !== undefined) return known;
+  const existing = findProjectId(path);
+  if (existing !== undefined) return existing;
   const root = rootOf(path);
   const file = readProjectFile(join(root, FILE_NAME), true);
   const config = parseConfig(file.text, FILE_NAME);
@@ -72,9 +76,9 @@ export function ensureProjectId(path: string): string {
       `add id = "${id}" to its table [project]`,
     );
   using draft = draftFile(file, text);
-  draft.putInPlace();
-  complain(
-    `${FILE_NAME} has the identifier of this project now; ${printable(path)} is bound to it`,
+  draft.commit();
+  reportProblem(
+    `Added the project identifier to ${FILE_NAME}; ${printable(path)} is bound to it`,
     `commit ${FILE_NAME} together with ${printable(path)}`,
     "warning",
   );

@@ -1,19 +1,13 @@
-// `rt.secrets`: credentials by (service, name) in the operating system's own store.
+// Implements `rt.secrets`: get, set and delete credentials by service and name in the operating system's store.
 //
-// Contract (specification, "Credential store operations"): three asynchronous operations in several call
-// forms; "not found" is null or false. Misuse rejects with a TypeError or RangeError, a failing store with
-// a SecretsError; nothing throws synchronously, so that `.catch` sees every error of a call.
+// Invariants:
+// - Misuse rejects with TypeError or RangeError, a store failure with SecretsError. No call throws synchronously.
+// - Byte buffers of values are zeroized. JavaScript strings cannot be.
 //
-// Decisions:
-// - An empty value is stored and read back as "". The specification lets `set` lead to "present" only, and
-//   a deletion that looks like a save loses credentials. (Bun.secrets deletes.)
-// - `delete` ignores a `value`: so does the specification's example.
-// - service and name have 1 to 255 characters (code points), since longer ones are cut or refused by one
-//   store or another.
-// - A value that is no well-formed Unicode cannot be stored without a change and is refused; a stored value
-//   that is no UTF-8 is an error, never a replaced character.
-//
-// The bytes of a value are zeroed in every buffer made here; JavaScript strings cannot be.
+// Non-obvious:
+// - An empty value is stored: a `set` that deletes, as Bun.secrets does, could lose a credential. `delete` ignores a `value`.
+// - Service and name have 1 to 255 code points: some stores truncate or reject longer ones. A value that is not well-formed
+//   Unicode, or a stored value that is not UTF-8, is an error: a conversion would change it.
 import type {
   OperationOptions,
   SecretProvider,
@@ -31,16 +25,16 @@ export interface SecretsOptions {
   service: string;
   /** 1 to 255 characters, usually an account. */
   name: string;
-  /** Gives up waiting, a dialog of the store included; the call rejects with the signal's reason. */
+  /** Aborts the operation, even while the store shows a dialog. The call rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Milliseconds for the whole operation, time for a person to answer a dialog included. */
+  /** Milliseconds for the whole operation, including the time that the user needs for a dialog. */
   timeout?: number;
 }
 
 export interface SecretsSetOptions extends SecretsOptions {
   /**
-   * Windows: "enterprise", the default, lets the credential go along where the user's account roams, "local" keeps it
-   * on this computer. Other systems have no such choice.
+   * Windows only: "enterprise" (default) includes the credential in the user's roaming profile, "local" keeps it on this
+   * computer. Other systems ignore it.
    */
   persist?: "local" | "enterprise";
 }
@@ -50,14 +44,14 @@ export interface SecretsSetOptions extends SecretsOptions {
  * @experimental
  */
 export interface Secrets {
-  /** The stored value, or null. Rejects with a TypeError, a RangeError or a SecretsError. */
+  /** Returns the stored value, or null if the credential does not exist. Rejects with TypeError, RangeError or SecretsError. */
   get(options: SecretsOptions): Promise<string | null>;
   get(service: string, name: string): Promise<string | null>;
-  /** Stores a value, an empty one too, and replaces the one before. */
+  /** Stores a value, which may be empty, and replaces an existing one. */
   set(options: SecretsSetOptions & { value: string }): Promise<void>;
   set(options: SecretsSetOptions, value: string): Promise<void>;
   set(service: string, name: string, value: string): Promise<void>;
-  /** Whether there was something to delete. */
+  /** Deletes a credential. Returns false if it did not exist. */
   delete(options: SecretsOptions): Promise<boolean>;
   delete(service: string, name: string): Promise<boolean>;
 }
@@ -69,13 +63,13 @@ interface CheckedArguments {
   options: StoreOptions | undefined;
 }
 
-/** Loads the store's client at the first operation, so that a program without credentials does not pay for it. */
+/** Loads the store's client at the first operation, so that other programs do not pay for it. */
 export const secrets: Secrets = createSecrets(async () => {
   const { openProvider } = await import("../../../platform/secrets/secret-provider.ts");
   return openProvider();
 });
 
-/** The API over the store that `open` gives. */
+/** Creates the API on a store, which is opened at the first operation. */
 export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
   let provider: Promise<SecretProvider> | undefined;
 
@@ -89,7 +83,7 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
     try {
       store = await provider;
     } catch (error) {
-      provider = undefined; // the next operation may have more luck
+      provider = undefined; // let the next operation open it again
       throw toSecretsError(error);
     }
     return operate(store).catch((error: unknown) => {
@@ -99,13 +93,13 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
 
   return {
     async get(...args: unknown[]): Promise<string | null> {
-      const { service, name, options } = readRequest("get", args);
+      const { service, name, options } = checkArguments("get", args);
       const bytes = await perform(options, (store) => store.get(service, name, options));
       return bytes === null ? null : decodeValue(bytes);
     },
 
     async set(...args: unknown[]): Promise<void> {
-      const { service, name, value, options } = readRequest("set", args);
+      const { service, name, value, options } = checkArguments("set", args);
       const bytes = encodeValue(value);
       try {
         await perform(options, (store) => store.set(service, name, bytes, options));
@@ -115,15 +109,15 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
     },
 
     async delete(...args: unknown[]): Promise<boolean> {
-      const { service, name, options } = readRequest("delete", args);
+      const { service, name, options } = checkArguments("delete", args);
       return perform(options, (store) => store.delete(service, name, options));
     },
   };
 }
 
 /**
- * The API's error for a provider's failure, which is recognized by its name: the class belongs to a module that is
- * loaded with the store only. What the store's own words do to a terminal ends here.
+ * Converts a ProviderFailure to a SecretsError and escapes control characters of the store's message. Returns other errors
+ * unchanged. The failure is recognized by name, because importing its class would load the store's client.
  */
 export function toSecretsError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "ProviderFailure") return error;
@@ -131,7 +125,7 @@ export function toSecretsError(error: unknown): unknown {
   return new SecretsError(kind, printable(message), typeof native === "string" ? printable(native) : native);
 }
 
-function readRequest(method: keyof Secrets, args: readonly unknown[]): CheckedArguments {
+function checkArguments(method: keyof Secrets, args: readonly unknown[]): CheckedArguments {
   const [first, second, third] = args;
   if (typeof first === "string") {
     return {
@@ -175,7 +169,7 @@ function readOptions(signal: unknown, timeout: unknown, persist: unknown): Store
   return { signal, timeout, persist };
 }
 
-/** Answers `text` when it can be a service or a name; throws a TypeError or RangeError when it cannot. */
+/** Returns a valid service or name. @throws TypeError, RangeError */
 export function checkText(field: "service" | "name", text: unknown): string {
   if (typeof text !== "string")
     throw typeError("ERR_INVALID_ARG_TYPE", `${field} must be a string, got ${describeType(text)}`);

@@ -1,11 +1,12 @@
-// A secret in a file of the repository that is encrypted with age.
+// Reads a secret from an age-encrypted file of the repository.
 //
-// Surprising: what this does without is loaded by nobody else: the library is larger than all the rest of a run.
+// Non-obvious:
+// - This is a separate module, so that only projects with age files load the library, which is larger than the rest of a run.
 
 import type { OpenFiles } from "../age/age-file.ts";
 import type { SecretSource } from "./mapping.ts";
 
-/** The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure. */
+/** Returns the value, which the caller zeroizes, or the reason why it is missing. @throws UserError */
 export async function readAgeFile(
   source: Extract<SecretSource, { kind: "age" }>,
   name: string,

@@ -1,24 +1,24 @@
-// A secret that a program prints: any other manager of passwords.
+// Reads a secret from the standard output of a command, such as the client of another password manager.
 //
-// Contract: no shell is started, the program is looked for on the PATH that rt was started with, and it runs in the folder of
-// the rtfig.toml that names it. Its standard input is empty, so that it cannot take what is meant for the script; what it has
-// to say to a person goes to standard error. What it writes on standard output is the value, without the last line break, and
-// is told to nobody else: a failure is told by the exit code. The value is whole when the program has ended: what it leaves in
-// the background, as a manager of passwords leaves its agent, may hold the pipe open for ever.
+// Invariants:
+// - No shell is started. The program is looked up on the PATH that rt was started with and runs in the folder of its rtfig.toml.
+// - Standard input is empty, so that the command cannot consume the script's input. Standard error goes to the terminal.
+// - The value is standard output without the last line break. Errors contain the exit code only, never output.
+// - The value is complete when the program has exited: a background process that it leaves, such as an agent, may keep the
+//   pipe open.
 import { errorCode } from "../../../platform/caught-error.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { printable } from "../../printable.ts";
 
-/** Bytes. */
-const LARGEST_OUTPUT = 1024 * 1024;
-/** How long nothing must have come since the program's end. */
-const LINGER = 100; // ms
+const MAX_OUTPUT_SIZE = 1024 * 1024; // bytes
+/** The output is complete if nothing arrives for this long after the exit. */
+const QUIET_PERIOD = 100; // ms
 
-/** The value, which is the caller's to zero; or why there is none, as a sentence. */
+/** Returns the value, which the caller zeroizes, or the reason why it is missing. */
 export async function readCommand(argv: readonly string[], folder: string): Promise<Uint8Array | string> {
   const [name = "", ...words] = argv;
   const shown = `The command "${printable(name)}"`;
-  const { basename, resolve } = process.getBuiltinModule("node:path"); // not before: others share the chunk
+  const { basename, resolve } = process.getBuiltinModule("node:path"); // lazy: other modules share this chunk
   const isPath = basename(name) !== name;
   const program = isPath
     ? resolve(folder, name)
@@ -37,10 +37,10 @@ export async function readCommand(argv: readonly string[], folder: string): Prom
     return `${shown} could not be started (${errorCode(error) ?? "unknown"})`;
   }
   const output = await readOutput(child.stdout, child.exited);
-  // It may heed nothing else: a pipe that nobody reads and TERM are easily ignored.
+  // SIGKILL: the program may ignore SIGPIPE and SIGTERM.
   if (!output) child.kill("SIGKILL");
   await child.exited;
-  if (!output) return `${shown} wrote more than ${LARGEST_OUTPUT} bytes`;
+  if (!output) return `${shown} wrote more than ${MAX_OUTPUT_SIZE} bytes`;
   const failure = describeEnd(child, output);
   if (failure === undefined) return output;
   output.fill(0);
@@ -53,7 +53,7 @@ function describeEnd({ exitCode, signalCode }: Bun.Subprocess, output: Uint8Arra
   return output.length === 0 ? "wrote nothing" : undefined;
 }
 
-/** Undefined where it is too much. */
+/** Returns undefined if the output exceeds the limit. */
 async function readOutput(
   stream: ReadableStream<Uint8Array>,
   exited: Promise<unknown>,
@@ -61,7 +61,7 @@ async function readOutput(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = stream.getReader();
-  const lingering = listenBriefly(
+  const quietTimer = awaitQuiet(
     exited,
     () => length,
     () => void reader.cancel().catch(() => {}),
@@ -70,7 +70,7 @@ async function readOutput(
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       chunks.push(read.value);
       length += read.value.length;
-      if (length > LARGEST_OUTPUT) return undefined;
+      if (length > MAX_OUTPUT_SIZE) return undefined;
     }
     const whole = new Uint8Array(length);
     let at = 0;
@@ -82,30 +82,30 @@ async function readOutput(
     whole.fill(0);
     return value;
   } finally {
-    lingering.stop();
+    quietTimer.stop();
     void reader.cancel().catch(() => {});
     for (const chunk of chunks) chunk.fill(0);
   }
 }
 
 /** Calls `end` when the program has ended and its output no longer grows. */
-function listenBriefly(exited: Promise<unknown>, size: () => number, end: () => void): { stop(): void } {
+function awaitQuiet(exited: Promise<unknown>, size: () => number, end: () => void): { stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isOver = false;
-  const look = (before: number) => {
+  let isStopped = false;
+  const checkAgain = (before: number) => {
     // oxlint-disable-next-line typescript/no-misused-promises -- nothing in it throws but `end` and `size`, which do not
     timer = setTimeout(async () => {
-      // What is there has been read by the next turns, however late this one has come.
+      // A late timer must not precede pending reads: two event loop turns let them complete.
       for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      if (isOver) return;
+      if (isStopped) return;
       if (size() === before) end();
-      else look(size());
-    }, LINGER);
+      else checkAgain(size());
+    }, QUIET_PERIOD);
   };
-  void exited.then(() => isOver || look(size()));
+  void exited.then(() => isStopped || checkAgain(size()));
   return {
     stop() {
-      isOver = true;
+      isStopped = true;
       clearTimeout(timer);
     },
   };

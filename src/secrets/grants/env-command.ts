@@ -1,9 +1,9 @@
-// `rt secrets env [script]`: which secrets this project has, or one of its scripts gets; where each comes from, whether it is
-// there, and whether all of it has been allowed. Never a value.
+// Runs `rt secrets env [script]`: lists the project's secrets, or those of one script, with source, state and trust. Never a
+// value.
 //
-// Contract: nothing is unlocked and no program is started to find out, so that of some it is not known whether they are
-// there. Exit codes: 0 all that scripts cannot do without is there, or not known to be missing; 1 something is missing; 2
-// the question cannot be answered.
+// Invariants:
+// - The store is not unlocked and no command is started, so the state of some secrets is unknown.
+// - Exit codes: 0 no required secret is known to be missing, 1 one is missing, 2 error.
 import { host } from "../../../platform/processes/process.ts";
 import { openProvider } from "../../../platform/secrets/secret-provider.ts";
 import { printError } from "../../error-output.ts";
@@ -27,12 +27,12 @@ type State = "environment" | "present" | "missing" | "unknown";
 
 const STATES: Readonly<Record<State, string>> = {
   environment: "in the environment",
-  present: "there",
+  present: "stored",
   missing: "missing",
-  unknown: "not asked",
+  unknown: "unchecked",
 };
 
-/** @param config that --config names */
+/** Prints the report and returns the exit code. @param config path of --config */
 export async function describeEnvironment(
   script: string | undefined,
   isJson: boolean,
@@ -48,17 +48,14 @@ export async function describeEnvironment(
     return printError(message, hint, FAILED);
   }
   if (!consents.mapping && consents.servers.length === 0)
-    return printError(
-      "The rtfig.toml of this project asks for no secrets",
-      "rt help secrets-in-scripts",
-      FAILED,
-    );
+    return printError("This project's rtfig.toml declares no secrets", "rt help secrets-in-scripts", FAILED);
   const mapping: Mapping = consents.mapping ?? {
     ...consents.servers[0]!,
     secrets: new Map(),
     servers: undefined,
   };
-  const names = script === undefined ? [...mapping.secrets.keys()] : namesFor(mapping, scriptNamed(script));
+  const names =
+    script === undefined ? [...mapping.secrets.keys()] : namesFor(mapping, resolveScriptName(script));
   const secrets = names.map((name) => mapping.secrets.get(name)!);
   const states = await findStates(secrets);
   await print(
@@ -66,14 +63,14 @@ export async function describeEnvironment(
       ? renderJson(mapping, consents, secrets, states)
       : renderText(mapping, consents, secrets, states, script),
   );
-  if (script !== undefined && names.length === 0) warnOfUnknown(script);
+  if (script !== undefined && names.length === 0) warnOfUnknownScript(script);
   return secrets.some(({ name, isOptional }) => !isOptional && states.get(name) === "missing")
     ? ABSENT
     : DONE;
 }
 
-/** "package#script", or a script of the package that we stand in. */
-function scriptNamed(text: string) {
+/** Resolves "package#script", or a script of the package in the working directory. */
+function resolveScriptName(text: string) {
   const { package: owner, script } = parseRowName(text);
   const located = owner === undefined ? findPackageJson(process.cwd()) : null;
   return {
@@ -83,13 +80,13 @@ function scriptNamed(text: string) {
   };
 }
 
-/** Nobody gets anything by a name that no script has; of other packages' it is not known. */
-function warnOfUnknown(script: string): void {
+/** Warns if package.json has no such script. Scripts of other packages are not checked. */
+function warnOfUnknownScript(script: string): void {
   const located = script.includes("#") ? null : findPackageJson(process.cwd());
   if (!located || scriptOf(located.manifest, script) !== null) return;
   const [similar] = suggestNames(script, scriptNames(located.manifest));
   reportLine(
-    `warning: There is no script "${oneLine(script)}" in package.json` +
+    `warning: No script "${oneLine(script)}" in package.json` +
       (similar === undefined ? "" : `\nhint: did you mean ${oneLine(similar)}?`),
   );
 }
@@ -109,7 +106,7 @@ function keyOf({ service, name }: { readonly service: string; readonly name: str
   return `${service}\0${name}`;
 }
 
-/** Undefined where the store does not tell: there is none, or it is locked. */
+/** Lists the stored names; undefined if the store is unavailable, locked or cannot list. */
 async function listStored(secrets: readonly MappedSecret[]): Promise<ReadonlySet<string> | undefined> {
   const services = new Set(
     secrets.flatMap(({ source }) => (source.kind === "store" ? [source.service] : [])),
@@ -135,7 +132,7 @@ function renderJson(
   secrets: readonly MappedSecret[],
   states: ReadonlyMap<string, State>,
 ): string {
-  const answer = {
+  const report = {
     folder: mapping.folder,
     trusted: !consents.mapping || isTrusted(mapping),
     hash: fingerprint(mapping),
@@ -158,7 +155,7 @@ function renderJson(
       scripts: scriptsWith(mapping, name),
     })),
   };
-  return `${escapeJson(JSON.stringify(answer, null, 2))}\n`;
+  return `${escapeJson(JSON.stringify(report, null, 2))}\n`;
 }
 
 function renderText(
@@ -186,8 +183,8 @@ function renderText(
   if (script === undefined) {
     lines.push(...describeRegistries(mapping));
     for (const consent of consents.servers) {
-      const how = isTrusted(consent) ? "allowed" : "not allowed";
-      lines.push(...describeServers(consent.servers!).map((line) => `${line}: ${how}`));
+      const status = isTrusted(consent) ? "allowed" : "not allowed";
+      lines.push(...describeServers(consent.servers!).map((line) => `${line}: ${status}`));
     }
   }
   if (consents.mapping) lines.push("", `${printable(mapping.folder)} ${describeTrust(mapping)}`);

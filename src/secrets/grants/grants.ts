@@ -1,22 +1,26 @@
-// Rows of [run.secrets]: for which scripts one is. Small and by itself, since it is asked before anything of this folder is
-// loaded: a script that no row means costs nothing more.
+// Matches rows of [run.secrets] against scripts. The pattern is a script's name or a glob, optionally after "package#" with a
+// package's name or glob.
 //
-// Contract: a row is a script's name or a glob, of all packages, or behind "package#" of those of that name or glob. A hook
-// is meant by its exact name alone.
+// Invariants:
+// - A lifecycle hook matches by its exact name only, never by a glob.
+//
+// Non-obvious:
+// - The module is small and separate because it runs before anything else of this folder is loaded: a script without a row
+//   costs nothing more.
 
 import { host } from "../../../platform/processes/process.ts";
 import { type PackageJson, scriptNames } from "../../workspace/package-json.ts";
 
 /**
- * The variable that lists the secrets that rt has given to a program, separated by commas. An rt that the program starts
- * passes them on, as every other program does. A program that sets it itself gains nothing: it has the values already.
+ * Variable with the comma-separated names of the secrets that rt gave to a program. A nested rt passes them on. A program
+ * that sets the variable itself gains nothing: it has its own environment already.
  */
 export const GRANTED = "RT_GRANTED";
 
-/** The variable that lists the secrets that rt has removed from the environment of a script, for messages. */
+/** Variable with the names of the secrets that rt removed from a script's environment; only messages use it. */
 export const WITHHELD = "RT_WITHHELD";
 
-/** Returns the secrets that an rt around this one has given. */
+/** Returns the secrets that an outer rt gave to the program that started this one. */
 export function grantedNames(): string[] {
   return namesIn(GRANTED);
 }
@@ -29,23 +33,23 @@ function namesIn(variable: string): string[] {
   return host.originalVariable(variable)?.split(",") ?? [];
 }
 
-/** What a row is for. */
+/** The parsed pattern of a row. */
 export interface RowName {
   /** Name or glob; undefined for all packages. */
   readonly package: string | undefined;
   readonly script: string;
 }
 
-/** A script as rows know it. */
+/** A script, as rows match it. */
 export interface ScriptName {
-  /** "" for a package without a name; undefined where it does not matter. */
+  /** "" for a package without a name; undefined matches rows of every package. */
   readonly package: string | undefined;
   readonly script: string;
-  /** It runs because of another one, before or after it. */
+  /** Runs before or after another script (`pre`, `post`). */
   readonly isHook: boolean;
 }
 
-/** "script" or "package#script". */
+/** Parses "script" or "package#script". */
 export function parseRowName(text: string): RowName {
   const hash = text.indexOf("#");
   return { package: hash < 0 ? undefined : text.slice(0, hash), script: text.slice(hash + 1) };
@@ -56,7 +60,7 @@ export function isFor(row: RowName, { package: owner, script, isHook }: ScriptNa
   return isHook ? row.script === script : matches(row.script, script);
 }
 
-/** Whether a row is for a script of this package. */
+/** Returns whether a row matches at least one script of the package. */
 export function isForOne(
   row: string,
   { name, manifest }: { readonly name: string; readonly manifest: PackageJson },

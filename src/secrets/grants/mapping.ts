@@ -1,8 +1,8 @@
-// [secrets] and [run.secrets] of an rtfig.toml: which secrets a project has, where each comes from, and which scripts get it.
+// Reads [secrets] and [run.secrets] of rtfig.toml: the project's secrets, their sources, and the scripts that get them.
 //
-// Contract: what can be read is complete: every name can be a variable, every source says where to look, and what a script
-// is to get is there. A script gets what rows name by its name, by a glob (not as a hook: that must be named exactly), or
-// by "package#script" for one package alone; without a package a row is for the scripts of all packages.
+// Invariants:
+// - A mapping that this returns is valid: every name can be a variable, every source is complete, and every granted name is in
+//   [secrets].
 import { errorMessage } from "../../../platform/caught-error.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/toml-line.ts";
@@ -13,81 +13,86 @@ import { suggestNames } from "../../did-you-mean.ts";
 import { escapeJson, printable, quoted } from "../../printable.ts";
 import { checkText } from "../api/secrets.ts";
 import { isFor, parseRowName, type RowName, type ScriptName } from "./grants.ts";
-import { faultOfName } from "./variable-name.ts";
+import { variableNameFault } from "./variable-name.ts";
 
 export type SecretSource =
   | { readonly kind: "store"; readonly service: string; readonly name: string }
   | { readonly kind: "command"; readonly argv: readonly string[] }
-  /** The entry of the same name in a file that is encrypted with age and bound to this project. */
+  /** The entry of the same name in an age-encrypted file that is bound to this project. */
   | { readonly kind: "age"; readonly file: string; readonly project: string | undefined };
 
 export interface MappedSecret {
-  /** The variable's. */
+  /** Name of the variable. */
   readonly name: string;
   readonly source: SecretSource;
   readonly about?: string | undefined;
-  /** Where it is not there, scripts run without it. */
+  /** If true, scripts run without a missing value. */
   readonly isOptional: boolean;
   readonly isRedacted: boolean;
 }
 
 /** A row of [run.secrets]. */
 export interface Grant extends RowName {
-  /** As it is written. */
+  /** The key of the row, unparsed. */
   readonly pattern: string;
   readonly names: readonly string[];
 }
 
-/** A registry of packages that `rt install` and its like send secrets to. */
+/** A package registry that `rt install` and other package commands send secrets to. */
 export interface RegistryGrant {
   readonly url: string;
   readonly names: readonly string[];
 }
 
 export interface Mapping {
-  /** The rtfig.toml, as messages name it. */
+  /** Path of the rtfig.toml, as messages show it. */
   readonly file: string;
-  /** The rtfig.toml that --config names, as it was written. */
+  /** Value of --config, if the file was given by it. */
   readonly named?: string | undefined;
-  /** Where it lies: absolute and without symbolic links. */
+  /** Folder of the file: absolute, without symbolic links. */
   readonly folder: string;
   readonly secrets: ReadonlyMap<string, MappedSecret>;
   readonly grants: readonly Grant[];
-  /** Read when they are asked for: a script that has been allowed already needs none. */
+  /** Computed on demand: a script that is trusted already does not need them. */
   readonly registries?: (() => readonly RegistryGrant[]) | undefined;
-  /** The servers that it is for, where this is a part that is allowed by itself. */
+  /** The servers, if this mapping is a separate consent to send variables to servers. */
   readonly servers?: readonly ServerUse[] | undefined;
 }
 
 type GrantRow = Readonly<Record<string, unknown>>;
 
-/** @param folder that `config` lies in. Throws Failure. @param project the identifier that its files of age are bound to */
+/**
+ * Reads and validates the secrets of a configuration.
+ * @param folder the folder of `config`
+ * @param project identifier that age files must be bound to
+ * @throws UserError
+ */
 export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
   const { secrets = {}, run = {} } = config.content as { secrets?: GrantRow; run?: GrantRow };
-  const known = new Map(
+  const declared = new Map(
     Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as GrantRow, config, project)]),
   );
   const grants = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>).map(
-    ([pattern, names]) => readGrant(pattern, names, known, config),
+    ([pattern, names]) => readGrant(pattern, names, declared, config),
   );
-  return { file: config.file, folder, secrets: known, grants };
+  return { file: config.file, folder, secrets: declared, grants };
 }
 
-/** The names that a script gets, each once, in the order of the file. */
+/** Returns the names that a script gets, without duplicates, in file order. */
 export function namesFor({ grants }: Mapping, script: ScriptName): string[] {
   return [...new Set(grants.filter((grant) => isFor(grant, script)).flatMap(({ names }) => names))];
 }
 
 function readSecret(name: string, row: GrantRow, config: Config, project: string | undefined): MappedSecret {
-  const fault = faultOfName(name);
+  const fault = variableNameFault(name);
   if (fault) throw failureAt(config, ["secrets", name], `"${printable(name)}" ${fault}`);
   const { from, about, optional = false, redact = true } = row;
   if (from === undefined)
     throw failureAt(
       config,
       ["secrets", name],
-      `secrets.${name} does not say where it comes from`,
-      `write from = "service/name", the address in the credential store`,
+      `secrets.${name} has no source`,
+      `add from = "service/name", the address in the credential store`,
     );
   return {
     name,
@@ -105,7 +110,7 @@ function readSource(name: string, from: unknown, config: Config, project: string
     failureAt(config, ["secrets", name, "from"], `secrets.${name}.from ${message}`, hint);
   if (typeof from === "string") {
     if (!from.startsWith(AGE)) return readAddress(from, wrong);
-    if (from === AGE) throw wrong("names no file behind age:", 'write it as "age:secrets.age"');
+    if (from === AGE) throw wrong("names no file after age:", 'write it as "age:secrets.age"');
     return { kind: "age", file: from.slice(AGE.length), project };
   }
   const table = from as { service?: string; name?: string; command?: readonly string[] };
@@ -116,13 +121,13 @@ function readSource(name: string, from: unknown, config: Config, project: string
   const argv = table.command!;
   if (!argv[0]) throw wrong("has a command without a program", 'write { command = ["op", "read", "..."] }');
   if (argv.some((word) => word.includes("\0")))
-    throw wrong("has a NUL character in its command, which no program can be given");
+    throw wrong("has a NUL character in its command, which no program can receive");
   return { kind: "command", argv };
 }
 
 /**
- * Parted at the first slash; a service with one in it needs the form { service, name }.
- * @param wrong makes an error of what is wrong, which is the end of a sentence
+ * Splits "service/name" at the first slash. A service that contains a slash needs the form { service, name }.
+ * @param wrong creates the error from the end of its sentence
  */
 export function readAddress(text: string, wrong: (message: string) => UserError): SecretSource {
   const slash = text.indexOf("/");
@@ -134,19 +139,19 @@ function checkAddress(service: string, name: string, wrong: (message: string) =>
   try {
     return { kind: "store", service: checkText("service", service), name: checkText("name", name) };
   } catch (error) {
-    throw wrong(`is no address: ${errorMessage(error)}`);
+    throw wrong(`is not an address: ${errorMessage(error)}`);
   }
 }
 
 function readGrant(
   pattern: string,
   names: readonly string[],
-  known: ReadonlyMap<string, MappedSecret>,
+  declared: ReadonlyMap<string, MappedSecret>,
   config: Config,
 ): Grant {
-  const missing = names.find((name) => !known.has(name));
+  const missing = names.find((name) => !declared.has(name));
   if (missing !== undefined) {
-    const [similar] = suggestNames(missing, known.keys());
+    const [similar] = suggestNames(missing, declared.keys());
     throw failureAt(
       config,
       ["run", "secrets", pattern],
@@ -176,14 +181,14 @@ function failureAt(
   return new UserError(`${file}:${lineOf(text, path)}: ${message}`, hint);
 }
 
-/** ASCII without blanks, quotes and backslashes: needs no quotes in a line of several texts. */
+/** ASCII without blanks, quotes and backslashes, which needs no quotes in a line of several texts. */
 const PLAIN = /^[!#-[\]-~]+$/;
 
 export function plainOrQuoted(text: string): string {
   return PLAIN.test(text) ? text : quoted(text);
 }
 
-/** For people: the address, the command as a list of words, or the file. No two sources look alike. */
+/** Describes a source for the user: address, command or file. Different sources have different descriptions. */
 export function describeSource(source: SecretSource): string {
   switch (source.kind) {
     case "store": {

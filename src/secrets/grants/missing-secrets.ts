@@ -1,31 +1,30 @@
-// What is said where secrets are not there, and asking for them.
+// Prompts for missing secrets, or creates the error that lists them with the command that stores each.
 //
-// Contract: one message for all of them, with the line that stores each. They are asked for where a person can answer:
-// standard input and standard error are a terminal. A pipe never answers, and nothing is stored that was not typed.
+// Invariants:
+// - It prompts only if standard input and standard error are terminals. Only typed values are stored.
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
 import { type MissingSecret, storeFailure } from "./secret-fetch.ts";
 import { withoutLineBreak } from "../streams.ts";
+import { shellWord } from "../shell-quote.ts";
 import { describeSource, type MappedSecret } from "./mapping.ts";
-import { canAsk, tell } from "../trust/yes-no-prompt.ts";
+import { canAsk, printLines } from "../trust/yes-no-prompt.ts";
 
 /**
- * The values that a person enters for what the store does not have, stored; none where nobody can be asked, and not all where
- * a person gave up: then nothing more is stored. The bytes are the caller's to zero.
+ * Prompts for the secrets that the store lacks, and stores the answers. Returns no values without a terminal, and the values
+ * so far if the user cancels. The caller zeroizes the bytes.
  */
 export async function askForMissing(
-  lacking: readonly MissingSecret[],
+  missing: readonly MissingSecret[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  if (!canAsk() || lacking.some(({ secret }) => secret.source.kind !== "store")) return new Map();
+  if (!canAsk() || missing.some(({ secret }) => secret.source.kind !== "store")) return new Map();
   const { openProvider } = await import("../../../platform/secrets/secret-provider.ts");
   const { promptHidden } = await import("../hidden-prompt.ts");
   const store = await openProvider();
   const values = new Map<string, Uint8Array>();
   const byAddress = new Map<string, Uint8Array>();
-  tell([
-    "rt: The credential store does not have all of it yet; what you enter is kept there (Enter: not now)",
-  ]);
-  for (const { secret } of lacking) {
+  printLines(["rt: Secrets are missing in the credential store; rt stores what you enter (Enter: skip)"]);
+  for (const { secret } of missing) {
     const source = secret.source as StoreSource;
     const address = describeSource(source);
     const value = byAddress.get(address) ?? (await ask(`${describe(secret)}, ${address} (not shown): `));
@@ -48,11 +47,10 @@ export async function askForMissing(
 
 type StoreSource = Extract<MappedSecret["source"], { kind: "store" }>;
 
-export function missingFailure(lacking: readonly MissingSecret[]): UserError {
-  const names = lacking.map(({ secret }) => describe(secret)).join(", ");
-  const what =
-    lacking.length === 1 ? `The secret ${names} is not there` : `These secrets are not there: ${names}`;
-  return new UserError(what, lacking.map(remedyFor));
+export function missingFailure(missing: readonly MissingSecret[]): UserError {
+  const names = missing.map(({ secret }) => describe(secret)).join(", ");
+  const what = missing.length === 1 ? `Missing secret: ${names}` : `Missing secrets: ${names}`;
+  return new UserError(what, missing.map(remedyFor));
 }
 
 function remedyFor({ secret, reason }: MissingSecret): string {
@@ -66,11 +64,6 @@ function describe({ name, about }: MappedSecret): string {
 }
 
 function wordsFor({ service, name }: StoreSource): string {
-  const words = [service, name].map(quote).join(" ");
+  const words = [service, name].map(shellWord).join(" ");
   return [service, name].some((word) => word.startsWith("-")) ? `-- ${words}` : words;
-}
-
-/** For the shells of Linux and macOS. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,30 +1,36 @@
-// Reads secrets from where they are: all of a run at once, each address once, over one connection to the store, which asks
-// for its unlocking once.
+// Fetches the secrets of a run from their sources concurrently. Each address is read once, over one connection to the store,
+// which asks the user to unlock it at most once.
 //
-// Contract: nothing is loaded that no source needs. The bytes are the caller's to zero; where this throws, it has zeroed them.
+// Invariants:
+// - Only modules that a source needs are loaded.
+// - The caller zeroizes the bytes. If this throws, it has zeroized them.
 import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.ts";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
 import type { OpenFiles } from "../age/age-file.ts";
 import type { MappedSecret, SecretSource } from "./mapping.ts";
 
-/** One that is not there, or that its source did not give. */
+/** A secret that its source does not have, or failed to return. */
 export interface MissingSecret {
   readonly secret: MappedSecret;
-  /** What its source said, as a sentence; undefined where the store does not have it. */
+  /** Reason of the source, as a sentence; undefined if the credential store does not have it. */
   readonly reason?: string | undefined;
 }
 
 export interface Fetched {
-  /** By the variables' names. */
+  /** Values by variable name. */
   readonly values: ReadonlyMap<string, Uint8Array>;
-  readonly lacking: readonly MissingSecret[];
+  readonly missing: readonly MissingSecret[];
 }
 
-/** A value, or why there is none: "" where that is not known. */
+/** A value, or the reason why it is missing ("" if the credential store does not have it). */
 type FetchResult = Uint8Array | string;
 
-/** @param folder of the rtfig.toml. Throws Failure where the store failed, or a value cannot be a variable's. */
+/**
+ * Fetches all secrets.
+ * @param folder the folder of rtfig.toml
+ * @throws UserError if the store fails, or if a value cannot be that of a variable
+ */
 export async function fetchSecrets(secrets: readonly MappedSecret[], folder: string): Promise<Fetched> {
   const reads = new Map<string, Promise<FetchResult>>();
   const files: OpenFiles = new Map();
@@ -34,20 +40,20 @@ export async function fetchSecrets(secrets: readonly MappedSecret[], folder: str
     reads.set(key, read);
     return read;
   });
-  const answers = await Promise.allSettled(pending);
+  const results = await Promise.allSettled(pending);
   const values = new Map<string, Uint8Array>();
-  const lacking: MissingSecret[] = [];
+  const missing: MissingSecret[] = [];
   const failures: { secret: MappedSecret; error: unknown }[] = [];
-  for (const [index, answer] of answers.entries()) {
+  for (const [index, result] of results.entries()) {
     const secret = secrets[index]!;
-    if (answer.status === "rejected") {
-      if (secret.isOptional && isUnavailable(answer.reason)) lacking.push({ secret });
-      else failures.push({ secret, error: answer.reason });
-    } else if (typeof answer.value === "string") lacking.push({ secret, reason: answer.value || undefined });
-    else values.set(secret.name, answer.value.slice());
+    if (result.status === "rejected") {
+      if (secret.isOptional && isUnavailable(result.reason)) missing.push({ secret });
+      else failures.push({ secret, error: result.reason });
+    } else if (typeof result.value === "string") missing.push({ secret, reason: result.value || undefined });
+    else values.set(secret.name, result.value.slice());
   }
-  for (const answer of answers)
-    if (answer.status === "fulfilled" && typeof answer.value !== "string") answer.value.fill(0);
+  for (const result of results)
+    if (result.status === "fulfilled" && typeof result.value !== "string") result.value.fill(0);
   try {
     if (failures.length > 0) throw failureOf(failures);
     for (const [name, value] of values) checkValue(name, value);
@@ -55,7 +61,7 @@ export async function fetchSecrets(secrets: readonly MappedSecret[], folder: str
     for (const value of values.values()) value.fill(0);
     throw error;
   }
-  return { values, lacking };
+  return { values, missing };
 }
 
 async function readSource(
@@ -91,29 +97,29 @@ function isUnavailable(error: unknown): boolean {
   return (error as { kind?: string }).kind === "UNAVAILABLE";
 }
 
-const ENVIRONMENT_COUNTS =
-  "a secret of rtfig.toml that the environment has, as in CI, is read from no store: rt help secrets-in-scripts";
+const ENVIRONMENT_HINT =
+  "or set the variables in the environment, as in CI; rt then reads no store: rt help secrets-in-scripts";
 
-const WITHOUT_STORE =
-  "on a machine without a store a project has its secrets in a file that is encrypted: rt help moving-in";
+const AGE_FILE_HINT =
+  "on a machine without a store, keep the secrets in an age-encrypted file: rt help moving-in";
 
-/** The store's first word on it: what went wrong for one went wrong for all. */
+/** Returns one error for all: the first error of the store applies to every address. */
 function failureOf(failures: readonly { secret: MappedSecret; error: unknown }[]): unknown {
   const names = failures.map(({ secret }) => secret.name).join(", ");
   return storeFailure(`Cannot read ${names} from the credential store`, failures[0]!.error);
 }
 
-/** What the store said, as a Failure; an error of another kind as it is. @param what could not be done */
+/** Converts a ProviderFailure to a UserError; returns other errors unchanged. @param what the operation that failed */
 export function storeFailure(what: string, error: unknown): unknown {
   const { name, message } = error as Error;
   if (name !== "ProviderFailure") return error;
   const [reason, remedy] = splitRemedy(message);
-  const hints = [ENVIRONMENT_COUNTS, ...(isUnavailable(error) ? [WITHOUT_STORE] : [])];
+  const hints = [ENVIRONMENT_HINT, ...(isUnavailable(error) ? [AGE_FILE_HINT] : [])];
   if (remedy !== undefined) hints.unshift(printable(remedy));
   return new UserError(`${what}: ${printable(reason)}`, hints);
 }
 
-/** What no variable can have, and what a program would see otherwise than it is stored. Throws Failure. */
+/** Rejects NUL, which no variable can have, and invalid UTF-8, which the environment would change. @throws UserError */
 function checkValue(name: string, value: Uint8Array): void {
   if (value.includes(0))
     throw new UserError(`The value of ${name} has a NUL character in it, which no variable can have`);

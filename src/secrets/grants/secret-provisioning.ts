@@ -1,13 +1,11 @@
-// What a run gives to what it starts: the one entry of this folder for the runner.
+// Provides the secrets of a run to the processes that it starts; the entry point of this folder for the runner.
 //
 // Invariants:
-// - A script gets the secrets that its rows name. The other secrets of the project are removed from its environment.
-// - Values that the environment has are redacted in the output of every script.
-// - The first place that has a value counts. The places are --secret NAME=service/name, the environment that rt was
-//   started with, the source in rtfig.toml, and files of variables (.env, --env-file).
-// - A value of the environment is not fetched, so a CI server without a credential store needs no change.
-// - A source of rtfig.toml is read only where a person has allowed it (trust.ts). An address on the command line needs no
-//   such consent.
+// - A script gets the secrets that its rows grant. Other secrets of the project are removed from its environment.
+// - Values in the environment are redacted in the output of every script.
+// - Precedence: --secret NAME=service/name, the environment that rt was started with, the source in rtfig.toml, env files.
+// - A value in the environment is not fetched, so a CI server needs no credential store.
+// - A source of rtfig.toml is read only after trust (trust.ts). An address on the command line needs no trust.
 import { host } from "../../../platform/processes/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { UserError } from "../../user-error.ts";
@@ -21,66 +19,66 @@ import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress 
 import { grantedNames, isForOne, type ScriptName, withheldNames } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { isTrusted, requireTrust } from "../trust/trust.ts";
-import { faultOfName } from "./variable-name.ts";
+import { variableNameFault } from "./variable-name.ts";
 import { reportLine } from "../../output.ts";
 
-/** One that the command line asks for. */
-interface Asked {
+/** A secret of --secret. */
+interface CommandLineSecret {
   readonly name: string;
-  /** "service/name"; undefined for the source that rtfig.toml has. */
+  /** "service/name"; undefined for the source in rtfig.toml. */
   readonly address?: string | undefined;
 }
 
 export interface ProvisionRequest {
-  readonly asked: readonly Asked[];
-  /** The working directory, or that of the package whose script is started; absolute. */
+  readonly asked: readonly CommandLineSecret[];
+  /** Absolute path of the working directory, or of the package whose script is started. */
   readonly from: string;
-  /** What was read of the working directory's rtfig.toml, or of the file that --config names. */
+  /** The rtfig.toml of the working directory, or the file of --config. */
   readonly config: Config | undefined;
-  /** Whether rtfig.toml may give something to the target, which it does for scripts alone. */
+  /** Whether the target is a script, so that rows of rtfig.toml apply. */
   readonly isForScripts: boolean;
-  /** Values are not kept out of what is shown, whatever rtfig.toml says. */
+  /** Disables redaction, whatever rtfig.toml says. */
   readonly showsSecrets: boolean;
 }
 
-/** One that something of this run gets. */
-interface Wanted extends MappedSecret {
-  /** Its address is the command line's own. */
+/** A secret that a receiver of this run gets. */
+interface RequestedSecret extends MappedSecret {
+  /** The address is from the command line. */
   readonly isFromLine: boolean;
 }
 
-/** For people, and for reports. */
+/** Name and source for messages and reports. */
 export interface ShownSecret {
   readonly name: string;
   readonly source: string;
 }
 
-/** A script, or the target of the command line where that is none. */
+/** A script, or the target of the command line if that is not a script. */
 export type Receiver = ScriptName | "target";
 
 export interface SecretProvision {
-  /** Those of [run.secrets]; undefined where rtfig.toml gives nothing. */
+  /** Rows of [run.secrets]; undefined if rtfig.toml has no secrets. */
   readonly rows: ScriptRules | undefined;
   /**
-   * Values that the environment has of the project's secrets. No output of the run shows them, whichever script writes it: a
-   * value may also reach a script through a file or another variable. Values that are too short to be found are left out.
+   * Values of the project's secrets in the environment. They are redacted in the output of every script, because a value may
+   * also reach a script through a file or another variable. Values too short for redaction are omitted.
    */
   readonly inherited: readonly SecretValue[];
-  /** Returns the project's secrets that a script is not given. Its environment must not have them from elsewhere either. */
+  /** Returns the project's secrets that a script does not get. Its environment must not contain them from any source. */
   withheldFrom(receiver: Receiver): readonly string[];
-  /** What a receiver gets: names and sources. */
+  /** Returns the names and sources of a receiver's secrets. */
   shown(receiver: Receiver): readonly ShownSecret[];
-  /** Whether something that it may get is to be kept out of what it shows. */
+  /** Returns whether the receiver's output needs redaction. */
   isRedacted(receiver: Receiver): boolean;
-  /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
+  /** Fetches the secrets of these receivers again. @throws UserError if a required one is missing */
   fetch(receivers: readonly Receiver[]): Promise<void>;
-  /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
+  /** Returns the fetched values of a receiver. This object keeps the bytes and zeroizes them. */
   valuesFor(receiver: Receiver): readonly SecretValue[];
-  /** When nobody needs the values any more. */
+  /** Zeroizes all values. */
   zero(): void;
 }
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError, PackageJsonError */
 export function openProvision({
   asked,
   from,
@@ -90,13 +88,15 @@ export function openProvision({
 }: ProvisionRequest): SecretProvision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
-  const onLine = new Map(asked.map(({ name, address }) => [name, readAsked(name, address, mapping)]));
+  const onLine = new Map(
+    asked.map(({ name, address }) => [name, resolveCommandLineSecret(name, address, mapping)]),
+  );
   const values = new Map<string, SecretValue>();
   const warned = new Set<string>();
-  /** What was replaced by a later fetch may still be compared with what a script shows. */
+  /** Values that a later fetch replaced. Redaction may still compare output with them. */
   const replaced: SecretValue[] = [];
 
-  function wantedBy(receiver: Receiver): readonly Wanted[] {
+  function secretsOf(receiver: Receiver): readonly RequestedSecret[] {
     const isScript = receiver !== "target";
     const names = new Set(isScript && mapping ? namesFor(mapping, receiver) : []);
     if (!isScript || !receiver.isHook) for (const name of onLine.keys()) names.add(name);
@@ -112,8 +112,8 @@ export function openProvision({
     if (showsSecrets || !isCommon(value) || warned.has(name)) return;
     warned.add(name);
     reportLine(
-      `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
-        `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
+      `warning: The value of ${name} is a common word or number; every occurrence in the output is shown as [${name}]\n` +
+        `hint: if it is not secret, set "redact = false" in [secrets.${name}] of rtfig.toml`,
     );
   }
 
@@ -121,7 +121,7 @@ export function openProvision({
     inherited,
     withheldFrom(receiver) {
       if (receiver === "target" || projectSecrets.length === 0) return [];
-      const given = new Set([...wantedBy(receiver).map(({ name }) => name), ...grantedNames()]);
+      const given = new Set([...secretsOf(receiver).map(({ name }) => name), ...grantedNames()]);
       return projectSecrets.map(({ name }) => name).filter((name) => !given.has(name));
     },
     rows: mapping && {
@@ -131,13 +131,13 @@ export function openProvision({
       isForOne,
     },
     shown: (receiver) =>
-      wantedBy(receiver).map((wanted) => ({
+      secretsOf(receiver).map((wanted) => ({
         name: wanted.name,
         source: inheritedValue(wanted) === undefined ? describeSource(wanted.source) : "environment",
       })),
-    isRedacted: (receiver) => !showsSecrets && wantedBy(receiver).some(({ isRedacted }) => isRedacted),
+    isRedacted: (receiver) => !showsSecrets && secretsOf(receiver).some(({ isRedacted }) => isRedacted),
     async fetch(receivers) {
-      const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
+      const wanted = new Map(receivers.flatMap(secretsOf).map((each) => [each.name, each]));
       const all = [...wanted.values()];
       const absent = all.filter((each) => !each.isFromLine && inheritedValue(each) === undefined);
       if (all.length > 0) host.hideMemory?.();
@@ -157,7 +157,7 @@ export function openProvision({
       inherited.forEach(warnIfCommon);
     },
     valuesFor: (receiver) =>
-      wantedBy(receiver).flatMap(({ name }) => {
+      secretsOf(receiver).flatMap(({ name }) => {
         const found = values.get(name);
         return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
       }),
@@ -167,7 +167,7 @@ export function openProvision({
   };
 }
 
-/** Adds a hint where an rt around this one had a value, and the script between both was not given it. Throws Failure. */
+/** Adds a hint if an outer rt had the value but did not give it to the script that started this rt. @throws UserError */
 async function explainWithheld<Result>(
   absent: readonly MappedSecret[],
   read: () => Promise<Result>,
@@ -184,7 +184,7 @@ async function explainWithheld<Result>(
       message,
       [
         `${names.join(", ")} was in the environment, but the script ${script === undefined ? "" : `"${printable(script)}" `}` +
-          "that started this run is not given it; add a row for that script to [run.secrets]",
+          "that started this run does not get it; add a row for that script to [run.secrets]",
         ...[hint ?? []].flat(),
       ],
       status,
@@ -192,22 +192,26 @@ async function explainWithheld<Result>(
   }
 }
 
-function readAsked(name: string, address: string | undefined, mapping: Mapping | undefined): Wanted {
+function resolveCommandLineSecret(
+  name: string,
+  address: string | undefined,
+  mapping: Mapping | undefined,
+): RequestedSecret {
   const mapped = mapping?.secrets.get(name);
-  const fault = faultOfName(name);
+  const fault = variableNameFault(name);
   if (fault) throw new UserError(`--secret: "${printable(name)}" ${fault}`);
   if (address === undefined && mapped) return { ...mapped, isFromLine: false };
   if (address === undefined)
     throw new UserError(
       `--secret ${name}: the project's rtfig.toml has no [secrets.${name}]`,
-      `name its address: --secret ${name}=service/name`,
+      `give its address: --secret ${name}=service/name`,
     );
   const wrong = (message: string) =>
     new UserError(
       `--secret ${name} ${message}`,
-      `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
+      `write --secret ${name}=service/name; never put a value on the command line, where other programs can read it`,
     );
-  // The address is the person's own: that the value may be shown, the project says only where it has been allowed.
+  // The user chose the address. An untrusted project must not disable its redaction.
   const isRedacted = !mapping || !mapped || mapped.isRedacted || !isTrusted(mapping, "scripts");
   return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
 }
@@ -217,13 +221,13 @@ function readInherited({ name, isRedacted }: MappedSecret): SecretValue[] {
   return isLongEnough(value) ? [{ name, value, isRedacted }] : [];
 }
 
-/** What the environment says of it, unless the command line says otherwise. */
-function inheritedValue({ name, isFromLine }: Wanted): string | undefined {
+/** Returns the value in the environment; undefined if the command line overrides it. */
+function inheritedValue({ name, isFromLine }: RequestedSecret): string | undefined {
   return isFromLine ? undefined : host.originalVariable(name);
 }
 
-/** With what a person enters for those that are not there. Throws Failure, and has zeroed the values. */
-async function complete(
+/** Prompts for the missing secrets and adds the entered values. @throws UserError after zeroizing all values */
+async function promptForMissing(
   found: ReadonlyMap<string, Uint8Array>,
   missing: readonly MissingSecret[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -236,11 +240,14 @@ async function complete(
   throw missingFailure(rest);
 }
 
-async function fetchAll(wanted: readonly Wanted[], folder: string): Promise<Map<string, SecretValue>> {
+async function fetchAll(
+  wanted: readonly RequestedSecret[],
+  folder: string,
+): Promise<Map<string, SecretValue>> {
   const absent = wanted.filter((each) => inheritedValue(each) === undefined);
-  const { values: found, lacking } = await fetchSecrets(absent, folder);
-  const missing = lacking.filter(({ secret }) => !secret.isOptional);
-  const values = missing.length === 0 ? found : await complete(found, missing);
+  const { values: found, missing } = await fetchSecrets(absent, folder);
+  const required = missing.filter(({ secret }) => !secret.isOptional);
+  const values = required.length === 0 ? found : await promptForMissing(found, required);
   return new Map(
     wanted.flatMap((each) => {
       const { name, isRedacted } = each;

@@ -1,9 +1,9 @@
-// The names of a project's secrets for TypeScript, behind what `rt types` prints: so that an editor completes them.
+// Generates TypeScript declarations of the project's secrets for `rt types`, so that editors complete the variables.
 import { readOwnConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
 import { findMapping } from "./mapping-file.ts";
 
-/** Text of a declaration file; "" where the project has none. Throws Failure, PackageJsonError. */
+/** Returns the text of a declaration file, "" if the project has no secrets. @throws UserError, PackageJsonError */
 export function declareSecrets(): string {
   const secrets = findMapping(process.cwd(), readOwnConfig())?.secrets;
   if (!secrets || secrets.size === 0) return "";
@@ -14,7 +14,7 @@ export function declareSecrets(): string {
   return [
     "",
     "",
-    "/** The secrets of rtfig.toml. A script has those that it is named for. */",
+    "/** The secrets of rtfig.toml. A script has those that [run.secrets] grants. */",
     "declare namespace NodeJS {",
     "  interface ProcessEnv {",
     ...members,

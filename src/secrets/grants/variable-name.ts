@@ -1,13 +1,13 @@
-// Which variables a secret may be: names that every shell can use, and none that steers programs.
+// Validates the variable name of a secret: a name for every shell, and none that controls programs.
 //
-// Why not the latter: a value that comes from a store or from another program would decide which code runs (LD_PRELOAD,
-// NODE_OPTIONS), where programs are looked for (PATH), or what rt itself does (RT_..., npm_lifecycle_...). No secret is of
-// that kind, so such a name is a mistake, or an attempt.
+// Invariants:
+// - Names that decide which code runs (LD_PRELOAD, NODE_OPTIONS), where programs are found (PATH) or how rt behaves (RT_...,
+//   npm_lifecycle_...) are rejected. A value from a store or a command must not have such power.
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** In capitals, since systems and programs differ in whether case counts. */
-const STEERING = new Set(
+/** Upper case: case sensitivity differs between systems and programs. */
+const CONTROLLING = new Set(
   `PATH PATHEXT HOME USERPROFILE SHELL COMSPEC SYSTEMROOT WINDIR TMPDIR TMP TEMP TERM __PROTO__
   IFS ENV BASH_ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS4 CDPATH GLOBIGNORE ZDOTDIR
   NODE NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE
@@ -20,16 +20,16 @@ const STEERING = new Set(
     /\s+/,
   ),
 );
-const STEERING_PREFIXES = ["LD_", "DYLD_", "BUN_", "RT_", "GIT_CONFIG", "BASH_FUNC_", "NPM_"];
-/** Such a name steers nothing, whatever it begins with: BUN_AUTH_TOKEN, NPM_TOKEN. */
+const CONTROLLING_PREFIXES = ["LD_", "DYLD_", "BUN_", "RT_", "GIT_CONFIG", "BASH_FUNC_", "NPM_"];
+/** Exempts credentials from the prefixes: BUN_AUTH_TOKEN, NPM_TOKEN. */
 const CREDENTIAL = /(?:TOKEN|PASSWORD|PASSWD|SECRET|AUTH|KEY|OTP)$/;
 
-/** What is wrong with a name, as the end of a sentence; undefined when nothing is. */
-export function faultOfName(name: string): string | undefined {
-  if (!NAME.test(name)) return "is no name of a variable: letters, digits and _, and no digit first";
-  const capital = name.toUpperCase();
-  const isSteering =
-    STEERING.has(capital) ||
-    (STEERING_PREFIXES.some((prefix) => capital.startsWith(prefix)) && !CREDENTIAL.test(capital));
-  return isSteering ? "steers programs, so no secret can have its name" : undefined;
+/** Returns the fault of a name as the end of a sentence, or undefined for a valid name. */
+export function variableNameFault(name: string): string | undefined {
+  if (!NAME.test(name)) return "is not a variable name: use letters, digits and _, without a leading digit";
+  const upperCase = name.toUpperCase();
+  const isControlling =
+    CONTROLLING.has(upperCase) ||
+    (CONTROLLING_PREFIXES.some((prefix) => upperCase.startsWith(prefix)) && !CREDENTIAL.test(upperCase));
+  return isControlling ? "controls programs, so a secret cannot have this name" : undefined;
 }

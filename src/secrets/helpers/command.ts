@@ -1,30 +1,32 @@
-// `rt secrets helper`: what other people's tools start to get at the credential store, each by its own protocol.
+// Runs `rt secrets helper`: dispatches to the credential helpers that git, docker, AWS tools and npm start.
 //
-// Contract: standard output has what the protocol demands and nothing else. No helper asks anything where a program has
-// started it, and none prints a value to a terminal: `rt secrets get` is for people. A protocol's own rules for errors
-// win over those of `rt secrets`; where it has none, one line and a hint on standard error, and the exit codes of `rt secrets`.
+// Invariants:
+// - Standard output contains only what the tool's protocol requires.
+// - A helper never prompts when a program started it, and never prints a value to a terminal.
+// - Errors follow the tool's protocol. If it defines none: one line and a hint on standard error, with the exit codes of
+//   `rt secrets`.
 import { printable } from "../../printable.ts";
 import { HELPER_FLAGS, type HelperTool, type HelperName, HELPERS } from "../commands.ts";
-import { readWords, ArgumentError } from "../command-arguments.ts";
-import { answerAws } from "./aws.ts";
+import { parseArguments, ArgumentError } from "../command-arguments.ts";
+import { runAwsHelper } from "./aws.ts";
 import { installDocker, uninstallDocker } from "./docker-config.ts";
-import { answerDocker } from "./docker.ts";
+import { runDockerHelper } from "./docker.ts";
 import { installGit, uninstallGit } from "./git-config.ts";
-import { answerGit } from "./git.ts";
-import { answerNpm } from "./npm.ts";
+import { runGitHelper } from "./git.ts";
+import { runNpmHelper } from "./npm.ts";
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 type HelperHandler = (action: string, operand: string) => Promise<number>;
 
-const ANSWER: Readonly<Record<HelperName, HelperHandler>> = {
-  git: answerGit,
-  docker: answerDocker,
-  aws: answerAws,
-  npm: answerNpm,
+const HANDLERS: Readonly<Record<HelperName, HelperHandler>> = {
+  git: runGitHelper,
+  docker: runDockerHelper,
+  aws: runAwsHelper,
+  npm: runNpmHelper,
 };
 
-/** What a tool asks by its own words is for the tool to choose: these two get to see any. */
-const OWN_WORDS: readonly HelperName[] = ["git", "docker"];
+/** Tools whose protocol defines how to handle an unknown action, so that their helpers receive every action. */
+const PASS_ALL_ACTIONS: readonly HelperName[] = ["git", "docker"];
 
 interface Installation {
   install(isLocal: boolean): void;
@@ -36,15 +38,16 @@ const INSTALLATIONS: Readonly<Partial<Record<HelperName, Installation>>> = {
   docker: { install: installDocker, uninstall: uninstallDocker },
 };
 
-/** Throws WordsError, and what the store throws. */
+/** @throws ArgumentError, SecretsError */
 export async function runHelperCommand(
   args: readonly string[],
   showHelp: () => Promise<void>,
 ): Promise<number> {
-  const [first, ...asked] = args;
-  const own = OWN_WORDS.find((name) => name === first);
-  if (own && asked.length === 1 && !asked[0]!.startsWith("-")) return await ANSWER[own](asked[0]!, "");
-  const { options, operands } = readWords(args, HELPER_FLAGS);
+  const [first, ...actionArgs] = args;
+  const own = PASS_ALL_ACTIONS.find((name) => name === first);
+  if (own && actionArgs.length === 1 && !actionArgs[0]!.startsWith("-"))
+    return await HANDLERS[own](actionArgs[0]!, "");
+  const { options, operands } = parseArguments(args, HELPER_FLAGS);
   if (options.has("help")) {
     await showHelp();
     return 0;
@@ -52,34 +55,37 @@ export async function runHelperCommand(
   const [tool, ...rest] = operands;
   const known = Object.keys(HELPERS).join(", ");
   if (tool === undefined)
-    throw new ArgumentError("rt secrets helper needs the name of a tool", `one of ${known}`);
+    throw new ArgumentError("rt secrets helper needs the name of a tool", `use one of: ${known}`);
   if (!isHelper(tool))
-    throw new ArgumentError(`"${printable(tool)}" is no tool that rt helps`, `there are ${known}`);
+    throw new ArgumentError(`Unknown credential helper "${printable(tool)}"`, `use one of: ${known}`);
   if (options.has("install") || options.has("uninstall")) return changeInstallation(tool, rest, options);
   if (options.has("local"))
-    throw new ArgumentError("--local says where to install", "rt secrets helper --install --local git");
-  return await answer(tool, rest);
+    throw new ArgumentError(
+      "--local needs --install or --uninstall",
+      "rt secrets helper --install --local git",
+    );
+  return await runAction(tool, rest);
 }
 
 function isHelper(tool: string): tool is HelperName {
   return Object.hasOwn(HELPERS, tool);
 }
 
-async function answer(tool: HelperName, [action, operand, ...more]: readonly string[]): Promise<number> {
-  const { actions, operand: wanted }: HelperTool = HELPERS[tool];
-  const hint = ["rt secrets helper", tool, actions.join("|"), wanted].filter(Boolean).join(" ");
+async function runAction(tool: HelperName, [action, operand, ...more]: readonly string[]): Promise<number> {
+  const { actions, operand: operandUsage }: HelperTool = HELPERS[tool];
+  const hint = ["rt secrets helper", tool, actions.join("|"), operandUsage].filter(Boolean).join(" ");
   if (action === undefined) throw new ArgumentError(`rt secrets helper ${tool} needs an action`, hint);
-  // What is too much may be a value that was typed in the wrong place.
+  // The messages do not repeat arguments: one may be a secret value typed in the wrong position.
   if (!actions.includes(action))
     throw new ArgumentError(`rt secrets helper ${tool} has no such action`, hint);
-  if ((operand === undefined) !== (wanted === undefined) || more.length > 0)
+  if ((operand === undefined) !== (operandUsage === undefined) || more.length > 0)
     throw new ArgumentError(
-      wanted
-        ? `rt secrets helper ${tool} ${action} takes one word`
-        : `rt secrets helper ${tool} ${action} takes no words`,
+      operandUsage
+        ? `rt secrets helper ${tool} ${action} takes one argument`
+        : `rt secrets helper ${tool} ${action} takes no arguments`,
       hint,
     );
-  return await ANSWER[tool](action, operand ?? "");
+  return await HANDLERS[tool](action, operand ?? "");
 }
 
 function changeInstallation(tool: HelperName, rest: readonly string[], options: ReadonlySet<string>): number {
@@ -87,14 +93,14 @@ function changeInstallation(tool: HelperName, rest: readonly string[], options: 
   if (!installation)
     throw new ArgumentError(
       `rt does not write the configuration of ${tool}`,
-      `rt help secrets has the lines for it`,
+      "see rt help secrets for the lines to add",
     );
   if (rest.length > 0) throw new ArgumentError("--install and --uninstall take the name of one tool");
   if (options.has("install") && options.has("uninstall"))
-    throw new ArgumentError("--install and --uninstall exclude each other");
+    throw new ArgumentError("--install cannot be used with --uninstall", "remove one of them");
   const isLocal = options.has("local");
   if (isLocal && tool !== "git")
-    throw new ArgumentError(`${tool} has no configuration of a project`, "leave out --local");
+    throw new ArgumentError(`${tool} has no per-project configuration`, "remove --local");
   if (options.has("install")) installation.install(isLocal);
   else installation.uninstall(isLocal);
   return 0;

@@ -1,9 +1,10 @@
-// `rt secrets helper --install docker`: the name `docker-credential-rt` beside rt, and `"credsStore": "rt"` in docker's
-// configuration.
+// Runs `rt secrets helper --install docker`: creates `docker-credential-rt` beside rt and sets `"credsStore": "rt"` in
+// docker's configuration.
 //
-// Contract: everything else in that file keeps every character, its permissions and its place (a link stays one); it is
-// exchanged whole or not at all. Another program's `credsStore`, a file of that name that is not ours and what is no
-// JSON are refused before anything is written.
+// Invariants:
+// - Every other character of the configuration stays, and so do its permissions. If it is a symbolic link, its target is
+//   replaced. The write is an atomic rename.
+// - Another program's `credsStore`, a foreign file named `docker-credential-rt`, and invalid JSON are rejected before any write.
 import {
   closeSync,
   fsyncSync,
@@ -29,7 +30,7 @@ import { ownPath } from "./helper-io.ts";
 import { printLine, reportLine } from "../../output.ts";
 
 const STORE = "credsStore";
-const OWN = "rt";
+const STORE_NAME = "rt";
 const isWindows = OWN_SYSTEM === "win32";
 
 export function installDocker(): void {
@@ -37,18 +38,18 @@ export function installDocker(): void {
   const text = readText(config) ?? "{}\n";
   const members = parseConfig(text, config);
   const store = members[STORE];
-  if (store !== undefined && store !== "" && store !== OWN)
+  if (store !== undefined && store !== "" && store !== STORE_NAME)
     throw new ArgumentError(
-      `docker keeps its logins with ${printable(JSON.stringify(store))} (${STORE} in ${printable(config)})`,
+      `docker stores its logins with ${printable(JSON.stringify(store))} (${STORE} in ${printable(config)})`,
       `log out with docker, remove that line, and install again`,
     );
   const link = installLink();
-  if (store !== OWN)
-    writeText(config, addMember(store === "" ? removeMember(text, STORE) : text, STORE, OWN));
-  printLine(`docker keeps its logins with rt (${STORE} in ${printable(config)}, ${printable(link)})`);
+  if (store !== STORE_NAME)
+    writeText(config, addMember(store === "" ? removeMember(text, STORE) : text, STORE, STORE_NAME));
+  printLine(`docker stores its logins with rt (${STORE} in ${printable(config)}, ${printable(link)})`);
   if (hasPasswords(members.auths))
     printLine(
-      "Passwords that the file has stay in it until docker logs out of those registries and in again",
+      "Passwords already in the file stay there until you log out of those registries with docker, and in again",
     );
   printLine("To undo it: rt secrets helper --uninstall docker");
   const directories = (host.originalVariable("PATH") ?? "").split(delimiter);
@@ -59,14 +60,14 @@ export function installDocker(): void {
 export function uninstallDocker(): void {
   const config = configPath();
   const text = readText(config);
-  const isDone = text !== undefined && parseConfig(text, config)[STORE] === OWN;
+  const isDone = text !== undefined && parseConfig(text, config)[STORE] === STORE_NAME;
   if (isDone) writeText(config, removeMember(text, STORE));
   const link = linkPath();
   if (isOwnLink(link)) rmSync(link);
   printLine(
     isDone
-      ? "docker keeps its logins with rt no more; they are still in the credential store"
-      : "docker does not keep its logins with rt",
+      ? "docker no longer stores its logins with rt; existing logins stay in the credential store"
+      : "docker does not store its logins with rt",
   );
 }
 
@@ -74,7 +75,7 @@ function configPath(): string {
   const home = host.originalVariable(isWindows ? "USERPROFILE" : "HOME");
   const directory = host.originalVariable("DOCKER_CONFIG") || (home && join(home, ".docker"));
   if (!directory)
-    throw new ArgumentError("Nothing says where docker's configuration is", "set HOME or DOCKER_CONFIG");
+    throw new ArgumentError("Cannot locate docker's configuration", "set HOME or DOCKER_CONFIG");
   return join(directory, "config.json");
 }
 
@@ -88,19 +89,19 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Throws WordsError; what the file has is not quoted, since passwords may be in it. */
+/** @throws ArgumentError, which does not quote the file: it may contain passwords */
 function parseConfig(text: string, path: string): Record<string, unknown> {
-  const wrong = new ArgumentError(
-    `${printable(path)} is no JSON object, so nothing was changed`,
-    "mend it first",
+  const notAnObject = new ArgumentError(
+    `${printable(path)} is not a JSON object, so nothing was changed`,
+    "fix it first",
   );
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw wrong;
+    throw notAnObject;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject;
   return value as Record<string, unknown>;
 }
 
@@ -108,13 +109,13 @@ function hasPasswords(auths: unknown): boolean {
   return Object.values(auths ?? {}).some((each) => Boolean((each as { auth?: string } | null)?.auth));
 }
 
-/** Beside the file, then in its place. Throws WordsError. */
+/** Replaces the file by an atomic rename. @throws ArgumentError */
 function writeText(path: string, text: string): void {
   let draft: string | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const { place, mode } = placeOf(path);
-    draft = `${place}.${process.pid}.rt`;
+    const { target, mode } = resolveTarget(path);
+    draft = `${target}.${process.pid}.rt`;
     const file = openSync(draft, "wx", mode);
     try {
       writeFileSync(file, text);
@@ -122,25 +123,25 @@ function writeText(path: string, text: string): void {
     } finally {
       closeSync(file);
     }
-    renameSync(draft, place);
+    renameSync(draft, target);
   } catch (error) {
     const code = errorCode(error);
     if (draft && code !== "EEXIST") rmSync(draft, { force: true });
-    throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
+    throw new ArgumentError(`Cannot write ${printable(path)} (${code}); the file is unchanged`);
   }
 }
 
-function placeOf(path: string): { place: string; mode: number } {
+function resolveTarget(path: string): { target: string; mode: number } {
   try {
-    const place = realpathSync(path);
-    return { place, mode: statSync(place).mode & 0o777 };
+    const target = realpathSync(path);
+    return { target, mode: statSync(target).mode & 0o777 };
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
-    return { place: path, mode: 0o600 };
+    return { target: path, mode: 0o600 };
   }
 }
 
-/** Windows makes links for administrators only; docker finds a batch file as well. */
+/** On Windows a batch file, which docker finds too: symbolic links need administrator rights there. */
 function linkPath(): string {
   return join(dirname(ownPath()), isWindows ? "docker-credential-rt.cmd" : "docker-credential-rt");
 }
@@ -158,8 +159,11 @@ function installLink(): string {
   } catch (error) {
     const code = errorCode(error);
     throw code === "EEXIST"
-      ? new ArgumentError(`${printable(link)} is there and not rt's`, "remove it first")
-      : new ArgumentError(`${printable(link)} could not be made (${code})`, "install rt where you may write");
+      ? new ArgumentError(`${printable(link)} exists and does not belong to rt`, "remove it first")
+      : new ArgumentError(
+          `${printable(link)} could not be created (${code})`,
+          "install rt in a folder that you may write",
+        );
   }
   return link;
 }

@@ -1,31 +1,28 @@
-// `rt secrets helper git`: git's credential protocol (gitcredentials(7), git-credential(1)).
+// Runs `rt secrets helper git`: git's credential protocol (gitcredentials(7), git-credential(1)). Service: "git:" and the
+// address ("git:https://example.com:8080"), name: the user, value: the password, then other attributes a line each
+// ("password_expiry_utc=..."), as git's libsecret helper writes it.
 //
-// A credential's service is "git:" and the address as git knows it ("git:https://example.com:8080", with the path where
-// git gives one), its name the user. The value is the password; what else git wants kept follows in lines of their
-// own ("password_expiry_utc=..."), as git's libsecret helper writes it.
-//
-// Decisions:
-// - Where several users are stored for an address and git names none, none is guessed: git asks, and a line says why.
-// - What git rejects is removed only if it is what is stored: another program may have stored a new password meanwhile.
-// - An expired password is not handed out. git 2.40 and newer would drop it; older ones would try it.
-// - git repeats `store` after each use, so what is stored already is not written again.
-// - A credential without a user (a certificate's, or a token of `authtype`) has the name "*".
-// - An action that this does not know is passed over without a word, as gitcredentials(7) demands.
+// Non-obvious:
+// - If several users are stored and git names none, no user is chosen. A line on standard error says so, and git prompts.
+// - `erase` deletes only the value that git rejected: another process may have stored a new password since.
+// - An expired password is not returned. git before 2.40 would try it.
+// - `store` skips a value that is stored already, because git repeats `store` after each use.
+// - A credential without a user (a certificate's, or a token of `authtype`) has the name "*". Unknown actions are ignored.
 import { printable } from "../../printable.ts";
 import { print, readInput } from "../streams.ts";
-import { complain, ArgumentError } from "../command-arguments.ts";
+import { reportProblem, ArgumentError } from "../command-arguments.ts";
 import { requireReader, requireWriter } from "./helper-io.ts";
 import { openStore, type HelperStore } from "./helper-store.ts";
 
 type Attributes = ReadonlyMap<string, string>;
 
-const NOBODY = "*";
-/** What is kept after the password, in this order. */
-const KEPT = ["password_expiry_utc", "oauth_refresh_token", "authtype", "credential"] as const;
-const USED = ["protocol", "host", "path", "username", "password", "ephemeral", ...KEPT];
-const CAPABLE = "capability[]";
+const WITHOUT_USER = "*";
+/** Attributes that are stored after the password, in this order. */
+const STORED_KEYS = ["password_expiry_utc", "oauth_refresh_token", "authtype", "credential"] as const;
+const KNOWN_KEYS = ["protocol", "host", "path", "username", "password", "ephemeral", ...STORED_KEYS];
+const CAPABILITY = "capability[]";
 
-export async function answerGit(action: string): Promise<number> {
+export async function runGitHelper(action: string): Promise<number> {
   const perform = ACTIONS[action];
   if (!perform) return 0;
   await requireWriter("git");
@@ -33,9 +30,9 @@ export async function answerGit(action: string): Promise<number> {
   return await perform(openStore(), readAttributes(await readInput(endsInBlankLine)));
 }
 
-const ACTIONS: Readonly<Record<string, (store: HelperStore, asked: Attributes) => Promise<number>>> = {
+const ACTIONS: Readonly<Record<string, (store: HelperStore, request: Attributes) => Promise<number>>> = {
   __proto__: null as never,
-  get: giveCredential,
+  get: printCredential,
   store: storeCredential,
   erase: eraseCredential,
 };
@@ -45,7 +42,7 @@ function endsInBlankLine(bytes: Uint8Array): boolean {
   return text.includes("\n\n") || text.includes("\n\r\n") || text[0] === 0x0a;
 }
 
-/** Throws WordsError for what git itself would refuse; no message has more than a key of this file. */
+/** Parses git's request. @throws ArgumentError for input that git rejects too; the message contains no value */
 export function readAttributes(text: string): Attributes {
   const attributes = new Map<string, string>();
   for (const [index, line] of text.split("\n").entries()) {
@@ -53,89 +50,93 @@ export function readAttributes(text: string): Attributes {
     if (line === "" || line === "\r") break;
     if (key === undefined || value === undefined)
       throw new ArgumentError(`Line ${index + 1} of standard input is not of the form key=value`);
-    if (key === CAPABLE && value === "authtype") attributes.set(CAPABLE, value);
-    if (!USED.includes(key)) continue;
-    requireCarriable(key, value);
+    if (key === CAPABILITY && value === "authtype") attributes.set(CAPABILITY, value);
+    if (!KNOWN_KEYS.includes(key)) continue;
+    requireSafe(key, value);
     attributes.set(key, value);
   }
   return attributes;
 }
 
-/** A line break would begin another attribute, such as a host; git takes NUL for the end. Throws WordsError. */
-function requireCarriable(what: string, value: string): void {
+/** Rejects a line break, which would inject another attribute such as a host, and NUL. @throws ArgumentError */
+function requireSafe(what: string, value: string): void {
   if (/[\0\r\n]/.test(value))
     throw new ArgumentError(`${what} has a line break or a NUL character, which git's protocol cannot carry`);
 }
 
-/** Throws WordsError for what is not one address. */
-function serviceOf(asked: Attributes): string {
-  const [protocol, host, path] = ["protocol", "host", "path"].map((key) => asked.get(key) ?? "");
-  if (!/^[a-z][a-z0-9+.-]*$/i.test(protocol!)) throw new ArgumentError("git names no protocol");
-  if (host === "" && path === "") throw new ArgumentError("git names neither a host nor a path");
-  // "a/b" would be the host a and the path b.
-  if (/[/\\?#@\s]/.test(host!)) throw new ArgumentError("git names a host that cannot be one");
+/** @throws ArgumentError if the attributes are not one address */
+function serviceOf(request: Attributes): string {
+  const [protocol, host, path] = ["protocol", "host", "path"].map((key) => request.get(key) ?? "");
+  if (!/^[a-z][a-z0-9+.-]*$/i.test(protocol!)) throw new ArgumentError("git sent no protocol");
+  if (host === "" && path === "") throw new ArgumentError("git sent neither a host nor a path");
+  // The host "a/b" would collide with the host "a" and the path "b".
+  if (/[/\\?#@\s]/.test(host!)) throw new ArgumentError("git sent an invalid host");
   return `git:${protocol}://${host}${path === "" ? "" : `/${path}`}`;
 }
 
-/** Undefined where git has to name one. */
+/** Returns the user that git names, or the only stored one; undefined if there is none or if there are several. */
 async function findUser(
   { list }: HelperStore,
   service: string,
-  asked: Attributes,
+  request: Attributes,
 ): Promise<string | undefined> {
-  const user = asked.get("username");
-  if (user !== undefined) return user === "" ? NOBODY : user;
+  const user = request.get("username");
+  if (user !== undefined) return user === "" ? WITHOUT_USER : user;
   const users = (await list(service)).map(({ name }) => name);
   if (users.length < 2) return users[0];
   const address = service.slice("git:".length);
-  complain(
-    `There are ${users.length} users for ${printable(address)}: ${users.map(printable).join(", ")}`,
+  reportProblem(
+    `${users.length} users are stored for ${printable(address)}: ${users.map(printable).join(", ")}`,
     `set credential.${printable(address)}.username to one of them, with git config`,
   );
   return undefined;
 }
 
-async function giveCredential(store: HelperStore, asked: Attributes): Promise<number> {
-  const service = serviceOf(asked);
-  const user = await findUser(store, service, asked);
+async function printCredential(store: HelperStore, request: Attributes): Promise<number> {
+  const service = serviceOf(request);
+  const user = await findUser(store, service, request);
   const value = user === undefined ? null : await store.secrets.get(service, user);
   if (user === undefined || value === null) return 0;
   const stored = readValue(value);
-  requireCarriable("The user's name", user);
+  requireSafe("The user's name", user);
   const isExpired = Number(stored.get("password_expiry_utc") ?? Infinity) * 1000 <= Date.now();
   if (isExpired && !stored.has("oauth_refresh_token")) return 0;
   const isToken = stored.has("authtype");
-  if (isToken && !asked.has(CAPABLE)) return 0;
+  if (isToken && !request.has(CAPABILITY)) return 0;
   const given = isToken
-    ? [[CAPABLE, "authtype"], ...pick(stored, isExpired ? [] : ["authtype", "credential"])]
+    ? [[CAPABILITY, "authtype"], ...pick(stored, isExpired ? [] : ["authtype", "credential"])]
     : pick(stored, isExpired ? [] : ["password"]);
   const rest = pick(stored, ["password_expiry_utc", "oauth_refresh_token"]);
-  const lines = [...given, ...(user === NOBODY ? [] : [["username", user]]), ...rest];
+  const lines = [...given, ...(user === WITHOUT_USER ? [] : [["username", user]]), ...rest];
   await print(lines.map(([key, each]) => `${key}=${each}\n`).join(""));
   return 0;
 }
 
-async function storeCredential({ secrets }: HelperStore, asked: Attributes): Promise<number> {
-  if (asked.get("ephemeral") === "1") return 0;
-  const isToken = asked.has("authtype") && asked.has("credential");
-  if (!isToken && !asked.has("password")) throw new ArgumentError("git names no password to store");
-  const service = serviceOf(asked);
-  const user = asked.get("username") || NOBODY;
-  const value = [asked.get("password") ?? "", ...pick(asked, KEPT).map(([key, each]) => `${key}=${each}`)];
+async function storeCredential({ secrets }: HelperStore, request: Attributes): Promise<number> {
+  if (request.get("ephemeral") === "1") return 0;
+  const isToken = request.has("authtype") && request.has("credential");
+  if (!isToken && !request.has("password")) throw new ArgumentError("git sent no password to store");
+  const service = serviceOf(request);
+  const user = request.get("username") || WITHOUT_USER;
+  const value = [
+    request.get("password") ?? "",
+    ...pick(request, STORED_KEYS).map(([key, each]) => `${key}=${each}`),
+  ];
   const text = value.join("\n");
   if ((await secrets.get(service, user)) !== text) await secrets.set(service, user, text);
   return 0;
 }
 
-async function eraseCredential(store: HelperStore, asked: Attributes): Promise<number> {
-  const service = serviceOf(asked);
-  const user = asked.get("username");
-  const users = user === undefined ? (await store.list(service)).map(({ name }) => name) : [user || NOBODY];
+async function eraseCredential(store: HelperStore, request: Attributes): Promise<number> {
+  const service = serviceOf(request);
+  const user = request.get("username");
+  const users =
+    user === undefined ? (await store.list(service)).map(({ name }) => name) : [user || WITHOUT_USER];
   for (const each of users) {
-    if (asked.has("password") || asked.has("credential")) {
+    if (request.has("password") || request.has("credential")) {
       const value = await store.secrets.get(service, each);
       const stored = value === null ? undefined : readValue(value);
-      if (!stored || pick(asked, ["password", "credential"]).some(([key, old]) => stored.get(key) !== old))
+      if (!stored || pick(request, ["password", "credential"]).some(([key, old]) => stored.get(key) !== old))
         continue;
     }
     await store.secrets.delete(service, each);
@@ -143,17 +144,17 @@ async function eraseCredential(store: HelperStore, asked: Attributes): Promise<n
   return 0;
 }
 
-/** Throws WordsError for what somebody else has stored and git cannot be given. */
+/** Parses a stored value. @throws ArgumentError if another program stored a value that the protocol cannot carry */
 function readValue(value: string): Attributes {
   const [password, ...lines] = value.split("\n");
-  requireCarriable("The stored password", password!);
+  requireSafe("The stored password", password!);
   const stored = new Map([["password", password!]]);
   for (const line of lines) {
-    const key = KEPT.find((each) => line.startsWith(`${each}=`));
-    if (!key) requireCarriable("The stored password", value);
-    const kept = line.slice(key!.length + 1);
-    requireCarriable(`The stored ${key}`, kept);
-    stored.set(key!, kept);
+    const key = STORED_KEYS.find((each) => line.startsWith(`${each}=`));
+    if (!key) requireSafe("The stored password", value);
+    const storedText = line.slice(key!.length + 1);
+    requireSafe(`The stored ${key}`, storedText);
+    stored.set(key!, storedText);
   }
   return stored;
 }

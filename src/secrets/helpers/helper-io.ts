@@ -1,33 +1,33 @@
-// What a helper asks of its surroundings: a program at both ends, and a name by which that program can start rt.
+// Checks that a program, not a terminal, is at both ends of a credential helper, and finds the path of rt to register.
 import { realpathSync } from "node:fs";
 import { host } from "../../../platform/processes/process.ts";
 import { isTerminal } from "../streams.ts";
 import { ArgumentError } from "../command-arguments.ts";
 
-/** A value is not shown to whoever stands behind, nor typed where it is shown. Throws WordsError. */
+/** Rejects a terminal as standard output, where a value would be visible. @throws ArgumentError */
 export async function requireReader(what: string): Promise<void> {
   if (await isTerminal(1))
     throw new ArgumentError(
       `${what} is printed for a program, not to a terminal`,
-      "rt secrets get shows a value",
+      "use rt secrets get to show a value",
     );
 }
 
-/** Throws WordsError. */
+/** Rejects a terminal as standard input, which would echo a typed value. @throws ArgumentError */
 export async function requireWriter(tool: string): Promise<void> {
   if (await isTerminal(0))
     throw new ArgumentError(
-      `Standard input is a terminal; ${tool} starts this and writes to it`,
-      "rt secrets set stores a value that you type",
+      `Standard input is a terminal; ${tool} starts this command and writes to it`,
+      "use rt secrets set to store a typed value",
     );
 }
 
-/** This program: by the path in PATH where that is the same file, since it stays when rt is replaced. */
+/** Returns the path of rt: the entry in PATH if it is the same file, because it stays valid after an upgrade. */
 export function ownPath(): string {
-  const found = Bun.which("rt", { PATH: host.originalVariable("PATH") ?? "" });
-  if (found === null) return process.execPath;
+  const onPath = Bun.which("rt", { PATH: host.originalVariable("PATH") ?? "" });
+  if (onPath === null) return process.execPath;
   try {
-    return realpathSync(found) === realpathSync(process.execPath) ? found : process.execPath;
+    return realpathSync(onPath) === realpathSync(process.execPath) ? onPath : process.execPath;
   } catch {
     return process.execPath;
   }

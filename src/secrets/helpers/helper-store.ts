@@ -1,4 +1,4 @@
-// The credential store as the helpers use it: one connection, values as text, and the names under a service.
+// Opens the credential store for the helpers: one connection, text values, and the names of a service.
 import type { CredentialName, SecretProvider } from "../../../platform/secrets/contract/secret-provider.ts";
 import { openProvider } from "../../../platform/secrets/secret-provider.ts";
 import { createSecrets, type Secrets, toSecretsError } from "../api/secrets.ts";
@@ -6,7 +6,7 @@ import { ArgumentError } from "../command-arguments.ts";
 
 export interface HelperStore {
   readonly secrets: Secrets;
-  /** Of one service or of all, in order. */
+  /** Lists the names of one service, or of all services, sorted. */
   list(service?: string): Promise<CredentialName[]>;
 }
 
@@ -18,11 +18,10 @@ export function openStore(): HelperStore {
     async list(service) {
       try {
         const provider = await open();
-        if (!provider.list)
-          throw new ArgumentError("The credential store of this system cannot be listed by rt");
-        const found = await provider.list(service);
+        if (!provider.list) throw new ArgumentError("rt cannot list the credential store of this system");
+        const names = await provider.list(service);
         const keyOf = (each: CredentialName) => `${each.service}\0${each.name}`;
-        return found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+        return names.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       } catch (error) {
         throw toSecretsError(error);
       }

@@ -1,4 +1,4 @@
-// Changes one member of a JSON file and leaves every other character as it is: indentation, order, line ends.
+// Adds or removes one member of a JSON object in its text; every other character stays.
 
 interface JsonMember {
   readonly key: string;
@@ -6,28 +6,28 @@ interface JsonMember {
   readonly end: number;
 }
 
-/** Texts, brackets, and the commas and colons between; numbers and words are passed over. */
+/** Strings, brackets, commas and colons. Numbers and literals are skipped. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
-/** The members of the outermost object. `json` must be valid. */
+/** Finds the members of the outermost object of a valid JSON text. */
 function findMembers(json: string): JsonMember[] {
   const members: JsonMember[] = [];
   let depth = 0;
-  let begun: { key: string; start: number } | undefined;
+  let current: { key: string; start: number } | undefined;
   const finish = (end: number) => {
-    if (begun) members.push({ ...begun, end: json.slice(0, end).trimEnd().length });
-    begun = undefined;
+    if (current) members.push({ ...current, end: json.slice(0, end).trimEnd().length });
+    current = undefined;
   };
   for (const { 0: token, index } of json.matchAll(TOKEN)) {
     if (depth === 1 && (token === "," || token === "}")) finish(index);
-    else if (!begun && token[0] === '"') begun = { key: JSON.parse(token) as string, start: index };
+    else if (!current && token[0] === '"') current = { key: JSON.parse(token) as string, start: index };
     if (token === "{" || token === "[") depth++;
     if (token === "}" || token === "]") depth--;
   }
   return members;
 }
 
-/** Puts a member that is not there yet in front of the others. */
+/** Inserts a new member before the others. */
 export function addMember(json: string, key: string, value: string): string {
   const [first] = findMembers(json);
   const text = `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
@@ -36,7 +36,7 @@ export function addMember(json: string, key: string, value: string): string {
   return `${json.slice(0, first.start)}${text},${json.slice(start, first.start)}${json.slice(first.start)}`;
 }
 
-/** With the comma and the space that belong to it; of several with one name the last, which is what a reader takes. */
+/** Removes a member with its comma and space. Of duplicate keys it removes the last, which is the one that parsers use. */
 export function removeMember(json: string, key: string): string {
   const members = findMembers(json);
   const index = members.findLastIndex((member) => member.key === key);

@@ -1,25 +1,24 @@
-// `rt secrets import .env`: moves credentials from a file of variables to the credential store, or with --to to a file that is
-// encrypted with age.
+// Runs `rt secrets import .env`: moves credentials from an env file to the credential store, or with --to to an age file.
 //
-// Contract: nothing is lost wherever this ends. In this order: both new texts are written beside their files and tried,
-// the values are stored, each is read back and compared, rtfig.toml is exchanged, and at last the file that had them.
-// Until then that is as it was, and the same command goes on where another one has stopped. What the store has under a
-// name is never replaced. No value is printed.
+// Invariants:
+// - No value is lost at any interruption, and the command is idempotent. Order: write and check both new texts beside their
+//   files, store the values, read each back, replace rtfig.toml, and last the env file.
+// - An existing value in the store is never replaced. No value is printed.
 //
-// Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
+// Non-obvious: names and values decide by heuristics what is a credential. The plan is shown before anything changes.
 import { basename, dirname, resolve } from "node:path";
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME } from "../../config/config-file-name.ts";
 import { printable } from "../../printable.ts";
-import { askGit } from "../scan/git.ts";
+import { runGit } from "../scan/git.ts";
 import { confirm } from "../confirm-prompt.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
-import { faultOfName } from "../grants/variable-name.ts";
+import { variableNameFault } from "../grants/variable-name.ts";
 import { checkText } from "../api/secrets.ts";
 import { print } from "../streams.ts";
-import { complain, readWords, type ParsedArguments, ArgumentError } from "../command-arguments.ts";
+import { reportProblem, parseArguments, type ParsedArguments, ArgumentError } from "../command-arguments.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
 import { describeAddress, mappingPath, pathOf, storeAll } from "./destination.ts";
@@ -44,25 +43,31 @@ const EXCLUSIVE = [
   ["service", "to"],
 ] as const;
 
-/** Throws WordsError, and what the store throws. */
+/** Runs the command and returns the exit code. @throws ArgumentError, SecretsError */
 export async function runImportCommand(
   args: readonly string[],
   showHelp: () => Promise<void>,
 ): Promise<number> {
-  const words = readWords(args, IMPORT_FLAGS);
+  const words = parseArguments(args, IMPORT_FLAGS);
   if (words.options.has("help")) {
     await showHelp();
     return DONE;
   }
   const [file, ...names] = words.operands;
   if (file === undefined)
-    throw new ArgumentError("rt secrets import needs a file of variables", "rt secrets import .env");
+    throw new ArgumentError("rt secrets import needs an env file", "rt secrets import .env");
   const [one, other] = EXCLUSIVE.find((pair) => pair.every((option) => words.options.has(option))) ?? [];
-  if (one) throw new ArgumentError(`--${one} and --${other} exclude each other`);
-  return words.options.has("undo") ? await undoImport(file, names, words) : await moveIn(file, names, words);
+  if (one) throw new ArgumentError(`--${one} cannot be used with --${other}`, "remove one of them");
+  return words.options.has("undo")
+    ? await undoImport(file, names, words)
+    : await moveVariables(file, names, words);
 }
 
-async function moveIn(path: string, names: readonly string[], words: ParsedArguments): Promise<number> {
+async function moveVariables(
+  path: string,
+  names: readonly string[],
+  words: ParsedArguments,
+): Promise<number> {
   const file = readProjectFile(path);
   const mapping = readProjectFile(mappingPath(), true);
   const scripts = words.values.get("script") ?? [];
@@ -81,16 +86,16 @@ async function moveIn(path: string, names: readonly string[], words: ParsedArgum
     await print("Nothing was moved\n");
     return DECLINED;
   }
-  await carryOut(plan.moves, file, mapping, scripts).catch(leadElsewhere);
-  if (askGit(["ls-files", "--error-unmatch", "--", resolve(path)]))
-    complain(
-      `git tracks ${printable(path)}, and its history keeps what moved`,
-      "change these credentials where they were issued",
+  await executePlan(plan.moves, file, mapping, scripts).catch(addFileHint);
+  if (runGit(["ls-files", "--error-unmatch", "--", resolve(path)]))
+    reportProblem(
+      `git tracks ${printable(path)}, and its history still contains the moved values`,
+      "replace these credentials at the services that issued them",
       "warning",
     );
   await print(
     `Moved ${count} to ${destinationOf(words)}\n` +
-      `To bring ${plan.moves.length === 1 ? "it" : "them"} back: rt secrets import --undo ${printable(path)}\n`,
+      `To restore ${plan.moves.length === 1 ? "it" : "them"}: rt secrets import --undo ${printable(path)}\n`,
   );
   return DONE;
 }
@@ -104,7 +109,7 @@ async function planFile(
   const assignments = findAssignments(env.text);
   const assigned = new Set(assignments.map(({ name }) => name));
   const unknown = names.find((name) => !assigned.has(name));
-  // It may be a value that was typed in the wrong place.
+  // The message does not repeat the argument: it may be a secret value typed in the wrong position.
   if (unknown !== undefined)
     throw new ArgumentError(
       `${printable(env.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
@@ -129,7 +134,7 @@ async function planFile(
     chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
     isInEnvironment: (name) => host.originalVariable(name) !== undefined,
     addressOf: (name) =>
-      faultOfName(name) ??
+      variableNameFault(name) ??
       (file === undefined ? addressIn(sources, name, wanted) : entryIn(sources, name, file)) ??
       (file === undefined ? { service, name } : { file, name }),
   });
@@ -138,24 +143,23 @@ async function planFile(
   return plan;
 }
 
-/** The lines in which `rt secrets check` finds a credential by its form. */
+/** Returns the lines in which `rt secrets check` finds a credential by its format. */
 async function linesOfFindings({ path, text }: ProjectFile): Promise<Set<number>> {
-  const { findByList } = await import("../scan/secretlint-rules.ts");
-  return new Set((await findByList({ file: basename(path), text })).map(({ line }) => line));
+  const { findBySecretlint } = await import("../scan/secretlint-rules.ts");
+  return new Set((await findBySecretlint({ file: basename(path), text })).map(({ line }) => line));
 }
 
-/** From 1. */
+/** Returns the line number from 1. */
 function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
 
-/** The file that --to names. Throws WordsError. */
+/** Returns the file of --to. @throws ArgumentError */
 function fileOf(words: ParsedArguments): string | undefined {
   const to = words.values.get("to")?.at(-1);
   if (to === undefined) return undefined;
   const file = to.startsWith(AGE) ? to.slice(AGE.length) : "";
-  if (file === "")
-    throw new ArgumentError('--to takes a file that is encrypted with age, as in "age:secrets.age"');
+  if (file === "") throw new ArgumentError('--to takes an age-encrypted file, such as "age:secrets.age"');
   if (/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(file) || !file.isWellFormed())
     throw new ArgumentError("A path with control characters cannot be written into a file");
   return file;
@@ -172,7 +176,7 @@ function checkService(service: string): void {
     throw new ArgumentError("A service with control characters cannot be written into a file");
 }
 
-/** What the mapping says already; a reason where that is no entry of the store. */
+/** Returns the existing source in rtfig.toml, or a reason if it is not an entry of the store. */
 function addressIn(
   sources: Readonly<Record<string, unknown>>,
   name: string,
@@ -180,22 +184,22 @@ function addressIn(
 ): CredentialAddress | string | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
   const { from } = (sources[name] ?? {}) as { from?: unknown };
-  const address = typeof from === "string" ? partAddress(from) : (from as Partial<StoreAddress> | undefined);
+  const address = typeof from === "string" ? parseAddress(from) : (from as Partial<StoreAddress> | undefined);
   if (typeof address?.service !== "string" || typeof address.name !== "string")
-    return `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
+    return `has another source in [secrets.${name}] of ${FILE_NAME}`;
   if (service !== undefined && service !== address.service)
-    return `belongs to another service by [secrets.${name}] of ${FILE_NAME}`;
+    return `has another service in [secrets.${name}] of ${FILE_NAME}`;
   return { service: address.service, name: address.name };
 }
 
-/** The same for a file that is encrypted. */
+/** Returns a reason if rtfig.toml has a source other than this age file. */
 function entryIn(sources: Readonly<Record<string, unknown>>, name: string, file: string): string | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
   const { from } = (sources[name] ?? {}) as { from?: unknown };
-  return from === AGE + file ? undefined : `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
+  return from === AGE + file ? undefined : `has another source in [secrets.${name}] of ${FILE_NAME}`;
 }
 
-function partAddress(from: string): StoreAddress | undefined {
+function parseAddress(from: string): StoreAddress | undefined {
   const [service, name] = [from.slice(0, from.indexOf("/")), from.slice(from.indexOf("/") + 1)];
   return from.startsWith(AGE) || service === "" || !from.includes("/") || name === ""
     ? undefined
@@ -208,33 +212,30 @@ function describePlan(
   isNamed: boolean,
   scripts: readonly string[],
 ): string {
-  // Who names some knows that the others stay.
+  // A user who names variables need not see the others.
   const stays = isNamed ? [] : all;
   const width = Math.max(0, ...[...moves, ...stays].map(({ name }) => name.length));
   const lines = [
     ...moves.map(({ name, address, isShown }) => {
-      const note = isShown ? " (redact = false: too short to be hidden in what a script shows)" : "";
+      const note = isShown ? " (redact = false: too short to redact)" : "";
       return `move  ${name.padEnd(width)}  ${describeAddress(address)}${note}`;
     }),
     ...stays.map(({ name, reason }) => `stay  ${name.padEnd(width)}  ${reason}`),
   ];
   const guessed = stays.some(({ isImpossible }) => !isImpossible);
   if (guessed)
-    lines.push(
-      "",
-      `Others move when they are named: rt secrets import ${printable(path)} <name>... or --all`,
-    );
+    lines.push("", `To move others, name them: rt secrets import ${printable(path)} <name>... or use --all`);
   if (moves.length > 0)
     lines.push(
       "",
       scripts.length > 0
-        ? `These scripts get what moves: ${scripts.map(printable).join(", ")}`
-        : `No script gets what moves until [run.secrets] of ${FILE_NAME} says so, or --script here`,
+        ? `These scripts get the moved secrets: ${scripts.map(printable).join(", ")}`
+        : `No script gets the moved secrets yet: add a row to [run.secrets] of ${FILE_NAME}, or use --script`,
     );
   return [...lines, "", ""].join("\n");
 }
 
-async function carryOut(
+async function executePlan(
   moves: readonly Move[],
   file: ProjectFile,
   mappingBefore: ProjectFile,
@@ -252,31 +253,31 @@ async function carryOut(
   using newFile = draftFile(file, rest);
   requireSameMeaning(file, newFile.path, new Set(names));
   await storeAll(moves, new Set(Object.keys(known)));
-  newMapping.putInPlace();
-  newFile.putInPlace();
+  newMapping.commit();
+  newFile.commit();
 }
 
-/** An encrypted file is bound to the identifier of the project, which rtfig.toml needs before. */
+/** Ensures the project identifier in rtfig.toml, which an age file is bound to. Returns the updated rtfig.toml. */
 async function bindProject(moves: readonly Move[], mapping: ProjectFile): Promise<ProjectFile> {
   const move = moves.find(({ address }) => address.file !== undefined);
   if (!move) return mapping;
   const path = pathOf(move.address.file!);
-  await openOrCreate(path); // what stands in the way leaves rtfig.toml as it is
+  await openOrCreate(path); // fails before rtfig.toml is changed
   ensureProjectId(path);
   return readProjectFile(mapping.path);
 }
 
-/** Where there is no store, a file can be one. */
-function leadElsewhere(error: unknown): never {
+/** Adds a hint about --to if the store is unavailable. */
+function addFileHint(error: unknown): never {
   const code = errorCode(error);
   const message = errorMessage(error);
   if (code !== "ERR_SECRETS_UNAVAILABLE") throw error;
   const [what, remedy] = splitRemedy(message);
-  const others = "--to age:secrets.age moves them into a file that is encrypted (rt help moving-in)";
+  const others = "use --to age:secrets.age to move them to an encrypted file (rt help moving-in)";
   throw new ArgumentError(`${what}, so nothing was moved`, [remedy, others].filter(Boolean).join("; or "));
 }
 
-/** Throws WordsError unless the engine reads the new file as it reads the old one, without what moves. */
+/** @throws ArgumentError unless the engine reads the same values from the new file, except for the moved ones */
 function requireSameMeaning(file: ProjectFile, draft: string, moved: ReadonlySet<string>): void {
   const names = new Set(findAssignments(file.text).map(({ name }) => name));
   const before = readEngineValues(resolve(file.path), names);
@@ -284,7 +285,7 @@ function requireSameMeaning(file: ProjectFile, draft: string, moved: ReadonlySet
   for (const name of moved) before.delete(name);
   if (Bun.deepEquals(before, after)) return;
   throw new ArgumentError(
-    `${printable(file.path)} is written in a way that no value can be taken out of, so nothing was changed`,
+    `rt cannot remove these values from ${printable(file.path)} without changing others, so nothing was changed`,
     "move fewer values, by their names",
   );
 }

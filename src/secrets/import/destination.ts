@@ -1,7 +1,8 @@
-// Where values are kept that have moved: the credential store, or a file that is encrypted with age.
+// Stores moved values in the credential store or in an age file, and reads them back.
 //
-// Contract: nothing is replaced, and nothing is stored where one of the values would be. All is read back before anybody
-// counts on it. A file is exchanged for the new one in one step.
+// Invariants:
+// - No existing value is replaced: a conflict in the store ends the move before anything is stored existing.
+// - Every value is read back and compared. An age file is replaced atomically.
 import { realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { FILE_NAME } from "../../config/config-file-name.ts";
@@ -10,22 +11,22 @@ import { findRoot } from "../../config/root-project.ts";
 import { secrets } from "../api/secrets.ts";
 import { openOrCreate, openShared, writeShared } from "../age/age-file.ts";
 import { ArgumentError } from "../command-arguments.ts";
-import { shellWord } from "./moved-comment.ts";
+import { shellWord } from "../shell-quote.ts";
 import type { CredentialAddress, FileAddress, Move } from "./plan.ts";
 
-/** The rtfig.toml of the root project, as a person here would write it. Throws WordsError. */
+/** Returns the relative path of the root project's rtfig.toml. @throws ArgumentError inside a dependency */
 export function mappingPath(): string {
   const here = realpathSync(".");
   const root = findRoot(here);
   if (root === undefined)
     throw new ArgumentError(
-      `The ${FILE_NAME} of this project is not yours to write`,
-      "start this in the folder of your own project",
+      `This folder is a dependency, whose ${FILE_NAME} rt does not change`,
+      "run this in the folder of your own project",
     );
   return relative(here, join(root, FILE_NAME));
 }
 
-/** For people, on one line. */
+/** Describes an address for the user, on one line. */
 export function describeAddress(address: CredentialAddress): string {
   return printable(
     address.file === undefined
@@ -35,8 +36,10 @@ export function describeAddress(address: CredentialAddress): string {
 }
 
 /**
- * Throws WordsError where something else is there, before anything is stored; and what the store or file throws.
- * @param mapped names that rtfig.toml says the source of
+ * Stores the values.
+ * @param mapped names that have a source in rtfig.toml
+ * @throws ArgumentError if another value exists, before anything is stored in that destination
+ * @throws SecretsError, UserError
  */
 export async function storeAll(moves: readonly Move[], mapped: ReadonlySet<string>): Promise<void> {
   const inFiles = Map.groupBy(moves, ({ address }) => address.file);
@@ -47,57 +50,57 @@ export async function storeAll(moves: readonly Move[], mapped: ReadonlySet<strin
 async function storeInStore(moves: readonly Move[], mapped: ReadonlySet<string>): Promise<void> {
   const missing: Move[] = [];
   for (const move of moves) {
-    const there = await readValue(move.address);
-    if (there === null) missing.push(move);
-    else if (there !== move.value) throw otherValue(move.address, mapped.has(move.name));
+    const existing = await readValue(move.address);
+    if (existing === null) missing.push(move);
+    else if (existing !== move.value) throw conflictError(move.address, mapped.has(move.name));
   }
   for (const { address, value } of missing)
     if (address.file === undefined) await secrets.set(address.service, address.name, value);
-  await compare(moves);
+  await verifyStored(moves);
 }
 
 async function storeInFile(file: string, moves: readonly Move[]): Promise<void> {
   const { file: opened, content } = await openOrCreate(pathOf(file));
   const entries = new Map(content.secrets);
   for (const { address, value } of moves) {
-    const there = entries.get(address.name);
-    if (there !== undefined && there !== value) throw otherValue(address, false);
+    const existing = entries.get(address.name);
+    if (existing !== undefined && existing !== value) throw conflictError(address, false);
     entries.set(address.name, value);
   }
   await writeShared(opened, { ...content, secrets: entries });
-  await compare(moves);
+  await verifyStored(moves);
 }
 
-function otherValue(address: CredentialAddress, isMapped: boolean): ArgumentError {
+function conflictError(address: CredentialAddress, isMapped: boolean): ArgumentError {
   if (address.file !== undefined)
     return new ArgumentError(
-      `${printable(address.file)} has another value of ${address.name}, so nothing was moved`,
-      "move it to another file, or take that one out: rt secrets delete --file",
+      `${printable(address.file)} has another value for ${address.name}, so nothing was moved`,
+      "move it to another file, or delete that entry: rt secrets delete --file",
     );
   const { service, name } = address;
   return new ArgumentError(
-    `There is another value under "${printable(service)}" "${printable(name)}" in the credential store, so nothing was moved`,
+    `The credential store has another value under "${printable(service)}" "${printable(name)}", so nothing was moved`,
     isMapped
-      ? `${FILE_NAME} has one source of a name, for all packages: what is another value needs another name, or change that one: rt secrets set ${shellWord(service)} ${shellWord(name)}`
-      : `--service <name> puts these elsewhere, as "${printable(service)}.${printable(basename(resolve(".")))}"`,
+      ? `rename the variable (${FILE_NAME} has one source per name for all packages), or replace the stored value: rt secrets set ${shellWord(service)} ${shellWord(name)}`
+      : `store these under another service: --service <name>, such as "${printable(service)}.${printable(basename(resolve(".")))}"`,
   );
 }
 
-async function compare(moves: readonly Move[]): Promise<void> {
+async function verifyStored(moves: readonly Move[]): Promise<void> {
   for (const { address, value } of moves) {
     if ((await readValue(address)) === value) continue;
     throw address.file === undefined
       ? new ArgumentError(
-          `The credential store does not give back what was stored under "${printable(address.service)}" "${printable(address.name)}", so the file is as it was`,
-          "rt doctor looks at the store",
+          `The credential store did not return the value stored under "${printable(address.service)}" "${printable(address.name)}", so the file is unchanged`,
+          "diagnose the store: rt doctor",
         )
       : new ArgumentError(
-          `${printable(address.file)} does not give back what was stored, so the other file is as it was`,
+          `${printable(address.file)} did not return the stored value, so the other file is unchanged`,
         );
   }
 }
 
-/** Null where it is not there. Throws as storeAll. */
+/** Returns null if the address has no value. @throws SecretsError, UserError, ArgumentError */
 export async function readValue(address: CredentialAddress): Promise<string | null> {
   if (address.file === undefined) return await secrets.get(address.service, address.name);
   return (await openShared(pathOf(address.file), address.file)).content.secrets.get(address.name) ?? null;

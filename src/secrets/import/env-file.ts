@@ -1,31 +1,31 @@
-// Where a file of variables (.env) assigns what: the places in its text, so that one assignment can be taken out or put
-// back and every other character stays.
+// Finds the assignments of an env file in its text, so that one can be removed or restored and every other character stays.
 //
-// Contract: this only looks for places. What a variable's value is, the engine says (engine-values.ts), and a changed text
-// counts only if the engine reads it as it read the old one, but for what was meant to change. So a file that this
-// reads otherwise than the engine is refused, never damaged.
+// Invariants:
+// - This module finds positions only. The engine determines values (engine-values.ts), and a changed text is accepted only if
+//   the engine reads every other variable unchanged. A file that is parsed differently here is rejected, never damaged.
 //
-// Surprising: a value in quotes may have lines, and a quote without an end is a letter of its line.
+// Non-obvious: a quoted value may span lines, and an unclosed quote is literal text.
 
 export type Quote = "" | '"' | "'" | "`";
 
 export interface Assignment {
   readonly name: string;
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number;
-  /** From `export`, or the name, to the end of the value with its quotes. */
+  /** Offset of `export` or of the name. */
   readonly start: number;
+  /** Offset after the value and its closing quote. */
   readonly end: number;
-  /** Up to the value: "export NAME=". */
+  /** Text before the value: "export NAME=". */
   readonly prefix: string;
   readonly quote: Quote;
-  /** Between the quotes. */
+  /** Text between the quotes. */
   readonly raw: string;
-  /** Whether nothing but a comment follows in the line. */
+  /** Whether only a comment follows on the line. */
   readonly isWhole: boolean;
 }
 
-/** Sticky; what is no assignment is passed over, up to the end of its line. */
+/** These patterns are sticky. A line that is not an assignment is skipped. */
 const PREFIX = /(?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*/y;
 const QUOTED = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|`(?:[^`\\]|\\[^])*`/y;
 const PLAIN = /[^#\r\n]*/y;
@@ -34,29 +34,29 @@ const LINE_END = /[^\r\n]*(?:\r\n?|\n|$)/y;
 const BLANK = /[ \t\v\f\r\n]*/y;
 
 export function findAssignments(text: string): Assignment[] {
-  const found: Assignment[] = [];
+  const assignments: Assignment[] = [];
   let [position, line, counted] = [text.startsWith("\ufeff") ? 1 : 0, 1, 0];
-  const take = (pattern: RegExp): RegExpExecArray | null => {
+  const match = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = position;
     const match = pattern.exec(text);
     if (match) position = pattern.lastIndex;
     return match;
   };
-  while ((take(BLANK), position < text.length)) {
+  while ((match(BLANK), position < text.length)) {
     const start = position;
-    const prefix = text[start] === "#" ? null : take(PREFIX);
+    const prefix = text[start] === "#" ? null : match(PREFIX);
     if (!prefix) {
-      take(LINE_END);
+      match(LINE_END);
       continue;
     }
     line += text.slice(counted, start).match(/\r\n?|\n/g)?.length ?? 0;
     counted = start;
-    const quoted = take(QUOTED)?.[0];
-    const plain = quoted === undefined ? take(PLAIN)![0].trimEnd() : undefined;
+    const quoted = match(QUOTED)?.[0];
+    const plain = quoted === undefined ? match(PLAIN)![0].trimEnd() : undefined;
     const end = start + prefix[0].length + (quoted ?? plain)!.length;
     position = end;
-    const isWhole = take(REST) !== null;
-    found.push({
+    const isWhole = match(REST) !== null;
+    assignments.push({
       name: prefix[1]!,
       line,
       start,
@@ -66,12 +66,12 @@ export function findAssignments(text: string): Assignment[] {
       raw: quoted?.slice(1, -1) ?? plain!,
       isWhole,
     });
-    take(LINE_END);
+    match(LINE_END);
   }
-  return found;
+  return assignments;
 }
 
-/** The text with other words in the place of some assignments. */
+/** Replaces spans of a text. */
 export function replaceSpans(
   text: string,
   spans: readonly { readonly start: number; readonly end: number; readonly by: string }[],

@@ -1,8 +1,8 @@
-// Adds to the text of an rtfig.toml what says where credentials come from and which scripts get them, and leaves every
-// other character as it is.
+// Adds secrets and grants to the text of an rtfig.toml; every other character stays.
 //
-// Contract: what comes out is read again, and has to mean what the old text meant with what was asked for, no more and no
-// less; where the file is written in a way that no line can be added to, nothing is.
+// Invariants:
+// - The new text is parsed again and must equal the old content plus the requested additions. Otherwise nothing is written,
+//   for example if the existing syntax leaves no position for a line.
 import { errorMessage } from "../../../platform/caught-error.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { parseConfig } from "../../config/rtfig.ts";
@@ -16,30 +16,30 @@ type Table = Record<string, unknown>;
 export interface Addition {
   readonly name: string;
   readonly address: CredentialAddress;
-  /** Whether scripts may show the value. */
+  /** Whether redaction is disabled for the value. */
   readonly isShown?: boolean;
 }
 
-/** Throws WordsError where rt could not use the file either. */
+/** Parses an rtfig.toml. @param isNew also validates the secrets and grants @throws ArgumentError */
 export function parseMappingText(text: string, file: string, isNew = false): Table {
   try {
     const config = parseConfig(text, file);
-    // Before, a script may be given what only comes now.
+    // The old text may grant a secret that this edit declares, so only the new text is validated.
     if (isNew) readMapping(config, ".");
     return config.content;
   } catch (error) {
-    throw new ArgumentError(`${errorMessage(error)}, so nothing was changed`, "mend that first");
+    throw new ArgumentError(`${errorMessage(error)}, so nothing was changed`, "fix this first");
   }
 }
 
-/** The table below a path, empty where there is none. */
+/** Returns the table at a path, or an empty table. */
 export function tableAt(content: Table, ...path: readonly string[]): Table {
   let table: unknown = content;
   for (const name of path) table = isTable(table) && Object.hasOwn(table, name) ? table[name] : undefined;
   return isTable(table) ? table : {};
 }
 
-/** @returns the new text; throws WordsError */
+/** Returns the new text. @throws ArgumentError */
 export function addToMapping(
   text: string,
   file: string,
@@ -48,7 +48,7 @@ export function addToMapping(
   scripts: readonly string[],
 ): string {
   const content = parseMappingText(text, file);
-  const wanted = structuredClone(content);
+  const expected = structuredClone(content);
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
   let result = text;
   const append = (lines: readonly string[]) => {
@@ -58,7 +58,7 @@ export function addToMapping(
   for (const { name, address, isShown = false } of additions) {
     const lines = [`from = ${sourceOf(address)}`, ...(isShown ? ["redact = false"] : [])];
     append([`[secrets.${name}]`, ...lines]);
-    into(wanted, "secrets")[name] = Bun.TOML.parse(lines.join("\n"));
+    ensureTable(expected, "secrets")[name] = Bun.TOML.parse(lines.join("\n"));
   }
   for (const script of scripts) {
     const table = tableAt(content, "run", "secrets");
@@ -71,18 +71,18 @@ export function addToMapping(
     else if (Object.keys(tableAt(parse(result), "run", "secrets")).length > 0)
       result = insertBelow(result, lineOf(result, ["run", "secrets"]), line + lineBreak);
     else append(["[run.secrets]", line]);
-    into(wanted, "run", "secrets")[script] = [...missing, ...(before ?? [])];
+    ensureTable(expected, "run", "secrets")[script] = [...missing, ...(before ?? [])];
   }
-  if (Bun.deepEquals(parse(result), wanted, true)) parseMappingText(result, file, true);
+  if (Bun.deepEquals(parse(result), expected, true)) parseMappingText(result, file, true);
   else
     throw new ArgumentError(
-      `${printable(file)} is written in a way that rt cannot add to, so nothing was changed`,
+      `rt cannot edit ${printable(file)} in its present form, so nothing was changed`,
       `add [secrets.<name>] with from = "<service>/<name>" and [run.secrets] by hand, and import again`,
     );
   return result;
 }
 
-/** "service/name" where that can be parted again. */
+/** Formats "service/name", or a table if that could not be split again. */
 function sourceOf(address: CredentialAddress): string {
   if (address.file !== undefined) return JSON.stringify(`age:${address.file}`);
   const { service, name } = address;
@@ -98,8 +98,8 @@ function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Makes the tables on the way. */
-function into(content: Table, ...path: readonly string[]): Table {
+/** Returns the table at a path; creates missing tables. */
+function ensureTable(content: Table, ...path: readonly string[]): Table {
   let table = content;
   for (const name of path) {
     if (!isTable(table[name])) table[name] = {};
@@ -108,7 +108,7 @@ function into(content: Table, ...path: readonly string[]): Table {
   return table;
 }
 
-/** What has become no TOML is told from what was asked for. */
+/** Returns an empty table for invalid TOML, which then differs from the expected content. */
 function parse(text: string): Table {
   try {
     return Bun.TOML.parse(text) as Table;
@@ -117,20 +117,20 @@ function parse(text: string): Table {
   }
 }
 
-/** Behind the bracket that opens the list, which may end lines further down. */
+/** Inserts after the bracket that opens the list; the list may span lines. */
 function addToList(text: string, path: readonly string[], list: string, hasMore: boolean): string {
   const start = offsetOf(text, lineOf(text, path));
   const assignment = /^(?:[^"'=\n]|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')*=[ \t]*\[/.exec(text.slice(start));
   if (!assignment) return text;
-  const place = start + assignment[0].length;
-  return `${text.slice(0, place)}${list}${hasMore ? ", " : ""}${text.slice(place)}`;
+  const offset = start + assignment[0].length;
+  return `${text.slice(0, offset)}${list}${hasMore ? ", " : ""}${text.slice(offset)}`;
 }
 
-/** @param line from 1 */
+/** Inserts a text after a line. @param line number from 1 */
 function insertBelow(text: string, line: number, added: string): string {
-  const place = offsetOf(text, line + 1);
-  const isLast = place === text.length && !text.endsWith("\n");
-  return `${text.slice(0, place)}${isLast ? "\n" : ""}${added}${text.slice(place)}`;
+  const offset = offsetOf(text, line + 1);
+  const isLast = offset === text.length && !text.endsWith("\n");
+  return `${text.slice(0, offset)}${isLast ? "\n" : ""}${added}${text.slice(offset)}`;
 }
 
 function offsetOf(text: string, line: number): number {

@@ -1,17 +1,17 @@
-// The comment that stands where a value was: it says where the value is now, in words that a shell takes, and has what is
-// needed to put it back.
+// Writes and finds the comment that replaces a moved assignment. It contains the shell command that reads the value, and
+// everything needed to restore it.
 //
 //   export NPM_TOKEN="npm_..."  # of the release user
 //   # export NPM_TOKEN="..." is in the credential store: rt secrets get shop NPM_TOKEN  # of the release user
+import { shellWord } from "../shell-quote.ts";
 import type { Quote } from "./env-file.ts";
 import type { CredentialAddress, Move } from "./plan.ts";
 
 const STORED = "is in the credential store: rt secrets get";
 const ENCRYPTED = "is in an encrypted file: rt secrets get";
-/** Of what a shell takes as it is. */
+/** A word that a shell takes literally without quotes. */
 const PLAIN = String.raw`[\w@%+=:,./-]+`;
 const WORD = String.raw`(?:'(?:[^'\r\n]|'\\'')*'|${PLAIN})`;
-const IS_PLAIN = new RegExp(`^${PLAIN}$`);
 const PARTS = "(put together from ";
 const LINE = new RegExp(
   String.raw`^(\ufeff?[ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+))(?: \(put together from ([\w, ]+)\))?)`,
@@ -52,17 +52,13 @@ export function findMovedLines(text: string): MovedLine[] {
       quote: quote as Quote,
       address:
         file === undefined
-          ? { service: plainText(service!), name: plainText(account!) }
-          : { file: plainText(file), name: entry! },
+          ? { service: unquote(service!), name: unquote(account!) }
+          : { file: unquote(file), name: entry! },
       parts: parts?.split(", ") ?? [],
     };
   });
 }
 
-export function shellWord(text: string): string {
-  return IS_PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function plainText(word: string): string {
+function unquote(word: string): string {
   return word.startsWith("'") ? word.slice(1, -1).replaceAll(`'\\''`, "'") : word;
 }

@@ -1,13 +1,14 @@
-// Which variables of a file move to where credentials are kept, and why the others stay.
+// Plans which variables of an env file move, and why the others stay.
 //
-// Contract: pure. What moves is one assignment whose value is all that is lost with it: a name that is assigned twice, a
-// value that is put together from other variables, and one that others are put together from stay, unless they are
-// named, and then with all that belongs to them. A value in which the engine puts nothing for a variable that does not exist
-// stays in any case: what it drops, a password's "$" and more, would be lost.
+// Invariants:
+// - Pure functions. Moving a variable changes no other value: a name that is assigned twice, a value with references, and a
+//   value that others reference stay. Naming the variables, together with those that reference them, overrides this.
+// - A value with a reference that the engine drops always stays. The dropped text (a "$" in a password) would be lost.
+import { MIN_REDACTED_LENGTH } from "../../redaction/minimum-length.ts";
 import { looksLikeCredential } from "../scan/credential-heuristics.ts";
 import type { Assignment } from "./env-file.ts";
 
-/** Of an entry of the credential store, or of a file that is encrypted with age. */
+/** Address of an entry in the credential store or in an age file. */
 export type CredentialAddress = StoreAddress | FileAddress;
 
 export interface StoreAddress {
@@ -17,7 +18,7 @@ export interface StoreAddress {
 }
 
 export interface FileAddress {
-  /** Relative to the folder of rtfig.toml. */
+  /** Path relative to the folder of rtfig.toml. */
   readonly file: string;
   readonly name: string;
 }
@@ -27,16 +28,16 @@ export interface Move {
   readonly name: string;
   readonly value: string;
   readonly address: CredentialAddress;
-  /** The value is too short to be redacted, so scripts may show it. */
+  /** The value is too short for redaction, so `redact = false` is written. */
   readonly isShown: boolean;
-  /** Variables that the value was put together from. */
+  /** Variables that the value references. */
   readonly parts: readonly string[];
 }
 
 export interface SkippedVariable {
   readonly name: string;
   readonly reason: string;
-  /** It cannot move at all; others do when they are named. */
+  /** The variable cannot move even if the user names it. */
   readonly isImpossible: boolean;
 }
 
@@ -47,21 +48,19 @@ export interface ImportPlan {
 
 export interface ImportRequest {
   readonly assignments: readonly Assignment[];
-  /** As the engine reads them. */
+  /** Values as the engine reads them. */
   readonly values: ReadonlyMap<string, string>;
-  /** The names that the user wrote; "all", or "likely" for what looks like a credential. */
+  /** The names that the user chose, "all", or "likely" for likely credentials. */
   readonly chosen: ReadonlySet<string> | "all" | "likely";
-  /** Whether the rules of `rt secrets check` find a credential in the variable's lines. */
+  /** Returns whether `rt secrets check` finds a credential in the variable's lines. */
   isFound(name: string): boolean;
-  /** Whether the environment has a variable, beside those of the file. */
+  /** Returns whether the environment has a variable. */
   isInEnvironment(name: string): boolean;
-  /** Where the value of a name belongs; a reason where that is nowhere. */
+  /** Returns the destination of a name, or the reason why it has none. */
   addressOf(name: string): CredentialAddress | string;
 }
 
-/** What a script shows is searched for values of this length and more; in characters. */
-const SHORTEST_HIDDEN = 8;
-/** With ":-" there is something else for a variable that is not there. */
+/** The second group, ":-", marks a reference with a default. */
 const REFERENCE = /(?<!\\)\$(?:\{(\w+)(:-)?|(\w+))/g;
 
 export function planImport({
@@ -73,7 +72,7 @@ export function planImport({
   addressOf,
 }: ImportRequest): ImportPlan {
   const assigned = new Set(assignments.map(({ name }) => name));
-  const isKnown = (name: string) => assigned.has(name) || isInEnvironment(name);
+  const isSet = (name: string) => assigned.has(name) || isInEnvironment(name);
   const moves = new Map<string, Move>();
   const stays = new Map<string, SkippedVariable>();
   const isNamed = (name: string) => chosen !== "likely" && (chosen === "all" || chosen.has(name));
@@ -82,25 +81,25 @@ export function planImport({
     if (stays.has(name)) continue;
     const stay = (reason: string, isImpossible = true) => stays.set(name, { name, reason, isImpossible });
     const value = values.get(name);
-    const isShort = [...(value ?? "")].length < SHORTEST_HIDDEN;
-    const isDropped = references(assignment, value).some((each) => !each.hasDefault && !isKnown(each.name));
-    if (moves.delete(name)) stay("is assigned more than once; leave one");
-    else if (value === undefined) stay("is nothing that the engine reads");
-    else if (!assignment.isWhole) stay("has more in its line than a value; write that on a line of its own");
+    const isShort = [...(value ?? "")].length < MIN_REDACTED_LENGTH;
+    const isDropped = references(assignment, value).some((each) => !each.hasDefault && !isSet(each.name));
+    if (moves.delete(name)) stay("is assigned more than once; keep one");
+    else if (value === undefined) stay("is not read by the engine");
+    else if (!assignment.isWhole) stay("shares its line with other text; put that on a separate line");
     else if (value === "" && !isDropped) stay("is empty");
-    else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
+    else if (value.includes("\0") || !value.isWellFormed()) stay("is not text");
     else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
     else if (typeof chosen === "string" && assignment.raw.includes("$("))
-      stay("has a command in it, which a shell runs and the engine does not", false);
+      stay("contains a command, which a shell runs and the engine does not", false);
     else if (chosen === "likely" && !looksLikeCredential(name, value) && !isFound(name) && !isDropped)
       stay("does not look like a credential", false);
-    // What the engine takes for a name may be a part of a password, so it is not shown.
+    // The name is not shown: it may be a part of a password.
     else if (isDropped)
-      stay("has a $ that the engine drops, with what follows, since no variable has that name; write \\$");
+      stay("references an unset variable, which the engine drops; write \\$ for a literal $");
     else if (typeof chosen === "string" && isShort)
-      stay(`has less than ${SHORTEST_HIDDEN} characters, too few to be hidden in what a script shows`, false);
+      stay(`has fewer than ${MIN_REDACTED_LENGTH} characters, too few to redact`, false);
     else if (references(assignment, value).length > 0 && !isNamed(name))
-      stay(`is put together from ${namesIn(references(assignment, value)).join(", ")}`, false);
+      stay(`references ${namesIn(references(assignment, value)).join(", ")}`, false);
     else {
       const address = addressOf(name);
       if (typeof address === "string") stay(address);
@@ -111,12 +110,12 @@ export function planImport({
         });
     }
   }
-  keepWhatOthersNeed(assignments, values, moves, stays);
+  keepReferenced(assignments, values, moves, stays);
   return { moves: [...moves.values()], stays: [...stays.values()] };
 }
 
-/** A value that stays and is put together from one that moves would be another one without it. */
-function keepWhatOthersNeed(
+/** Keeps variables that a staying value references: moving them would change that value. */
+function keepReferenced(
   assignments: readonly Assignment[],
   values: ReadonlyMap<string, string>,
   moves: Map<string, Move>,
@@ -129,7 +128,7 @@ function keepWhatOthersNeed(
       if (moves.has(assignment.name)) continue;
       for (const name of namesIn(references(assignment, values.get(assignment.name)))) {
         if (!moves.delete(name)) continue;
-        const reason = `is what ${assignment.name} is put together from; name both to move them`;
+        const reason = `is referenced by ${assignment.name}; name both to move them`;
         stays.set(name, { name, reason, isImpossible: true });
         isDone = false;
       }
@@ -142,7 +141,7 @@ interface VariableReference {
   readonly hasDefault: boolean;
 }
 
-/** Other variables in a value, where the engine has put those in. */
+/** Returns the references in a value that the engine substituted. */
 function references({ raw }: Assignment, value: string | undefined): VariableReference[] {
   if (raw === value) return [];
   return [...raw.matchAll(REFERENCE)].map(([, braced, mark, plain]) => ({
@@ -151,6 +150,6 @@ function references({ raw }: Assignment, value: string | undefined): VariableRef
   }));
 }
 
-function namesIn(found: readonly VariableReference[]): string[] {
-  return [...new Set(found.map(({ name }) => name))];
+function namesIn(references: readonly VariableReference[]): string[] {
+  return [...new Set(references.map(({ name }) => name))];
 }

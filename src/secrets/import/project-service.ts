@@ -1,9 +1,8 @@
-// The service under which a project's credentials are kept, unless it is told otherwise: the package's name, or the
-// folder's, as far as an address takes it.
+// Derives the default service name of a project's credentials from the package name, or the folder name.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** @param folder of the root project, absolute */
+/** Returns the service name, limited to characters of an address. @param folder absolute path of the root project */
 export function defaultService(folder: string): string {
   const name = packageName(folder) ?? basename(folder);
   // "@acme/shop" is "acme.shop": the slash ends the service in an address.

@@ -1,7 +1,8 @@
-// Values that have moved, written into the file again.
+// Writes moved values back into an env file.
 //
-// Contract: a value comes back in the quotes that it had, or in others where the engine would read it otherwise in those.
-// What counts is that the engine reads it as it is, and every other variable as before; what it reads otherwise is not written.
+// Invariants:
+// - A value gets its former quotes, or others if the engine would read it differently in those.
+// - The draft is returned only if the engine reads back every restored value and leaves every other variable unchanged.
 import { resolve } from "node:path";
 import { printable } from "../../printable.ts";
 import { draftFile, type ProjectFile } from "../atomic-file-edit.ts";
@@ -11,25 +12,27 @@ import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
 import type { MovedLine } from "./moved-comment.ts";
 
 const QUOTES: readonly Quote[] = ["", "'", '"', "`"];
-/** How a value is written: between what, and what stands for a "$" of it. */
-interface Way {
+/** A notation of a value: its quote, and the replacement of "$". */
+interface ValueNotation {
   readonly quote: Quote;
   readonly dollar: string;
 }
 
-/** A "$" that the engine lets be comes back as it is: other programs would read the backslash too. */
-const WAYS: readonly Way[] = QUOTES.flatMap((quote) => ["$", "\\$"].map((dollar) => ({ quote, dollar })));
+/** A plain "$" comes first: other programs would read the backslash of "\$" literally. */
+const NOTATIONS: readonly ValueNotation[] = QUOTES.flatMap((quote) =>
+  ["$", "\\$"].map((dollar) => ({ quote, dollar })),
+);
 
-/** The file with these values, read by the engine and found to be right; undefined where no way of writing them is. */
-export function draftWith(file: ProjectFile, lines: readonly MovedLine[], values: readonly string[]) {
-  const ways = lines.map(({ quote }, index) => waysFor(values[index]!, quote));
+/** Writes a draft with these values that the engine has read back correctly; undefined if no notation works. */
+export function draftWithValues(file: ProjectFile, lines: readonly MovedLine[], values: readonly string[]) {
+  const notations = lines.map(({ quote }, index) => notationsFor(values[index]!, quote));
   const lineBreak = /(?<!\r)\n/.test(file.text) ? "\n" : "\r\n";
-  // Each try takes the next way of what has not come back as it should.
-  for (const _ of WAYS) {
+  // Each round tries the next notation of the values that the engine read back wrongly.
+  for (const _ of NOTATIONS) {
     const text = replaceSpans(
       file.text,
       lines.map(({ start, end, prefix }, index) => {
-        const by = prefix + writeValue(values[index]!, ways[index]![0]!, lineBreak);
+        const by = prefix + writeValue(values[index]!, notations[index]![0]!, lineBreak);
         return { start, end, by };
       }),
     );
@@ -40,7 +43,8 @@ export function draftWith(file: ProjectFile, lines: readonly MovedLine[], values
       const read = readEngineValues(resolve(draft.path), own);
       const wrong = lines.flatMap(({ name }, index) => (read.get(name) === values[index] ? [] : [index]));
       isRight = wrong.length === 0 && keepsTheRest(file, read, lines);
-      for (const index of wrong.length > 0 ? wrong : ways.keys()) ways[index]!.push(ways[index]!.shift()!);
+      for (const index of wrong.length > 0 ? wrong : notations.keys())
+        notations[index]!.push(notations[index]!.shift()!);
     } finally {
       if (!isRight) draft[Symbol.dispose]();
     }
@@ -49,13 +53,16 @@ export function draftWith(file: ProjectFile, lines: readonly MovedLine[], values
   return undefined;
 }
 
-/** The engine takes a carriage return for the end of a line, but for one that is written as \r between double quotes. */
-function waysFor(value: string, before: Quote): Way[] {
-  const ways = value.includes("\r") ? WAYS.filter(({ quote }) => quote === '"') : WAYS;
-  return [...ways.filter(({ quote }) => quote === before), ...ways.filter(({ quote }) => quote !== before)];
+/** A carriage return ends a line for the engine, unless it is written as \r in double quotes. */
+function notationsFor(value: string, before: Quote): ValueNotation[] {
+  const notations = value.includes("\r") ? NOTATIONS.filter(({ quote }) => quote === '"') : NOTATIONS;
+  return [
+    ...notations.filter(({ quote }) => quote === before),
+    ...notations.filter(({ quote }) => quote !== before),
+  ];
 }
 
-function writeValue(value: string, { quote, dollar }: Way, lineBreak: string): string {
+function writeValue(value: string, { quote, dollar }: ValueNotation, lineBreak: string): string {
   const text = value.replaceAll("$", () => dollar);
   const lines = value.includes("\r")
     ? text.replaceAll("\r", "\\r").replaceAll("\n", "\\n")
@@ -63,28 +70,28 @@ function writeValue(value: string, { quote, dollar }: Way, lineBreak: string): s
   return quote + lines + quote;
 }
 
-/** Each is tried by itself: one that cannot be written may have swallowed others. */
-export function unwritable(
+/** Creates the error. Each value is tried separately, because one unrepresentable value can consume the lines of others. */
+export function unrepresentableError(
   file: ProjectFile,
   lines: readonly MovedLine[],
   values: readonly string[],
 ): ArgumentError {
   const [good, bad]: [string[], string[]] = [[], []];
   for (const [index, line] of lines.entries()) {
-    using draft = draftWith(file, [line], [values[index]!]);
+    using draft = draftWithValues(file, [line], [values[index]!]);
     (draft ? good : bad).push(line.name);
   }
   const [what, them] =
-    bad.length === 0 ? ["all these values", "they"] : [bad.join(", "), bad.length === 1 ? "it" : "they"];
+    bad.length === 0 ? ["all these values", "them"] : [bad.join(", "), bad.length === 1 ? "it" : "them"];
   return new ArgumentError(
-    `${printable(file.path)} cannot have ${what} in a way that ${them} would be read, so nothing was changed`,
+    `${printable(file.path)} cannot represent ${what} so that the engine reads ${them} back, so nothing was changed`,
     good.length > 0
-      ? `others come back by their names: rt secrets import --undo ${printable(file.path)} ${good.join(" ")}`
-      : "rt secrets get prints each",
+      ? `restore the others by name: rt secrets import --undo ${printable(file.path)} ${good.join(" ")}`
+      : "print each with rt secrets get",
   );
 }
 
-/** One that a line in between has swallowed must not go unseen. */
+/** Returns whether every other variable is unchanged: a restored line could consume the following lines. */
 function keepsTheRest(file: ProjectFile, read: Map<string, string>, lines: readonly MovedLine[]): boolean {
   const others = new Set(findAssignments(file.text).map(({ name }) => name));
   for (const { name } of lines) others.delete(name);

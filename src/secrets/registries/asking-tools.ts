@@ -1,10 +1,10 @@
-// The engine's tools that ask registries, or send to them.
+// Lists the engine's package commands that connect to registries.
 
 const WITH_CREDENTIALS = " install i add a update outdated audit publish info pm ";
-/** They ask registries now and then, with the credentials that the engine finds by itself. */
+/** Commands that connect to registries in some cases, with the credentials that the engine finds itself. */
 const OTHERS = " remove rm dedupe prune link unlink patch why init create x ";
 
-/** Whether rt gives it credentials from [secrets]. */
+/** Returns whether rt passes credentials of [secrets] to the command. */
 export function takesCredentials(tool: string): boolean {
   return WITH_CREDENTIALS.includes(` ${tool} `);
 }

@@ -1,7 +1,7 @@
-// The registries that secrets of a project are sent to, as a person is asked whether they may have them.
+// Finds the registries that secrets of a project are sent to, for the trust prompt.
 //
-// Contract: what is found does not depend on what the environment has, so that it is the same wherever it is asked for: what
-// `rt trust` shows is what `rt install` needs.
+// Invariants:
+// - The result does not depend on the environment, so that the consent given to `rt trust` is the one that `rt install` needs.
 import { join } from "node:path";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -12,7 +12,7 @@ import { findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
 type Table = Readonly<Record<string, unknown>>;
 
 /**
- * @param contents of each rtfig.toml that may count
+ * @param contents parsed content of each rtfig.toml that may apply
  * @param root folder of the root project
  */
 export function findRegistries(
@@ -27,7 +27,7 @@ export function findRegistries(
   );
 }
 
-/** Each once, in order. */
+/** Returns the registries that use a secret, without duplicates, in order. */
 export function toGrants(
   uses: readonly RegistryUse[],
   secrets: ReadonlyMap<string, MappedSecret>,
@@ -36,17 +36,17 @@ export function toGrants(
     url,
     names: [...new Set(Object.values(variables))].filter((name) => secrets.has(name)).sort(),
   }));
-  const found = grants.filter(({ names }) => names.length > 0);
-  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
+  const used = grants.filter(({ names }) => names.length > 0);
+  return [...new Map(used.map((each) => [JSON.stringify(each), each])).values()];
 }
 
-/** Of the root project and of the home folder; the stronger first. */
+/** Reads the .npmrc of the root project, then that of the home folder: earlier ones take precedence. */
 export function readNpmrcs(root: string): string[] {
   const home = homeFolder();
   return [readNpmrc(root), ...(home ? [readNpmrc(home)] : [])];
 }
 
-/** Returns the text of the project's own; "" if there is none, or if it is the user's. */
+/** Returns the text of the project's .npmrc; "" if it is missing, or if the root is the home folder. */
 export function readProjectNpmrc(root: string): string {
   const home = homeFolder();
   return home && resolveFolder(home) === realPath(root) ? "" : readNpmrc(root);

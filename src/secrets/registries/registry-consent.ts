@@ -1,10 +1,10 @@
-// A person's consent to what registries get: variables of the environment that rtfig.toml or the project's .npmrc names for
-// one. The engine fills in such variables by itself.
+// Requires trust before registries get variables of the environment that rtfig.toml or the project's .npmrc names. The engine
+// substitutes such variables itself.
 //
 // Non-obvious:
-// - The .npmrc of the home folder needs no consent, since it is not a file of the project.
-// - Variables that are made for one registry need none for it (CONVENTIONAL).
-// - A mention counts wherever it is, also where the engine does not fill it in.
+// - The .npmrc of the home folder needs no consent: it is the user's file, not the project's.
+// - A registry's documented variables need no consent for that registry (CONVENTIONAL).
+// - Every reference counts, even in a position where the engine does not substitute it.
 import type { Config } from "../../config/rtfig.ts";
 import type { ServerUse } from "../../config/server-use.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -15,17 +15,17 @@ import { requireTrust, withoutLogin } from "../trust/trust.ts";
 import { readProjectNpmrc } from "./project-registries.ts";
 import { DEFAULT_URL } from "./registry-tokens.ts";
 
-/** The variables that services document for their registries, by host. */
+/** Variables that services document for their registries, by host. */
 const CONVENTIONAL: Readonly<Record<string, readonly string[]>> = {
   "registry.npmjs.org": ["NPM_TOKEN", "NODE_AUTH_TOKEN", "NPM_CONFIG_TOKEN"],
   "npm.pkg.github.com": ["GITHUB_TOKEN", "NODE_AUTH_TOKEN"],
 };
-const MENTION = /\$\{?([A-Za-z_]\w*)\}?/g;
-const BRACED_MENTION = /\$\{([A-Za-z_]\w*)[^}]*\}/g;
+const REFERENCE = /\$\{?([A-Za-z_]\w*)\}?/g;
+const BRACED_REFERENCE = /\$\{([A-Za-z_]\w*)[^}]*\}/g;
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Returns what the registries of a project's files get, in one consent; undefined if that is nothing. */
+/** Returns one consent for all registries of a project's files; undefined if they get no variable. */
 export function registryConsent(root: string, project: Project): Mapping | undefined {
   const uses = [...usesOfConfig(project.config), ...usesOfNpmrc(readProjectNpmrc(root))];
   const byServer = new Map<string, Set<string>>();
@@ -39,7 +39,7 @@ export function registryConsent(root: string, project: Project): Mapping | undef
   return consentFor(all, { ...project, mapping: undefined, folder: project.mapping?.folder });
 }
 
-/** Asks where it has to. Throws Failure where it is not allowed. */
+/** Prompts if the registries are not trusted yet. @throws UserError if trust is denied or cannot be asked for */
 export function requireRegistryConsent(root: string, project: Project): void {
   const { mapping } = project;
   const isSent = (mapping?.registries?.() ?? []).some(({ url, names }) =>
@@ -53,13 +53,13 @@ export function requireRegistryConsent(root: string, project: Project): void {
   if (consent && sendsSomething(consent)) requireTrust(consent);
 }
 
-/** What consent to the project's secrets includes already. */
+/** Returns the registry and variable pairs that the trust record of the project's secrets covers. */
 function coveredBy(mapping: Mapping | undefined): Set<string> {
   const grants = mapping?.registries?.() ?? [];
   return new Set(grants.flatMap(({ url, names }) => names.map((name) => keyOf(labelOf(url), name))));
 }
 
-/** By the host: .npmrc has logins without a scheme, and for folders above a registry's own. */
+/** Compares by host: .npmrc has logins without a scheme, and for parent paths of a registry. */
 function keyOf(server: string, name: string): string {
   return `${/\/\/([^/]+)/.exec(server)?.[1] ?? server}\0${name}`;
 }
@@ -69,23 +69,23 @@ function usesOfConfig(config: Config | undefined): ServerUse[] {
   return [registry, ...Object.values(scopes)].flatMap((each) => {
     const table = (typeof each === "string" ? { url: each } : (each ?? {})) as Table;
     const written = typeof table.url === "string" ? table.url : DEFAULT_URL;
-    // The environment says where such a registry is.
+    // The registry's address is itself a variable.
     const [whole, variable] = /^\$\{?(\w+)\}?$/.exec(written) ?? [];
     const url = variable === undefined ? written : (host.originalVariable(variable) ?? written);
     const texts = [table.token, table.username, table.password, whole === undefined ? written : ""];
-    return useOf(labelOf(url), hostOf(url), namesIn(texts, MENTION));
+    return useOf(labelOf(url), hostOf(url), namesIn(texts, REFERENCE));
   });
 }
 
 function usesOfNpmrc(text: string): ServerUse[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, key = "", value = ""] = /^\s*([^#;=\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    const names = namesIn([key, value], BRACED_MENTION);
+    const names = namesIn([key, value], BRACED_REFERENCE);
     const [, address] = /^(\/\/.*\/):[^/]*$/.exec(key) ?? [];
     if (address !== undefined) return useOf(labelOf(`https:${address}`), hostOf(`https:${address}`), names);
-    // A value may be a password, but not that of a registry's address.
-    const shown = quoted(/registry$/.test(key) ? `${key}=${value}` : key);
-    return useOf(`a server by ${shown} in .npmrc`, undefined, names);
+    // The value is label only for a registry's address: other values may be passwords.
+    const label = quoted(/registry$/.test(key) ? `${key}=${value}` : key);
+    return useOf(`a server by ${label} in .npmrc`, undefined, names);
   });
 }
 
@@ -95,9 +95,9 @@ function useOf(server: string, hostname: string | undefined, names: readonly str
   return asked.length > 0 ? [{ server, names: asked, named: asked }] : [];
 }
 
-function namesIn(texts: readonly unknown[], mention: RegExp): string[] {
+function namesIn(texts: readonly unknown[], reference: RegExp): string[] {
   return texts.flatMap((text) =>
-    typeof text === "string" ? [...text.matchAll(mention)].map(([, name]) => name!) : [],
+    typeof text === "string" ? [...text.matchAll(reference)].map(([, name]) => name!) : [],
   );
 }
 

@@ -1,14 +1,15 @@
-// Which registries of a project take their credentials from variables: those of rtfig.toml ("$NPM_TOKEN") and of .npmrc
-// ("${NPM_TOKEN}"), each with the address that is sent them.
+// Finds the registries whose credentials are references to variables: in rtfig.toml ("$NPM_TOKEN") and .npmrc
+// ("${NPM_TOKEN}"), with the address that receives them.
 //
-// Contract: pure. What names a variable and nothing else counts; all else is the engine's to read. rtfig.toml wins over
-// .npmrc, the project's .npmrc over that of the home folder, as in the engine.
+// Invariants:
+// - Pure functions. Only a value that is exactly one reference counts; the engine reads all other values.
+// - Precedence as in the engine: rtfig.toml, then the project's .npmrc, then the .npmrc of the home folder.
 
 export interface RegistryUse {
-  /** Undefined for the default registry; without the "@". */
+  /** Scope without "@"; undefined for the default registry. */
   readonly scope: string | undefined;
   readonly url: string;
-  /** The variables' names, by what they are for. */
+  /** Names of the variables, by kind of credential. */
   readonly variables: Readonly<Partial<Record<RegistryCredential, string>>>;
 }
 
@@ -19,7 +20,7 @@ export const DEFAULT_URL = "https://registry.npmjs.org/";
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** @param npmrcs texts, the stronger first */
+/** @param npmrcs texts of .npmrc files in order of precedence */
 export function findRegistryUses(config: Table, npmrcs: readonly string[]): RegistryUse[] {
   const settings = npmrcs
     .toReversed()
@@ -49,16 +50,16 @@ function useOf(
   if (url === undefined || !URL.canParse(url)) return undefined;
   const variables: Partial<Record<RegistryCredential, string>> = {};
   for (const each of CREDENTIALS) {
-    const name = mentioned(table[each]);
+    const name = referencedVariable(table[each]);
     if (name !== undefined) variables[each] = name;
   }
-  // What rtfig.toml says of a registry is all that is said of it.
+  // Credentials in rtfig.toml replace those of .npmrc.
   if (CREDENTIALS.some((each) => table[each] !== undefined)) return { scope, url, variables };
-  const token = mentioned(loginFor(url, settings));
+  const token = referencedVariable(loginFor(url, settings));
   return { scope, url, variables: token === undefined ? {} : { token } };
 }
 
-/** The nearest of npm's "//host/path/:_authToken". */
+/** Returns the token of the longest matching "//host/path/:_authToken". */
 function loginFor(url: string, settings: ReadonlyMap<string, string>): string | undefined {
   const { host, pathname } = new URL(url);
   const parts = pathname.split("/").filter((part) => part !== "");
@@ -71,7 +72,7 @@ function loginFor(url: string, settings: ReadonlyMap<string, string>): string | 
   return undefined;
 }
 
-function mentioned(value: unknown): string | undefined {
+function referencedVariable(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const [, braced, bare] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(value) ?? [];
   return braced ?? bare;
@@ -86,7 +87,7 @@ function readNpmrc(text: string): Map<string, string> {
   );
 }
 
-/** The configuration with values in the place of the variables that have one; what is not the engine's is left out. */
+/** Returns the configuration with variables replaced by values, without the sections that only rt reads. */
 export function fillRegistries(
   config: Table,
   uses: readonly RegistryUse[],
@@ -101,12 +102,12 @@ export function fillRegistries(
   const install = { ...rest.install } as Record<string, unknown>;
   const scopes = { ...(install.scopes as Table | undefined) } as Record<string, unknown>;
   for (const { scope, url, variables } of uses) {
-    const known = Object.entries(variables).filter(([, name]) => values.has(name));
+    const available = Object.entries(variables).filter(([, name]) => values.has(name));
     const written = scope === undefined ? install.registry : (scopes[scope] ?? scopes[`@${scope}`]);
     const filled = {
       ...(typeof written === "object" ? written : {}),
       url,
-      ...Object.fromEntries(known.map(([each, name]) => [each, values.get(name)])),
+      ...Object.fromEntries(available.map(([each, name]) => [each, values.get(name)])),
     };
     if (scope === undefined) install.registry = filled;
     else {

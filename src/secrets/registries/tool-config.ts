@@ -1,15 +1,12 @@
-// `rt install`, `rt publish` and their like with registries whose tokens are in [secrets] of rtfig.toml: the engine gets a
-// configuration that has them.
+// Creates the engine's configuration for `rt install`, `rt publish` and similar commands, with registry tokens of [secrets].
 //
 // Invariants:
-// - The store is not asked for a value that the environment has.
-// - A person has allowed all that the project asks for, and with it which registry gets which variable, by its address. This
-//   includes variables of the environment: registry-consent.ts.
-// - The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them. They are in
-//   memory that only the engine reads: platform/files/ephemeral-file.ts.
+// - A value in the environment is not fetched from the store.
+// - The user has trusted the project's secrets and the registry of each variable, even if it is set in the environment.
+// - Tokens are in no variable, so that package scripts do not inherit them. They are in an ephemeral file for the engine only.
 //
-// Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
-// it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
+// Non-obvious: this is no isolation. A package script runs as the same user, so it can inspect its parent process or read the
+// credential store. It only cannot find a token in its environment.
 import type { EphemeralFile } from "../../../platform/files/contract/ephemeral-file.ts";
 import { ephemeralFiles } from "../../../platform/files/ephemeral-file.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -27,9 +24,9 @@ import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-t
 import { reportLine } from "../../output.ts";
 
 /**
- * A configuration for the engine alone; undefined where the engine finds all that it needs by itself. Throws
- * Failure.
- * @param directory absolute
+ * Returns the configuration; undefined if the engine needs no token of [secrets].
+ * @param directory absolute path
+ * @throws UserError
  */
 export async function configWithTokens(
   tool: string,
@@ -48,18 +45,18 @@ export async function configWithTokens(
   if (!ephemeralFiles.supportsEphemeralFiles()) {
     const names = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))].map(({ name }) => name);
     reportLine(
-      `warning: ${names.join(", ")}: on this system, rt ${tool} has them from the environment alone`,
+      `warning: ${names.join(", ")}: on this system, rt ${tool} reads them from the environment only`,
     );
     return undefined;
   }
   requireTrust(withRegistries(mapping, wanted));
   const secrets = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))];
-  const { values, lacking } = await fetchSecrets(secrets, mapping.folder);
+  const { values, missing } = await fetchSecrets(secrets, mapping.folder);
   try {
-    const missing = lacking.filter(({ secret }) => !secret.isOptional);
-    if (missing.length > 0) throw missingFailure(missing);
+    const required = missing.filter(({ secret }) => !secret.isOptional);
+    if (required.length > 0) throw missingFailure(required);
     const texts = [...values].map(([name, value]) => [name, new TextDecoder().decode(value)] as const);
-    const filled = fillRegistries(content, wanted, new Map([...inherited(wanted), ...texts]));
+    const filled = fillRegistries(content, wanted, new Map([...valuesInEnvironment(wanted), ...texts]));
     const bytes = new TextEncoder().encode(JSON.stringify(filled));
     try {
       return ephemeralFiles.createEphemeralFile(bytes);
@@ -75,25 +72,25 @@ function namesOf({ variables }: RegistryUse): string[] {
   return Object.values(variables);
 }
 
-/** Of those that a registry mentions, the ones that the environment does not have and [secrets] does. */
+/** Returns the secrets that a registry references and the environment does not have. */
 function secretsOf(use: RegistryUse, mapping: Mapping): MappedSecret[] {
   return namesOf(use).flatMap((name) =>
     host.originalVariable(name) === undefined ? (mapping.secrets.get(name) ?? []) : [],
   );
 }
 
-function inherited(uses: readonly RegistryUse[]): (readonly [string, string])[] {
+function valuesInEnvironment(uses: readonly RegistryUse[]): (readonly [string, string])[] {
   return uses.flatMap(namesOf).flatMap((name) => {
     const value = host.originalVariable(name);
     return value === undefined ? [] : [[name, value] as const];
   });
 }
 
-/** What was just read is what is allowed, even if a file has been changed since the mapping was made. */
+/** Adds the registries as just read, so that trust covers a file that changed after the mapping was created (TOCTOU). */
 function withRegistries(mapping: Mapping, uses: readonly RegistryUse[]): Mapping {
-  const known = mapping.registries?.() ?? [];
+  const registries = mapping.registries?.() ?? [];
   const added = toGrants(uses, mapping.secrets).filter(
-    (each) => !known.some((other) => Bun.deepEquals(other, each)),
+    (each) => !registries.some((other) => Bun.deepEquals(other, each)),
   );
-  return added.length === 0 ? mapping : { ...mapping, registries: () => [...known, ...added] };
+  return added.length === 0 ? mapping : { ...mapping, registries: () => [...registries, ...added] };
 }

@@ -1,12 +1,13 @@
-// `rt secrets check`: credentials that stand in files as plain text.
+// Runs `rt secrets check`: scans files for plaintext credentials.
 //
-// Contract: it names file, line and rule, and never what stands there. Exit code 0 when there is nothing, 1 when there is
-// something, 2 when it could not look. It asks no service whether a credential works.
+// Invariants:
+// - The output contains file, line and rule, never the credential. No service is asked whether a credential is valid.
+// - Exit codes: 0 none candidates, 1 candidates, 2 error.
 import { relative } from "node:path";
 import { escapeJson, oneLine } from "../../printable.ts";
 import { CHECK_FLAGS } from "../commands.ts";
 import { isTerminal, print } from "../streams.ts";
-import { complain, readWords, ArgumentError } from "../command-arguments.ts";
+import { reportProblem, parseArguments, ArgumentError } from "../command-arguments.ts";
 import { findByContext } from "./context-rules.ts";
 import { findKeys } from "./key-rules.ts";
 import type { LeakFinding, CheckedText } from "./finding.ts";
@@ -17,25 +18,28 @@ import { namedSources, projectSources, type Sources, stagedSources } from "./sou
 const CLEAN = 0;
 const FOUND = 1;
 
-/** Throws WordsError. */
+/** Runs the command and returns the exit code. @throws ArgumentError */
 export async function runCheckCommand(
   args: readonly string[],
   showHelp: () => Promise<void>,
 ): Promise<number> {
-  const { options, operands } = readWords(args, CHECK_FLAGS);
+  const { options, operands } = parseArguments(args, CHECK_FLAGS);
   if (options.has("help")) {
     await showHelp();
     return CLEAN;
   }
-  const changes = (["install", "uninstall"] as const).filter((option) => options.has(option));
-  if (changes.length > 0) {
+  const hookOptions = (["install", "uninstall"] as const).filter((option) => options.has(option));
+  if (hookOptions.length > 0) {
     if (options.size > 1 || operands.length > 0)
-      throw new ArgumentError(`--${changes[0]} stands alone`, `rt secrets check --${changes[0]}`);
-    await print(changes[0] === "install" ? installHook() : uninstallHook());
+      throw new ArgumentError(
+        `--${hookOptions[0]} takes no other options or arguments`,
+        `rt secrets check --${hookOptions[0]}`,
+      );
+    await print(hookOptions[0] === "install" ? installHook() : uninstallHook());
     return CLEAN;
   }
   if (options.has("staged") && operands.length > 0)
-    throw new ArgumentError("--staged looks at all that is staged", "leave out the paths, or --staged");
+    throw new ArgumentError("--staged cannot be used with paths", "remove the paths or --staged");
   const sources = options.has("staged")
     ? stagedSources()
     : operands.length > 0
@@ -44,28 +48,32 @@ export async function runCheckCommand(
   const findings = await findAll(sources);
   await print(await render(findings, options.has("json")));
   for (const file of sources.large)
-    complain(`${oneLine(file)} is larger than 1 MiB and was not looked at`, undefined, "warning");
-  for (const path of sources.closed)
-    complain(`${oneLine(path)} may not be read by you and was not looked at`, undefined, "warning");
+    reportProblem(`${oneLine(file)} is larger than 1 MiB and was not scanned`, undefined, "warning");
+  for (const path of sources.unreadable)
+    reportProblem(
+      `${oneLine(path)} cannot be read (permission denied) and was not scanned`,
+      undefined,
+      "warning",
+    );
   return findings.length > 0 ? FOUND : CLEAN;
 }
 
 async function findAll(sources: Sources): Promise<LeakFinding[]> {
-  const { findByList } = await import("./secretlint-rules.ts");
+  const { findBySecretlint } = await import("./secretlint-rules.ts");
   const findings: LeakFinding[] = [];
   for (const source of sources) {
-    const found = [...(await findByList(source)), ...findKeys(source), ...findByContext(source)];
-    if (found.length > 0) findings.push(...withoutIgnored(source, found));
+    const candidates = [...(await findBySecretlint(source)), ...findKeys(source), ...findByContext(source)];
+    if (candidates.length > 0) findings.push(...filterFindings(source, candidates));
   }
   return findings;
 }
 
-/** In order, each line once: a rule of the list says more than that a name looks like one. */
-function withoutIgnored({ text }: CheckedText, found: readonly LeakFinding[]): LeakFinding[] {
+/** Sorts by line and keeps one finding per line, the most specific: secretlint's rules come first. */
+function filterFindings({ text }: CheckedText, candidates: readonly LeakFinding[]): LeakFinding[] {
   const lines = text.split("\n");
-  const seen = new Set<number>();
-  return found
-    .filter(({ line }) => !isIgnored(lines, line) && !seen.has(line) && seen.add(line))
+  const reportedLines = new Set<number>();
+  return candidates
+    .filter(({ line }) => !isIgnored(lines, line) && !reportedLines.has(line) && reportedLines.add(line))
     .toSorted((a, b) => a.line - b.line);
 }
 

@@ -1,8 +1,9 @@
-// Rules about places where credentials are written: files of variables, .npmrc, scripts of a package.json, and the
-// registries of rtfig.toml and bunfig.toml. There a name says what a value is, whatever it looks like.
+// Finds credentials by context: env files, .npmrc, scripts of package.json, registries of rtfig.toml and bunfig.toml. The name
+// in such a file identifies a credential, whatever the value looks like.
 //
-// Contract: pure. A value that only mentions variables and commands ("$NPM_TOKEN", "$(cat token)") is no credential, unless
-// what it is without them looks like one ("${NPM_TOKEN:-npm_4f81}").
+// Invariants:
+// - Pure functions. A value that consists of references ("$NPM_TOKEN", "$(cat token)") is not a credential, unless the rest
+//   looks like one ("${NPM_TOKEN:-npm_4f81}").
 import { basename } from "node:path";
 import { isCredential } from "../../config/engine-config.ts";
 import { lineOf } from "../../config/toml-line.ts";
@@ -10,12 +11,12 @@ import { parseConfig } from "../../config/rtfig.ts";
 import { type Assignment, findAssignments } from "../import/env-file.ts";
 import type { LeakFinding, CheckedText } from "./finding.ts";
 import { isPlaceholder, looksLikeCredential } from "./credential-heuristics.ts";
-import { withoutMentions } from "./variable-references.ts";
+import { stripReferences } from "./variable-references.ts";
 import { readWord } from "./shell-word.ts";
 
 type ContextRule = (source: CheckedText) => LeakFinding[];
 
-/** By the name of a file; the first that fits. */
+/** Rules by file name; the first match applies. */
 const RULES: readonly (readonly [name: RegExp, rule: ContextRule])[] = [
   [/^(?:\.env(?:rc|\..+)?|.+\.env|\.dev\.vars(?:\..+)?)$/s, findVariables],
   [/^\.npmrc$/, findRegistryLogins],
@@ -27,29 +28,29 @@ export function findByContext(source: CheckedText): LeakFinding[] {
   return RULES.find(([name]) => name.test(basename(source.file)))?.[1](source) ?? [];
 }
 
-/** Whether credentials are looked for in such a file even where git does not know it. */
-export function isPlaceOfCredentials(file: string): boolean {
+/** Returns whether such a file is scanned even if git does not track it. */
+export function isCredentialFile(file: string): boolean {
   return RULES.some(([name]) => name.test(basename(file)));
 }
 
 function isPlainCredential(name: string, value: string): boolean {
-  return looksLikeCredential(name, withoutMentions(value).trim());
+  return looksLikeCredential(name, stripReferences(value).trim());
 }
 
-/** As dotenvx writes it. */
+/** Prefix of values that dotenvx encrypted. */
 const ENCRYPTED = "encrypted:";
 
 function findVariables({ file, text }: CheckedText): LeakFinding[] {
-  const isShells = basename(file) === ".envrc";
+  const isShellFile = basename(file) === ".envrc";
   return findAssignments(text)
-    .filter((each) => !each.raw.startsWith(ENCRYPTED) && !isCommand(each, isShells))
+    .filter((each) => !each.raw.startsWith(ENCRYPTED) && !isCommand(each, isShellFile))
     .filter(({ name, raw }) => isPlainCredential(name, raw))
     .map(({ name, line }) => ({ file, line, rule: "variable", name }));
 }
 
-/** Backquotes are a shell's for a command, and the engine's for a text. There, a program with arguments is a command. */
-function isCommand({ quote, raw }: Assignment, isShells: boolean): boolean {
-  return quote === "`" && (isShells || /^[\w./~][\w./~-]*[ \t]+\S.*$/.test(raw));
+/** Backquotes are a command in a shell (.envrc) and a string for the engine. In other files only a program with arguments counts. */
+function isCommand({ quote, raw }: Assignment, isShellFile: boolean): boolean {
+  return quote === "`" && (isShellFile || /^[\w./~][\w./~-]*[ \t]+\S.*$/.test(raw));
 }
 
 function findRegistryLogins({ file, text }: CheckedText): LeakFinding[] {
@@ -62,13 +63,13 @@ function findRegistryLogins({ file, text }: CheckedText): LeakFinding[] {
   });
 }
 
-/** Of a place that has nothing but logins: whatever it is, it is one. A variable's default has to look like it. */
+/** Any value of a login setting counts. The default of a variable reference has to look like a credential. */
 export function isLoginValue(value: string): boolean {
-  const rest = withoutMentions(value);
+  const rest = stripReferences(value);
   return rest === value ? !isPlaceholder(value) : looksLikeCredential("token", rest);
 }
 
-/** Up to the value. What follows an option and begins with "-" is another option. */
+/** Both match up to the value. A word that begins with "-" after an option is another option. */
 const ASSIGNED = /(?:^|[\s;&|(])([A-Za-z_]\w*)=/g;
 const OPTION = /(?:^|\s)--?([a-z-]*(?:token|password|passwd|secret|api-?key|access-?key))(?:=|\s+)(?!-)/gi;
 
@@ -81,8 +82,8 @@ function findInScripts({ file, text }: CheckedText): LeakFinding[] {
   }
   return Object.entries((scripts ?? {}) as Record<string, unknown>).flatMap(([name, script]) => {
     if (typeof script !== "string" || !hasCredential(script)) return [];
-    const place = text.indexOf(JSON.stringify(name), Math.max(0, text.indexOf('"scripts"') + 1));
-    return [{ file, line: text.slice(0, Math.max(0, place)).split("\n").length, rule: "script", name }];
+    const position = text.indexOf(JSON.stringify(name), Math.max(0, text.indexOf('"scripts"') + 1));
+    return [{ file, line: text.slice(0, Math.max(0, position)).split("\n").length, rule: "script", name }];
   });
 }
 
@@ -93,7 +94,7 @@ function hasCredential(script: string): boolean {
   );
 }
 
-/** What is no such file the rules of the list still see. */
+/** Returns nothing for an invalid file; secretlint's rules still scan it. */
 function findRegistryTokens({ file, text }: CheckedText): LeakFinding[] {
   try {
     return parseConfig(text, file)

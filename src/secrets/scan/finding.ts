@@ -1,13 +1,13 @@
-// What `rt secrets check` finds: where, and by which rule; never what.
+// Declares a finding of `rt secrets check`: its position and rule, never the credential.
 
 export interface LeakFinding {
-  /** As it is named to the user: relative to where rt was started, with slashes. */
+  /** Path relative to the working directory, with slashes. */
   readonly file: string;
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number;
-  /** "github/GITHUB_TOKEN" of the list; "key", "variable", "npmrc", "script", "config" of our own. */
+  /** A rule of secretlint ("github/GITHUB_TOKEN"), or of rt: "key", "variable", "npmrc", "script" or "config". */
   readonly rule: string;
-  /** The variable, key or script, where the rule is about one. */
+  /** The variable, key or script that the rule matched. */
   readonly name?: string | undefined;
 }
 

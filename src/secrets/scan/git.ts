@@ -1,18 +1,19 @@
-// git, asked what it tracks and what it is about to commit.
+// Runs git to list tracked and staged files.
 //
-// Contract: of what a repository's own configuration would start (the file system monitor, external diffs), nothing is.
-// The environment is passed on, since git tells a hook by it which index is meant.
+// Invariants:
+// - Programs that the repository's configuration names (file system monitor, external diff) are not started.
+// - The environment is passed on, because git passes the index to a hook in variables.
 import { host } from "../../../platform/processes/process.ts";
 import { printable } from "../../printable.ts";
 import { ArgumentError } from "../command-arguments.ts";
 
-const HARMLESS = ["-c", "core.fsmonitor=false", "--no-optional-locks", "--literal-pathspecs"];
+const SAFE_OPTIONS = ["-c", "core.fsmonitor=false", "--no-optional-locks", "--literal-pathspecs"];
 
-/** Undefined where there is no git, or no repository. */
-export function askGit(args: readonly string[], input?: Uint8Array): Buffer | undefined {
+/** Runs git and returns its output; undefined if git is missing or fails, for example outside a repository. */
+export function runGit(args: readonly string[], input?: Uint8Array): Buffer | undefined {
   const git = Bun.which("git", { PATH: host.originalVariable("PATH") ?? "" });
   if (git === null) return undefined;
-  const { stdout, exitCode } = Bun.spawnSync([git, ...HARMLESS, ...args], {
+  const { stdout, exitCode } = Bun.spawnSync([git, ...SAFE_OPTIONS, ...args], {
     env: host.originalEnvironment(),
     stdin: input ?? "ignore",
     stderr: "ignore",
@@ -21,17 +22,17 @@ export function askGit(args: readonly string[], input?: Uint8Array): Buffer | un
   return exitCode === 0 ? stdout : undefined;
 }
 
-/** Throws WordsError. */
+/** Runs git and returns its output. @throws ArgumentError if git is missing or fails */
 export function requireGit(args: readonly string[], input?: Uint8Array): Buffer {
-  const answer = askGit(args, input);
-  if (answer) return answer;
+  const output = runGit(args, input);
+  if (output) return output;
   throw new ArgumentError(
-    `git ${printable(args[0]!)} has failed`,
+    `git ${printable(args[0]!)} failed`,
     "is git on PATH, and is this a repository that belongs to you?",
   );
 }
 
-/** Names that end with NUL. */
-export function splitNames(answer: Buffer): string[] {
-  return answer.toString().split("\0").slice(0, -1);
+/** Splits names that are terminated by NUL. */
+export function splitNames(output: Buffer): string[] {
+  return output.toString().split("\0").slice(0, -1);
 }

@@ -1,8 +1,10 @@
-// `rt secrets check --install`: git's pre-commit hook.
+// Runs `rt secrets check --install`: adds rt's lines to git's pre-commit hook.
 //
-// Contract: a hook that is there stays, with our lines before its own; what is no shell script, a link, or shared with other
-// repositories (core.hooksPath) is not touched, and what to add by hand is said. husky's hooks get the line where husky
-// looks for it. Nothing else of a file changes, and --uninstall takes out exactly what was put in.
+// Invariants:
+// - An existing shell script stays; rt's lines come first. --uninstall removes exactly these lines.
+// - Hooks that are no shell script, symbolic links, and hooks of other repositories (core.hooksPath) are not changed. The error
+//   contains the line to add by hand.
+// - With husky, the line goes into the file that husky runs.
 import {
   chmodSync,
   existsSync,
@@ -30,33 +32,37 @@ const SHEBANG = "#!/bin/sh\n";
 
 interface Hook {
   readonly path: string;
-  /** Of a repository that others clone: there rt is found on PATH. */
+  /** The hook is in the work tree, so clones get it: it calls rt by PATH. */
   readonly isShared: boolean;
-  /** Run by husky, which needs no permission for it. */
-  readonly isHuskys: boolean;
+  /** husky runs it, so it need not be executable. */
+  readonly isRunByHusky: boolean;
 }
 
-/** What to tell. Throws WordsError. */
+/** Installs the hook and returns the message for the user. @throws ArgumentError */
 export function installHook(): string {
   const hook = findHook();
   const before = readHook(hook);
   const text = before?.replace(BLOCK, "") ?? (hook.isShared ? "" : SHEBANG);
   const [shebang = ""] = /^#!.*\n/.exec(text) ?? [];
   if (shebang !== "" && !/^#!\s*\S*\/(?:env\s+)?(?:ba|da|z|k)?sh\b/.test(shebang))
-    throw new ArgumentError(`${printable(hook.path)} is no shell script`, `let it run: ${commandOf(hook)}`);
+    throw new ArgumentError(
+      `${printable(hook.path)} is not a shell script`,
+      `call this command from it: ${commandOf(hook)}`,
+    );
   writeHook(hook, `${shebang}${BEGIN}\n${commandOf(hook)} || exit $?\n${END}\n${text.slice(shebang.length)}`);
-  return `git asks rt before each commit (${printable(hook.path)})\nTo undo it: rt secrets check --uninstall\n`;
+  return `Installed the pre-commit hook (${printable(hook.path)})\nTo undo it: rt secrets check --uninstall\n`;
 }
 
-/** What to tell. Throws WordsError. */
+/** Removes the hook and returns the message for the user. @throws ArgumentError */
 export function uninstallHook(): string {
   const hook = findHook();
   const before = readHook(hook);
   const after = before?.replace(BLOCK, "");
-  if (after === undefined || after === before) return `git does not ask rt (${printable(hook.path)})\n`;
+  if (after === undefined || after === before)
+    return `The pre-commit hook is not installed (${printable(hook.path)})\n`;
   if (after === "" || after === SHEBANG) rmSync(hook.path);
   else writeHook(hook, after);
-  return `git asks rt no more (${printable(hook.path)})\n`;
+  return `Removed the pre-commit hook (${printable(hook.path)})\n`;
 }
 
 function commandOf({ isShared }: Hook): string {
@@ -65,37 +71,37 @@ function commandOf({ isShared }: Hook): string {
 }
 
 function findHook(): Hook {
-  const ask = (...words: string[]) =>
+  const revParse = (...words: string[]) =>
     resolve(
       requireGit(["rev-parse", ...words])
         .toString()
         .replace(/\r?\n$/, ""),
     );
-  const path = ask("--git-path", "hooks/pre-commit");
-  const top = realpathSync(ask("--show-toplevel"));
-  const own = [top, realpathSync(ask("--git-common-dir"))];
+  const path = revParse("--git-path", "hooks/pre-commit");
+  const top = realpathSync(revParse("--show-toplevel"));
+  const own = [top, realpathSync(revParse("--git-common-dir"))];
   const folder = existsSync(dirname(path)) ? realpathSync(dirname(path)) : dirname(path);
   if (!own.some((each) => folder === each || folder.startsWith(each + sep)))
     throw new ArgumentError(
-      `git's hooks are in ${printable(folder)} (core.hooksPath), which is not this repository's alone`,
-      `let its pre-commit run: rt secrets check --staged`,
+      `git's hooks are in ${printable(folder)} (core.hooksPath), which other repositories may share`,
+      "call this command from its pre-commit hook: rt secrets check --staged",
     );
-  // husky puts what it makes into ".husky/_", and looks for what people write above.
+  // husky generates ".husky/_" and runs the user's hooks in ".husky".
   if (folder === join(top, ".husky", "_"))
-    return { path: join(top, ".husky", "pre-commit"), isShared: true, isHuskys: true };
+    return { path: join(top, ".husky", "pre-commit"), isShared: true, isRunByHusky: true };
   const isShared = folder.startsWith(top + sep) && !folder.startsWith(own[1]! + sep);
-  return { path, isShared, isHuskys: false };
+  return { path, isShared, isRunByHusky: false };
 }
 
-function readHook({ path, isHuskys }: Hook): string | undefined {
+function readHook({ path, isRunByHusky }: Hook): string | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
   if (!stats.isFile())
     throw new ArgumentError(
-      `${printable(path)} is no regular file`,
-      "let what it is run: rt secrets check --staged",
+      `${printable(path)} is not a regular file`,
+      "call this command from its target: rt secrets check --staged",
     );
-  if (!isHuskys && OWN_SYSTEM !== "win32" && (stats.mode & 0o100) === 0)
+  if (!isRunByHusky && OWN_SYSTEM !== "win32" && (stats.mode & 0o100) === 0)
     throw new ArgumentError(
       `${printable(path)} is not executable, so git does not run it`,
       "remove it, or chmod +x",
@@ -113,6 +119,6 @@ function writeHook({ path }: Hook, text: string): void {
   } catch (error) {
     rmSync(draft, { force: true });
     const code = errorCode(error);
-    throw new ArgumentError(`${printable(path)} could not be written (${code}), so it is as it was`);
+    throw new ArgumentError(`Cannot write ${printable(path)} (${code}); the file is unchanged`);
   }
 }

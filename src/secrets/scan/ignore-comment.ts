@@ -1,10 +1,11 @@
-// The comment that says of a finding that it is none: in its line, or in a line of its own above.
+// Recognizes the comment `rt-ignore-secret`, which suppresses a finding in its line or, on a separate line, in the next line.
 //
-// Surprising: a line that begins with a mark may be no comment. "//r.example/:_authToken=..." of an .npmrc has no blank after
-// the mark, and of "/* rt-ignore-secret */ const token = ..." something is left after the comment's end.
+// Non-obvious:
+// - A line that begins with a comment mark need not be a comment: "//r.example/:_authToken=..." in .npmrc is a setting.
+// - Code may follow the end of "/* rt-ignore-secret */" on the same line.
 
 const IGNORE = "rt-ignore-secret";
-/** How languages begin a comment; a package.json has a key for it. */
+/** Comment marks of languages, and the key `"//"` of package.json. */
 const STARTS = [
   ...["#", "//", "/*", "*", ";", "%", "--", "::", "REM", '"//":'],
   ...["<!--", "<%--", "{/*", "{{!", "{#", "{-", "(*"],
@@ -12,12 +13,12 @@ const STARTS = [
 const ENDS = ["*/", "-->", "--%>", "--}}", "#}", "-}", "*)"];
 const oneOf = (words: readonly string[]) =>
   `(?:${words.map((word) => word.replace(/\W/g, "\\$&")).join("|")})`;
-/** A file of keys has the bare word. */
+/** Matches the bare word too, for key files without a comment syntax. */
 const OWN_LINE = new RegExp(
   String.raw`^\ufeff?\s*(?:${oneOf(STARTS)}[#/*;%!-]*(?:\s.*)?)?${IGNORE}(?!.*${oneOf(ENDS)}\}?\s*[^\s}])`,
 );
 
-/** @param line from 1 */
+/** Returns whether a finding is suppressed. @param line number from 1 */
 export function isIgnored(lines: readonly string[], line: number): boolean {
   return (lines[line - 1]?.includes(IGNORE) ?? false) || OWN_LINE.test(lines[line - 2] ?? "");
 }

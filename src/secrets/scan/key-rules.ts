@@ -1,10 +1,10 @@
-// Private keys that the list passes over: short ones (Ed25519, P-256), for which it wants a hundred letters and more, and
-// those of age, which `rt secrets share new-key` prints into files.
+// Finds private keys that secretlint's rules miss: PEM keys under about 100 characters (Ed25519, P-256), and age keys.
 //
-// Contract: pure. A key with a passphrase, and one whose middle is left out ("MIIE..."), is no finding.
+// Invariants:
+// - Pure function. A key with a passphrase or with an omitted middle ("MIIE...") is not a finding.
 import type { LeakFinding, CheckedText } from "./finding.ts";
 
-/** Line breaks may be written as "\n". What is encrypted says so in words, which no base64 has. */
+/** Line breaks may be escaped as "\n". Header lines of an encrypted key do not match, because they are not base64. */
 const PEM =
   /-----BEGIN ((?:[A-Z]+ )?)PRIVATE KEY-----(?:\s|\\[nr]){1,4}(?:[A-Za-z\d+/=]{16,}(?:\s|\\[nr]){1,4}){1,12}-----END \1PRIVATE KEY-----/g;
 const AGE = /AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}(?![A-Z\d])/g;

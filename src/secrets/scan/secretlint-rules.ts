@@ -1,19 +1,20 @@
-// The rules of the list: secretlint's recommended preset, which is kept up to date with what services issue.
+// Applies secretlint's recommended rules, which its maintainers keep up to date with the tokens of services.
 //
-// Contract: a finding has the rule's name and the line. The list's own messages quote what was found and are dropped here.
-// What the list takes from a place and not by its form, it takes whatever it is: a placeholder there is none.
+// Invariants:
+// - A finding contains the rule and line only. secretlint's messages quote the credential and are dropped.
+// - Rules that match by position rather than by format report placeholders too; these are filtered here.
 import { lintSource } from "@secretlint/core";
 import { rules } from "@secretlint/secretlint-rule-preset-recommend";
 import { isLoginValue } from "./context-rules.ts";
 import type { LeakFinding, CheckedText } from "./finding.ts";
 
-/** Takes findings back by comments of secretlint's own, from anywhere in a file; rt has one comment for that. */
+/** Excluded: comments of secretlint could suppress findings anywhere in a file. rt has its own ignore comment. */
 const COMMENTS = "@secretlint/secretlint-rule-filter-comments";
 const RULES = rules.flatMap((rule) => (rule.meta.id === COMMENTS ? [] : [{ id: rule.meta.id, rule }]));
 
 const PASSWORD = /[^\s/]*\/\/[^\s/:]*:([^\s@]*)@/y;
-/** By the kind of the finding: the value, from where the finding begins. */
-const PLACES: Readonly<Record<string, RegExp>> = {
+/** Matches the value from the start of a finding, by message ID. */
+const VALUE_PATTERNS: Readonly<Record<string, RegExp>> = {
   Npmrc_authToken: /_authToken=(.*)/y,
   BasicAuth: PASSWORD,
   MongoDBConnection: PASSWORD,
@@ -21,9 +22,9 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   PostgreSQLConnection: PASSWORD,
 };
 
-export async function findByList({ file, text }: CheckedText): Promise<LeakFinding[]> {
+export async function findBySecretlint({ file, text }: CheckedText): Promise<LeakFinding[]> {
   const { messages } = await lintSource({
-    // The list looks at names of files, too; where they are is nothing to it.
+    // Rules match on the file name too; the folder does not matter.
     source: { filePath: `/${file}`, content: text, contentType: "text" },
     options: { config: { rules: RULES }, noPhysicFilePath: true },
   });
@@ -37,9 +38,9 @@ export async function findByList({ file, text }: CheckedText): Promise<LeakFindi
 }
 
 function isValue(text: string, kind: string, start: number): boolean {
-  const place = PLACES[kind];
-  if (!place) return true;
-  place.lastIndex = start;
-  const value = place.exec(text)?.[1];
+  const pattern = VALUE_PATTERNS[kind];
+  if (!pattern) return true;
+  pattern.lastIndex = start;
+  const value = pattern.exec(text)?.[1];
   return value === undefined || isLoginValue(value.trim().replace(/^(["'])(.*)\1$/, "$2"));
 }

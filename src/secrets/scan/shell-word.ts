@@ -1,10 +1,10 @@
-// A word of a script's line, as far as it can be a value: up to the blank, operator or quote that ends it, where a command or
-// variable that is mentioned ("$(rt secrets get shop NPM_TOKEN)") is one piece, blanks and all.
-import { endOfMention } from "./variable-references.ts";
+// Reads one word of a script line, up to the blank, operator or quote that ends it. A variable reference or command
+// substitution ("$(rt secrets get shop NPM_TOKEN)") counts as one piece, including its blanks.
+import { endOfReference } from "./variable-references.ts";
 
 const END = /[\s;&|)<>"']/;
 
-/** Without the quotes around it; empty where nothing begins at that place, or the quote has no end. */
+/** Returns the word without its quotes; "" if no word starts at that position or the quote is not closed. */
 export function readWord(line: string, start: number): string {
   const [quote = ""] = /^["']/.exec(line.slice(start, start + 1)) ?? [];
   const begin = start + quote.length;
@@ -12,8 +12,8 @@ export function readWord(line: string, start: number): string {
   while (position < line.length) {
     const character = line[position]!;
     if (quote === "" ? END.test(character) : character === quote) return line.slice(begin, position);
-    // Between single quotes a shell puts nothing in.
-    position = (quote === "'" ? undefined : endOfMention(line, position)) ?? position + 1;
+    // A shell substitutes nothing between single quotes.
+    position = (quote === "'" ? undefined : endOfReference(line, position)) ?? position + 1;
   }
   return quote === "" ? line.slice(begin) : "";
 }

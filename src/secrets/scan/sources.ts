@@ -1,7 +1,8 @@
-// The texts that `rt secrets check` looks at.
+// Enumerates the texts that `rt secrets check` scans.
 //
-// Contract: links are not followed, and what is no regular file, no text, or larger than any text that a person writes is
-// left out and counted; so is what may not be read. Nothing of node_modules and .git is looked at.
+// Invariants:
+// - Symbolic links are not followed. Binary files and non-regular files are skipped. node_modules and .git are not scanned.
+// - Files over the size limit and unreadable paths are skipped and reported.
 import {
   closeSync,
   constants,
@@ -16,45 +17,44 @@ import { join } from "node:path";
 import { errorCode } from "../../../platform/caught-error.ts";
 import { printable } from "../../printable.ts";
 import { ArgumentError } from "../command-arguments.ts";
-import { isPlaceOfCredentials } from "./context-rules.ts";
+import { isCredentialFile } from "./context-rules.ts";
 import type { CheckedText } from "./finding.ts";
-import { askGit, requireGit, splitNames } from "./git.ts";
+import { runGit, requireGit, splitNames } from "./git.ts";
 
-/** Bytes. */
-const LARGEST = 1024 * 1024;
-const LEFT_OUT = new Set(["node_modules", ".git"]);
+const MAX_SIZE = 1024 * 1024; // bytes
+const SKIPPED_FOLDERS = new Set(["node_modules", ".git"]);
 
 export interface Sources extends Iterable<CheckedText> {
-  /** Files of more than a megabyte that were passed over, so far. */
+  /** Files over the size limit that the iteration has skipped so far. */
   readonly large: readonly string[];
-  /** Files and folders that this user may not read, so far. */
-  readonly closed: readonly string[];
+  /** Files and folders without read permission that the iteration has skipped so far. */
+  readonly unreadable: readonly string[];
 }
 
-/** What the working directory has: what git tracks, and files for credentials that it does not. All, without git. */
+/** Returns tracked files and untracked credential files of the working directory; without git, all files. */
 export function projectSources(): Sources {
-  const tracked = askGit(["ls-files", "-z", "--cached"]);
-  if (!tracked) return filesOf((closed) => walk(".", closed));
-  const others = askGit(["ls-files", "-z", "--others", "--exclude=node_modules/"]) ?? Buffer.alloc(0);
-  const names = new Set([...splitNames(tracked), ...splitNames(others).filter(isPlaceOfCredentials)]);
+  const tracked = runGit(["ls-files", "-z", "--cached"]);
+  if (!tracked) return filesOf((unreadable) => walk(".", unreadable));
+  const others = runGit(["ls-files", "-z", "--others", "--exclude=node_modules/"]) ?? Buffer.alloc(0);
+  const names = new Set([...splitNames(tracked), ...splitNames(others).filter(isCredentialFile)]);
   return filesOf(() => names);
 }
 
-/** Files, and folders with all that is in them. Throws WordsError. */
+/** Returns the named files, and all files of named folders. @throws ArgumentError */
 export function namedSources(paths: readonly string[]): Sources {
   const kinds = paths.map((path) => {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats) throw new ArgumentError(`There is no ${printable(path)}`);
+    if (!stats) throw new ArgumentError(`No such file or folder: ${printable(path)}`);
     return { path, isFolder: stats.isDirectory() };
   });
-  return filesOf(function* (closed) {
+  return filesOf(function* (unreadable) {
     for (const { path, isFolder } of kinds)
-      if (isFolder) yield* walk(path, closed);
+      if (isFolder) yield* walk(path, unreadable);
       else yield path;
   });
 }
 
-/** What would be committed, as it would be. Throws WordsError. */
+/** Returns staged files with their staged content. @throws ArgumentError */
 export function stagedSources(): Sources {
   const large: string[] = [];
   const format = ["--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--relative"];
@@ -65,48 +65,48 @@ export function stagedSources(): Sources {
   });
   return {
     large,
-    closed: [],
+    unreadable: [],
     *[Symbol.iterator]() {
       for (const { id, file } of staged) {
         const size = Number(requireGit(["cat-file", "-s", id]).toString());
-        if (size > LARGEST) large.push(file);
+        if (size > MAX_SIZE) large.push(file);
         else yield* asSource(file, requireGit(["cat-file", "blob", id]));
       }
     },
   };
 }
 
-/** @param closed gets the folders that cannot be read */
-function* walk(folder: string, closed: string[]): Generator<string> {
-  for (const entry of entriesOf(folder, closed)) {
-    if (LEFT_OUT.has(entry.name)) continue;
+/** Lists the files below a folder. @param unreadable receives the folders without read permission */
+function* walk(folder: string, unreadable: string[]): Generator<string> {
+  for (const entry of entriesOf(folder, unreadable)) {
+    if (SKIPPED_FOLDERS.has(entry.name)) continue;
     const path = folder === "." ? entry.name : join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path, closed);
+    if (entry.isDirectory()) yield* walk(path, unreadable);
     else if (entry.isFile()) yield path;
   }
 }
 
-function entriesOf(folder: string, closed: string[]): Dirent[] {
+function entriesOf(folder: string, unreadable: string[]): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (isClosed(error)) closed.push(withSlashes(folder));
-    return []; // or it has gone meanwhile
+    if (isPermissionError(error)) unreadable.push(withSlashes(folder));
+    return []; // also for a folder that was removed since
   }
 }
 
-function filesOf(list: (closed: string[]) => Iterable<string>): Sources {
+function filesOf(list: (unreadable: string[]) => Iterable<string>): Sources {
   const large: string[] = [];
-  const closed: string[] = [];
+  const unreadable: string[] = [];
   return {
     large,
-    closed,
+    unreadable,
     *[Symbol.iterator]() {
-      for (const path of list(closed)) {
+      for (const path of list(unreadable)) {
         const file = withSlashes(path);
         const bytes = readRegular(path);
         if (bytes === "large") large.push(file);
-        else if (bytes === "closed") closed.push(file);
+        else if (bytes === "unreadable") unreadable.push(file);
         else if (bytes) yield* asSource(file, bytes);
       }
     },
@@ -117,23 +117,23 @@ function withSlashes(path: string): string {
   return path.replaceAll("\\", "/");
 }
 
-function isClosed(error: unknown): boolean {
+function isPermissionError(error: unknown): boolean {
   return ["EACCES", "EPERM"].includes(errorCode(error) ?? "");
 }
 
-/** Undefined for what is not there, or no file. */
-function readRegular(path: string): Uint8Array | "large" | "closed" | undefined {
+/** Returns undefined for a missing or non-regular file. */
+function readRegular(path: string): Uint8Array | "large" | "unreadable" | undefined {
   let file: number;
   try {
-    // Never waits, should it be a pipe.
+    // O_NONBLOCK: opening a pipe must not block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    return isClosed(error) ? "closed" : undefined;
+    return isPermissionError(error) ? "unreadable" : undefined;
   }
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) return undefined;
-    return stats.size > LARGEST ? "large" : readFileSync(file);
+    return stats.size > MAX_SIZE ? "large" : readFileSync(file);
   } catch {
     return undefined;
   } finally {
@@ -142,13 +142,14 @@ function readRegular(path: string): Uint8Array | "large" | "closed" | undefined 
 }
 
 function* asSource(file: string, bytes: Uint8Array): Generator<CheckedText> {
-  const [, , encoding] = WIDE.find(([first, second]) => bytes[0] === first && bytes[1] === second) ?? [];
+  const [, , encoding] =
+    UTF_16_MARKS.find(([first, second]) => bytes[0] === first && bytes[1] === second) ?? [];
   if (encoding === undefined && bytes.subarray(0, 8000).includes(0)) return;
   yield { file, text: new TextDecoder(encoding).decode(bytes) };
 }
 
-/** What begins so is text with a NUL in most letters: PowerShell's ">" writes it. */
-const WIDE = [
+/** Byte order marks of UTF-16, which PowerShell's ">" writes. */
+const UTF_16_MARKS = [
   [0xff, 0xfe, "utf-16le"],
   [0xfe, 0xff, "utf-16be"],
 ] as const;

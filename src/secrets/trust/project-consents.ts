@@ -1,4 +1,4 @@
-// Everything that a project's files ask a person to allow: its secrets, and what servers and registries get.
+// Collects all consents that a project's files need: its secrets, and the variables that servers and registries get.
 import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { FindServerUses } from "../../config/server-use.ts";
@@ -8,13 +8,13 @@ import type { Mapping } from "../grants/mapping.ts";
 import { consentFor } from "./server-consent.ts";
 
 export interface ProjectConsents {
-  /** Undefined if rtfig.toml has nothing of secrets. */
+  /** Undefined if rtfig.toml has no secrets. */
   readonly mapping: Mapping | undefined;
-  /** Each is asked for, and allowed, by itself. */
+  /** Each has a separate trust prompt and record. */
   readonly servers: readonly Mapping[];
 }
 
-/** @param config that of the working directory, or the one that --config names. Throws Failure, PackageJsonError. */
+/** @param config the rtfig.toml of the working directory, or the file of --config @throws UserError, PackageJsonError */
 export function findConsents(config: Config | undefined, findUses: FindServerUses): ProjectConsents {
   const directory = process.cwd();
   const mapping = findMapping(directory, config);

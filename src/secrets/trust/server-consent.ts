@@ -1,9 +1,9 @@
-// A person's consent to what servers get: servers that a project's files name, and variables for them.
+// Requires trust before variables are sent to servers that a project's files name.
 //
 // Invariants:
-// - What is allowed is one set of servers, each with the names of its variables, in one folder. Another address is another
-//   question, and so is another source in [secrets].
-// - What is asked does not depend on where a value is: in the environment or in the credential store.
+// - One consent is a set of servers, the variable names of each, and one folder. Another address, or another source in
+//   [secrets], is a new trust prompt.
+// - The prompt does not depend on whether a value is in the environment or in the credential store.
 import { realPath } from "../../../platform/files/real-path.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME } from "../../config/config-file-name.ts";
@@ -13,17 +13,17 @@ import type { ServerUse } from "../../config/server-use.ts";
 import type { Mapping } from "../grants/mapping.ts";
 import { requireTrust } from "./trust.ts";
 
-/** Where a project is, and its secrets, if it has some. */
+/** The location, configuration and secrets of a project. */
 export interface Project {
   readonly mapping: Mapping | undefined;
   readonly config: Config | undefined;
-  /** The working directory, or that of the package; absolute. */
+  /** Absolute path of the working directory or package. */
   readonly directory: string;
-  /** That of rtfig.toml, if it is known already. */
+  /** Folder of rtfig.toml, if the caller has it. */
   readonly folder?: string | undefined;
 }
 
-/** Returns what has to be allowed for these; undefined if they get no variable. */
+/** Returns the consent that these uses need; undefined if they get no variable. */
 export function consentFor(
   uses: readonly ServerUse[],
   { mapping, config, directory, folder }: Project,
@@ -45,7 +45,7 @@ export function consentFor(
   };
 }
 
-/** Whether there is a value that needs the consent. */
+/** Returns whether a variable of the consent has a value to send. */
 export function sendsSomething({ servers = [], secrets }: Mapping): boolean {
   return servers.some(({ names, named }) =>
     names.some((name) =>
@@ -54,7 +54,7 @@ export function sendsSomething({ servers = [], secrets }: Mapping): boolean {
   );
 }
 
-/** Asks where it has to. Throws Failure where it is not allowed. */
+/** Prompts if the use is not trusted yet. @throws UserError if trust is denied or cannot be asked for */
 export function requireConsent(use: ServerUse, project: Project): void {
   const part = consentFor([use], project);
   if (part && sendsSomething(part)) requireTrust(part);

@@ -1,6 +1,7 @@
-// `rt trust`: allows what this project's rtfig.toml asks for; --list and --remove show and take back what was allowed.
+// Runs `rt trust`: trusts the secrets of this project's rtfig.toml; --list and --remove show and revoke trust records.
 //
-// Contract: to allow takes a person at a terminal, who has been shown what. Exit codes: 0 done, 1 not.
+// Invariants:
+// - Trust needs a terminal on which the secrets were shown. Exit codes: 0 done, 1 otherwise.
 import { realpathSync } from "node:fs";
 import { FILE_NAME } from "../../config/config-file-name.ts";
 import { findRoot } from "../../config/root-project.ts";
@@ -14,13 +15,13 @@ import {
   type TrustRecord,
   describeServers,
   isTrusted,
-  listAllowances,
-  removeAllowance,
+  listTrustRecords,
+  removeTrustRecord,
   requireAllTrust,
 } from "./trust.ts";
 import { printLine } from "../../output.ts";
 
-/** Throws Failure. */
+/** Runs the command and returns the exit code. @throws UserError */
 export function runTrustCommand(words: readonly string[], findUses: FindServerUses): number {
   const [word, ...rest] = words;
   const config = word?.startsWith("--config=") ? word.slice("--config=".length) : rest[0];
@@ -30,20 +31,20 @@ export function runTrustCommand(words: readonly string[], findUses: FindServerUs
   if (word === "--remove" && rest.length <= 1) return remove(rest[0]);
   if (word !== undefined)
     throw new UserError(
-      `rt trust does not know "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
-      "rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]",
+      `Unexpected argument "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
+      "use rt trust, rt trust --config <file>, rt trust --list or rt trust --remove [folder|hash]",
     );
   return allow(readOwnConfig(), findUses);
 }
 
-/** @param config that of the working directory, or the one that is named */
+/** @param config the rtfig.toml of the working directory, or the file of --config */
 function allow(config: Config | undefined, findUses: FindServerUses): number {
   const { mapping, servers } = findConsents(config, findUses);
   if (!mapping && servers.length === 0)
     return printError(
       config && config.file !== FILE_NAME
-        ? `${printable(config.file)} asks for no secrets`
-        : "The rtfig.toml of this project asks for no secrets",
+        ? `${printable(config.file)} declares no secrets`
+        : "This project's rtfig.toml declares no secrets",
       "rt help secrets-in-scripts",
     );
   const all = [...(mapping ? [mapping] : []), ...servers];
@@ -51,33 +52,33 @@ function allow(config: Config | undefined, findUses: FindServerUses): number {
   requireAllTrust(all);
   for (const each of all) {
     const how = before.has(each) ? "already allowed" : "allowed";
-    const what = each.servers
+    const target = each.servers
       ? describeServers(each.servers).map((line) => `${how}: ${line}`)
       : [`${printable(each.folder)} is ${how} to read secrets`];
-    for (const line of what) printLine(line);
+    for (const line of target) printLine(line);
   }
   return 0;
 }
 
 function list(): number {
-  for (const { hash, folder, names } of listAllowances())
+  for (const { hash, folder, names } of listTrustRecords())
     printLine(`${printable(folder)}\t${names.map(printable).join(" ")}\t${hash}`);
   return 0;
 }
 
-function remove(what = findRoot(process.cwd()) ?? process.cwd()): number {
-  const isMeant = ({ hash, folder }: TrustRecord) => hash === what || folder === resolveFolder(what);
-  const found = listAllowances().filter(isMeant);
-  for (const each of found) {
-    removeAllowance(each);
-    printLine(`${printable(each.folder)} is no longer allowed to read secrets`);
+function remove(target = findRoot(process.cwd()) ?? process.cwd()): number {
+  const matches = ({ hash, folder }: TrustRecord) => hash === target || folder === resolveFolder(target);
+  const records = listTrustRecords().filter(matches);
+  for (const each of records) {
+    removeTrustRecord(each);
+    printLine(`${printable(each.folder)} may no longer read secrets`);
   }
-  return found.length > 0
+  return records.length > 0
     ? 0
-    : printError(`Nothing was allowed for ${printable(what)}`, "rt trust --list shows what is");
+    : printError(`No trust record for ${printable(target)}`, "list them: rt trust --list");
 }
 
-/** A folder that is not there any more can be named as it was. */
+/** Returns the path unchanged for a folder that no longer exists, so that its record can be removed. */
 function resolveFolder(path: string): string {
   try {
     return realpathSync(path);

@@ -1,28 +1,28 @@
-// Whether a person has allowed what an rtfig.toml asks for: a project that one has cloned must not get at a keyring by
-// itself.
+// Stores and checks trust: the user's consent before a project's files may read secrets or send them to registries.
 //
-// Contract: what is allowed is one mapping in one folder: the names, where each comes from, whether it may be shown, which
-// scripts get it, and which registries it is sent to. Any other mapping, and the same one elsewhere, is another question. It
-// is asked on a terminal and nowhere else. What says yes besides is RT_TRUST of the environment that rt was started with: the
-// project's `.env` is not asked, and the file that remembers lies where only this user can write.
+// Invariants:
+// - A trust record covers one fingerprint: folder, names, sources, redaction, grants and registries. Any change, or another
+//   folder, is a new trust prompt.
+// - The prompt needs a terminal. The only other consent is RT_TRUST of rt's start environment: `.env` cannot set it.
+// - Records are in a directory that only this user can write.
 //
-// Surprising: who has allowed the whole has allowed it without its registries too. Scripts need no more than that, so that an
-// .npmrc of the user's own that has changed is another question to `rt install`, and none to `rt run`.
+// Non-obvious: a trust record also covers the scripts without the registries. A changed .npmrc of the user therefore needs a new
+// prompt for `rt install`, but not for `rt run`.
+import type { OwnFiles } from "../../../platform/files/state-directory.ts";
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
-import type { StateFiles } from "../../../platform/files/state-directory.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine, printable, quoted } from "../../printable.ts";
 import { describeSource, type Mapping, type RegistryGrant, type SecretSource } from "../grants/mapping.ts";
-import { askYes, canAsk, tell } from "./yes-no-prompt.ts";
+import { askYes, canAsk, printLines } from "./yes-no-prompt.ts";
 
 const VARIABLE = "RT_TRUST";
 
-/** What somebody is about to do with secrets: give them to scripts, or that and send them to registries. */
+/** The use that needs trust: secrets for scripts, or for scripts and registries. */
 export type TrustSubject = "scripts" | "all";
 
-/** SHA-256 in hex of all that is allowed with it. */
+/** Returns the hex SHA-256 of everything that the trust record covers. */
 export function fingerprint(mapping: Mapping): string {
   return hashOf(mapping, mapping.registries?.() ?? []);
 }
@@ -47,7 +47,7 @@ function hashOf({ folder, secrets, grants, servers }: Mapping, registries: reado
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex");
 }
 
-/** The same list for the same source, in whatever order its properties were made. */
+/** Converts a source to a list, so that the hash does not depend on the order of properties. */
 function asList(source: SecretSource): unknown[] {
   switch (source.kind) {
     case "store":
@@ -59,79 +59,82 @@ function asList(source: SecretSource): unknown[] {
   }
 }
 
-/** What is remembered of a mapping that was allowed. */
+/** A stored consent. */
 export interface TrustRecord {
   readonly hash: string;
   readonly folder: string;
   readonly names: readonly string[];
-  /** The hash of the same without its registries, where it has some. */
+  /** Fingerprint without the registries, if the mapping has registries. */
   readonly scripts?: string | undefined;
-  /** The identifier that its files of age are bound to. */
+  /** Identifier that the age files are bound to. */
   readonly project?: string | undefined;
 }
 
-export function isTrusted(mapping: Mapping, purpose: TrustSubject = "all"): boolean {
-  if (purpose === "all") return isAllowed(fingerprint(mapping));
-  // In this order, since most projects have no registry, and need not be asked for one.
+export function isTrusted(mapping: Mapping, subject: TrustSubject = "all"): boolean {
+  if (subject === "all") return isAllowed(fingerprint(mapping));
+  // The cheap checks first: the full fingerprint reads .npmrc files.
   const scripts = hashOf(mapping, []);
   return (
     isAllowed(scripts) ||
-    listAllowances().some((each) => each.scripts === scripts) ||
+    listTrustRecords().some((each) => each.scripts === scripts) ||
     isAllowed(fingerprint(mapping))
   );
 }
 
 function isAllowed(hash: string): boolean {
   const given = host.originalVariable(VARIABLE)?.split(",") ?? [];
-  return given.some((each) => each.trim() === hash) || readAllowance(hash) !== undefined;
+  return given.some((each) => each.trim() === hash) || readTrustRecord(hash) !== undefined;
 }
 
-/** Asks where it has to. Throws Failure where it is not allowed. */
-export function requireTrust(mapping: Mapping, purpose: TrustSubject = "all"): void {
-  if (isTrusted(mapping, purpose)) return;
-  if (!canAsk()) throw refusal(mapping, [mapping]);
-  tell([
+/** Prompts if the mapping is not trusted yet. @throws UserError if trust is denied or cannot be untrusted for */
+export function requireTrust(mapping: Mapping, subject: TrustSubject = "all"): void {
+  if (isTrusted(mapping, subject)) return;
+  if (!canAsk()) throw untrustedError(mapping, [mapping]);
+  printLines([
     mapping.servers
-      ? `rt: ${printable(mapping.folder)} names a server, and variables of yours that it gets:`
-      : `rt: ${printable(mapping.folder)} asks for secrets, for the first time or for others than before:`,
+      ? `rt: ${printable(mapping.folder)} wants to send your variables to a server:`
+      : `rt: ${printable(mapping.folder)} requests secrets that you have not allowed yet:`,
     ...describeMapping(mapping).map((line) => `  ${line}`),
-    ...(mapping.servers ? [] : ["Scripts of these names get them from now on, whatever they do by then."]),
+    ...(mapping.servers
+      ? []
+      : ["Scripts with these names get the secrets from now on, even if the scripts change."]),
   ]);
   if (!askYes("Allow it?"))
-    throw new UserError("Not allowed, so nothing was started", "rt help secrets-in-scripts");
-  remember(mapping);
+    throw new UserError("Trust denied; nothing was started", "rt help secrets-in-scripts");
+  writeTrustRecord(mapping);
 }
 
-/** Asks for each that is not allowed yet. Throws Failure, at the first that is refused. */
+/** Prompts for each mapping that is not trusted yet. @throws UserError at the first denial */
 export function requireAllTrust(mappings: readonly Mapping[]): void {
-  const asked = mappings.filter((each) => !isTrusted(each));
-  if (asked.length > 0 && !canAsk()) throw refusal(asked[0]!, asked);
-  for (const each of asked) requireTrust(each);
+  const untrusted = mappings.filter((each) => !isTrusted(each));
+  if (untrusted.length > 0 && !canAsk()) throw untrustedError(untrusted[0]!, untrusted);
+  for (const each of untrusted) requireTrust(each);
 }
 
-/** @param all that is not allowed, and is in the value for CI */
-function refusal(mapping: Mapping, all: readonly Mapping[]): UserError {
+/** @param all the untrusted mappings, whose fingerprints go into the hint for CI */
+function untrustedError(mapping: Mapping, all: readonly Mapping[]): UserError {
   const { folder, servers } = mapping;
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
-  const show = `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`;
-  const allow = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
+  const reviewHint = `review the secrets with rt secrets env${config}, then ciHint them on a terminal: rt trust${config}`;
+  const ciHint = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
   if (servers)
     return new UserError(
-      `${printable(folder)} has not been allowed to give ${servers.map(describeServer).join(", and ")}`,
-      [show, allow],
+      `${printable(folder)} is not allowed to send ${servers.map(describeServer).join(", and ")}`,
+      [reviewHint, ciHint],
     );
-  return new UserError(
-    `${printable(folder)} has not been allowed to read secrets, or asks for others than before`,
-    [show, "what the environment has already is read from nowhere, and need not be allowed", allow],
-  );
+  return new UserError(`${printable(folder)} is not allowed to read these secrets`, [
+    reviewHint,
+    "variables that are already set in the environment need no permission",
+    ciHint,
+  ]);
 }
 
-/** As the end of a sentence that begins with who gives. */
+/** Describes a use for the end of a sentence: "NAME to server". */
 function describeServer({ server, names }: ServerUse): string {
   return `${names.map(showName).join(" and ")} to ${oneLine(server)}`.replace(/,$/, "");
 }
 
-/** All that is allowed: secrets with their sources, and who gets them. */
+/** Describes everything that the trust record covers, one line each. */
 function describeMapping(mapping: Mapping): string[] {
   const { secrets, grants } = mapping;
   const width = Math.max(0, ...[...secrets.keys()].map((name) => name.length));
@@ -139,7 +142,7 @@ function describeMapping(mapping: Mapping): string[] {
     ...[...secrets.values()].map(({ name, source, about, isRedacted }) =>
       [
         `${name.padEnd(width)}  from ${describeSource(source)}`,
-        ...(isRedacted ? [] : ["shown where it is printed"]),
+        ...(isRedacted ? [] : ["not redacted"]),
         ...(about === undefined ? [] : [quoted(shortened(about))]),
       ].join(", "),
     ),
@@ -156,32 +159,33 @@ function projectOf({ secrets }: Mapping): string | undefined {
   )[0];
 }
 
-/** The project whose files of age are read, and folders that are allowed to read the same: clones, or what is copied here. */
+/** Describes the project of the age files, and other trusted folders with the same identifier: clones, or a copied identifier. */
 function describeProject(mapping: Mapping): string[] {
   const project = projectOf(mapping);
   if (project === undefined) return [];
-  const others = listAllowances().filter(
+  const others = listTrustRecords().filter(
     (each) => each.project === project && each.folder !== mapping.folder,
   );
   return [
-    `files of age are those of the project ${quoted(project)}`,
+    `age files belong to the project ${quoted(project)}`,
     ...[...new Set(others.map(({ folder }) => folder))].map(
-      (folder) => `${quoted(folder)} has the same identifier: say yes if this is a copy of that project`,
+      (folder) =>
+        `${quoted(folder)} has the same identifier: answer yes only if this is a copy of that project`,
     ),
   ];
 }
 
-/** A line for each. */
+/** Describes the servers, one line each. */
 export function describeServers(servers: readonly ServerUse[]): string[] {
   return servers.map(({ server, names }) => `${oneLine(server)} gets ${names.map(showName).join(", ")}`);
 }
 
-/** Quoted where it may be taken for more than a name. */
+/** Quotes a name that could be mistaken for other text. */
 function showName(name: string): string {
   return /^\w+$/.test(name) ? name : quoted(name);
 }
 
-/** A line for each. */
+/** Describes the registries, one line each. */
 export function describeRegistries({ registries }: Mapping): string[] {
   const lines = (registries?.() ?? []).map(
     ({ url, names }) => `registry ${printable(withoutLogin(url))} gets ${names.join(", ")}`,
@@ -189,28 +193,28 @@ export function describeRegistries({ registries }: Mapping): string[] {
   return [...new Set(lines)].sort();
 }
 
-/** A password within an address is nobody's to see. */
+/** Removes user and password from an address. */
 export function withoutLogin(address: string): string {
   const url = new URL(address);
   url.username = url.password = "";
   return url.href;
 }
 
-/** Characters. What the project says of itself must not push away what it asks for. */
-const LONGEST_ABOUT = 160;
+/** Characters. A long description by the project must not push the requested secrets off the screen. */
+const MAX_ABOUT_LENGTH = 160;
 
 function shortened(text: string): string {
-  return text.length > LONGEST_ABOUT ? `${[...text].slice(0, LONGEST_ABOUT).join("")}...` : text;
+  return text.length > MAX_ABOUT_LENGTH ? `${[...text].slice(0, MAX_ABOUT_LENGTH).join("")}...` : text;
 }
 
-/** Throws Failure where there is no place for it. */
-function remember(mapping: Mapping): void {
+/** Writes the trust record. @throws UserError if it cannot be written */
+function writeTrustRecord(mapping: Mapping): void {
   const { folder, secrets, servers = [] } = mapping;
   const names = new Set([...secrets.keys(), ...servers.flatMap((each) => each.names)]);
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
-  const files = openStateFiles("trust");
-  if (!files) throw new UserError("There is no place to remember what is allowed: HOME is not set", hint);
+  const files = openOwnFiles("trust");
+  if (!files) throw new UserError("Cannot store the trust decision: HOME is not set", hint);
   try {
     const project = projectOf(mapping);
     const content = { folder, names: [...names], ...(scripts !== hash && { scripts }), project };
@@ -219,12 +223,12 @@ function remember(mapping: Mapping): void {
     const code = errorCode(error);
     const message = errorMessage(error);
     const reason = code === undefined ? message : `${files.directory} (${code})`;
-    throw new UserError(`What is allowed cannot be remembered: ${printable(reason)}`, hint);
+    throw new UserError(`Cannot store the trust decision: ${printable(reason)}`, hint);
   }
 }
 
-/** Not imported before: who says it by the variable, as a CI server does, needs no file. */
-function openStateFiles(kind: string): StateFiles | undefined {
+/** Loads the module lazily: a CI server that sets RT_TRUST needs no file. */
+function openOwnFiles(kind: string): OwnFiles | undefined {
   return (
     require("../../../platform/files/state-directory.ts") as typeof import("../../../platform/files/state-directory.ts")
   ).openStateFiles(kind);
@@ -232,8 +236,8 @@ function openStateFiles(kind: string): StateFiles | undefined {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-function readAllowance(hash: string): TrustRecord | undefined {
-  const text = openStateFiles("trust")?.read(hash);
+function readTrustRecord(hash: string): TrustRecord | undefined {
+  const text = openOwnFiles("trust")?.read(hash);
   try {
     const { folder, names, scripts, project } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
     if (typeof folder === "string" && Array.isArray(names))
@@ -242,16 +246,16 @@ function readAllowance(hash: string): TrustRecord | undefined {
         ...{ scripts: scripts as string | undefined, project: project as string | undefined },
       };
   } catch {
-    // none, or no file of ours
+    // missing, or not a trust record
   }
   return undefined;
 }
 
-export function listAllowances(): TrustRecord[] {
-  const names = openStateFiles("trust")?.list() ?? [];
-  return names.filter((name) => HASH.test(name)).flatMap((hash) => readAllowance(hash) ?? []);
+export function listTrustRecords(): TrustRecord[] {
+  const names = openOwnFiles("trust")?.list() ?? [];
+  return names.filter((name) => HASH.test(name)).flatMap((hash) => readTrustRecord(hash) ?? []);
 }
 
-export function removeAllowance({ hash }: TrustRecord): void {
-  openStateFiles("trust")?.remove(hash);
+export function removeTrustRecord({ hash }: TrustRecord): void {
+  openOwnFiles("trust")?.remove(hash);
 }

@@ -1,7 +1,8 @@
-// Questions to a person, on the terminal that standard input and standard error are. A pipe answers none.
+// Asks a yes/no question on the terminal of standard input and standard error. A pipe cannot answer.
 //
-// Surprising: the answer is read at once and by itself, without a stream: one that waits in a thread would take the first
-// key that is meant for the script.
+// Non-obvious:
+// - The answer is read synchronously, without a stream. A stream's blocked read in a thread would take the first key that is
+//   meant for the script.
 import { errorCode } from "../../../platform/caught-error.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { report } from "../../output.ts";
@@ -10,36 +11,36 @@ export function canAsk(): boolean {
   return host.isTerminal(0) && host.isTerminal(2);
 }
 
-/** Lines, as they stand; what is in them is shown as printable() makes it. */
-export function tell(lines: readonly string[]): void {
+/** Prints lines. The caller escapes names in them with `printable`. */
+export function printLines(lines: readonly string[]): void {
   report(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Whether a line came that says yes; everything else says no. Input from before the question is not an answer. */
+/** Returns true for a line "y" or "yes" only. Input that arrived before the question is discarded. */
 export function askYes(question: string): boolean {
   const { readSync } = process.getBuiltinModule("node:fs");
   host.dropInput();
   report(`${question} [y/N] `);
   const line = new Uint8Array(1024);
   try {
-    const length = readWhenThere(() => readSync(0, line));
+    const length = readBlocking(() => readSync(0, line));
     if (length === 0) report("\n");
     return /^\s*y(?:es)?\s*$/i.test(new TextDecoder().decode(line.subarray(0, length)));
   } catch {
-    return false; // the terminal is gone
+    return false; // the terminal was closed
   }
 }
 
-const LOOK_AGAIN_AFTER = 20; // ms
+const POLL_INTERVAL = 20; // ms
 
-/** Another program on the terminal may have left it so that a read does not wait. */
-function readWhenThere(read: () => number): number {
+/** Retries on EAGAIN: another program may have made the terminal non-blocking. */
+function readBlocking(read: () => number): number {
   for (;;) {
     try {
       return read();
     } catch (error) {
-      if (errorCode(error) !== "EAGAIN") throw error;
-      Bun.sleepSync(LOOK_AGAIN_AFTER);
+      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      Bun.sleepSync(POLL_INTERVAL);
     }
   }
 }

@@ -442,7 +442,7 @@ test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each tim
   });
   for (let round = 0; round < 4; round += 1) await project.build();
   const { said, recalled } = await project.build();
-  expect(said).toContain("the workspace lists it, but it is not there");
+  expect(said).toContain("the workspace lists it, but it does not exist");
   expect(recalled).toBe(`recalled 0 of ${COUNT} scripts`);
 });
 

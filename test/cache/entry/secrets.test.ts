@@ -76,8 +76,8 @@ test.skipIf(!CAN_TRACE)(
     const refused = await run();
     expect(refused.status).toBe(0);
     expect(refused.stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} has not been allowed to give TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
-        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n",
+      `warning: the shared cache is not used: ${project.path} is not allowed to send TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
+        "hint: review the secrets with rt secrets env, then allow them on a terminal: rt trust\n",
     );
     expect(tokens).toEqual([]);
     const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;

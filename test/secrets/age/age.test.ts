@@ -52,12 +52,14 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const none = {
       stdout: "",
       stderr:
-        "error: There is no secrets.age\nhint: rt secrets set --file secrets.age <name> makes it, with its first secret; --file names another\n",
+        "error: No such file: secrets.age\nhint: create it with its first secret: rt secrets set --file secrets.age <name>; or use --file for another\n",
       status: 2,
     };
     expect(absent).toEqual(none);
     const noKey = await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], TOKEN);
-    expect(noKey.stderr).toStartWith("error: This machine has no key of age yet\nhint: rt secrets share key");
+    expect(noKey.stderr).toStartWith(
+      "error: This machine has no age key\nhint: create one and print its public key: rt secrets share key",
+    );
     const { stdout: key } = await secrets(["share", "key"]);
     expect(key).toMatch(/^age1[a-z0-9]{58}\n$/);
     expect(await secrets(["share", "key"])).toEqual(done(key));
@@ -67,7 +69,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual({
       stdout: "",
       stderr:
-        "warning: rtfig.toml has the identifier of this project now; secrets.age is bound to it\nhint: commit rtfig.toml together with secrets.age\n",
+        "warning: Added the project identifier to rtfig.toml; secrets.age is bound to it\nhint: commit rtfig.toml together with secrets.age\n",
       status: 0,
     });
     const [, id] = /\n\n\[project\]\nid = "([\w-]+-[0-9a-f]{16})"\n$/.exec(
@@ -99,7 +101,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await secrets(["get", ...last, "OTHER"])).toEqual(done("a\nb\n"));
     expect(await secrets(["share", "list", ...last])).toEqual(await secrets(["share", "list"]));
     const absentFile = await secrets(["share", "list", "--file=secrets.age", "--file", "none.age"]);
-    expect(absentFile.stderr).toStartWith("error: There is no none.age\n");
+    expect(absentFile.stderr).toStartWith("error: No such file: none.age\n");
     const file = await Bun.file(project.join("secrets.age")).text();
     expect(file).toStartWith("-----BEGIN AGE ENCRYPTED FILE-----\n");
   });
@@ -117,17 +119,17 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       ...trusted,
       RT_AGE_KEY: "AGE-SECRET-KEY-1QQ",
     });
-    expect(bad.stderr).toStartWith("error: The variable RT_AGE_KEY has no private key of age in it\nhint: ");
+    expect(bad.stderr).toStartWith("error: The variable RT_AGE_KEY contains no age private key\nhint: ");
     expect(bad.stderr).not.toContain("1QQ");
     const half = await run(["run", "show"], undefined, { ...ci, RT_AGE_KEY: `${line}\nnonsense` });
-    expect(half.stderr).toStartWith("error: The variable RT_AGE_KEY has no private key of age in it\n");
+    expect(half.stderr).toStartWith("error: The variable RT_AGE_KEY contains no age private key\n");
     // No file of variables sets it.
     await project.write({ ".env": `RT_AGE_KEY=${line}\n` });
     const none = await run(["run", "show"], undefined, { ...NO_BUS, ...trusted });
     await rm(project.join(".env"));
     expect(none).toMatchObject({ stdout: "", status: 1 });
     expect(none.stderr).toStartWith(
-      "error: The private key of age is in the credential store: No session bus answers",
+      "error: Cannot access the age private key in the credential store: No session bus answers",
     );
     expect(none.stderr).toContain(
       "hint: or put a private key into the variable RT_AGE_KEY; rt secrets share new-key makes one\n",
@@ -150,7 +152,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const other = ciPublic.slice(0, -1) + (ciPublic.endsWith("q") ? "p" : "q");
     for (const key of ["age1xxx", other, "ssh-ed25519 AAAA", ciPublic.toUpperCase()])
       expect(await secrets(["share", "add", key])).toMatchObject({
-        stderr: "error: That is no public key of age\nhint: as in age1...: rt secrets share key prints one\n",
+        stderr: "error: That is not an age public key\nhint: rt secrets share key prints one (age1...)\n",
         status: 2,
       });
     const line = /AGE-SECRET-KEY-\S+/.exec(ciKey)![0];
@@ -247,8 +249,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     ])
       expect(await secrets(words)).toEqual({
         stdout: "",
-        stderr:
-          "error: secrets.age is in the binary form of age\nhint: rt reads its text form: encrypt it with age --armor\n",
+        stderr: "error: secrets.age is a binary age file\nhint: encrypt it with age --armor\n",
         status: 2,
       });
     await symlink(file, project.join("link.age"));
@@ -263,7 +264,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       "1",
     );
     expect((await secrets(["share", "list"], undefined, other.env)).stderr).toBe(
-      'error: What is stored under "rt.age" "private key" is no private key of age\nhint: rt secrets delete rt.age "private key"\n',
+      'error: The credential "private key" under "rt.age" is not an age private key\nhint: rt secrets delete rt.age "private key"\n',
     );
   });
 
@@ -299,7 +300,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await list()).toEqual({
       stdout: "",
       stderr:
-        "error: secrets.age has two versions in it, as git leaves them where it cannot merge\nhint: take one whole, by git checkout --ours or --theirs, and set anew what the other one has changed\n",
+        "error: secrets.age contains a git merge conflict\nhint: keep one version (git checkout --ours or --theirs) and set the secrets of the other one again\n",
       status: 2,
     });
     await git("checkout", "--theirs", "secrets.age");
@@ -343,7 +344,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await show()).toEqual({
       stdout: "",
       stderr:
-        "error: The secret TOKEN is not there\nhint: TOKEN: own.age is not there: rt secrets set --file own.age TOKEN makes it\n",
+        "error: Missing secret: TOKEN\nhint: TOKEN: own.age does not exist; create it: rt secrets set --file own.age TOKEN\n",
       status: 1,
     });
     await own.write({ "rtfig.toml": `[project]\nid = "own-project"\n${config("optional = true\n")}` });

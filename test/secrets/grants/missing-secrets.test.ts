@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     terminal.type(keys);
     await terminal.shows("hint: rt secrets set acme two");
     // What has been entered is there now.
-    expect(terminal.shown).toContain("error: The secret TWO is not there");
+    expect(terminal.shown).toContain("error: Missing secret: TWO");
     expect(await terminal.ends()).toBe(status);
     expect(terminal.isOrdinary).toBe(true);
     expect(terminal.shown).not.toContain("and");
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     const trusted = { ...keyring.env, RT_TRUST: await trustOf(odd.path) };
     expect(await runRt({ args: ["run", "show"], cwd: odd.path, env: trusted })).toEqual({
       stdout: "",
-      stderr: "error: The secret X is not there\nhint: rt secrets set -- -acme 'it'\\''s'\n",
+      stderr: "error: Missing secret: X\nhint: rt secrets set -- -acme 'it'\\''s'\n",
       status: 1,
     });
   });

@@ -51,18 +51,18 @@ describe("the rtfig.toml that counts", () => {
     ["root/src/deep", "got root", "the root project's, from a folder of it"],
     [
       "root/packages/web",
-      "got rootwarning: what $PROJECT/root/packages/web/rtfig.toml says of secrets counts for nothing: the root project is in $PROJECT/root\n",
+      "got rootwarning: secrets in $PROJECT/root/packages/web/rtfig.toml are ignored: the root project is in $PROJECT/root\n",
       "the workspace's, and not the member's own",
     ],
     ["root/other", "got", "not that of a folder above that does not list the package"],
     [
       "root/node_modules/dependency",
-      "gotwarning: what $PROJECT/root/node_modules/dependency/rtfig.toml says of secrets counts for nothing: it is a dependency's\n",
+      "gotwarning: secrets in $PROJECT/root/node_modules/dependency/rtfig.toml are ignored: the folder is a dependency\n",
       "neither a dependency's own nor that of who has installed it",
     ],
     [
       "bare/packages/web",
-      "gotwarning: what $PROJECT/bare/packages/web/rtfig.toml says of secrets counts for nothing: the root project is in $PROJECT/bare\n",
+      "gotwarning: secrets in $PROJECT/bare/packages/web/rtfig.toml are ignored: the root project is in $PROJECT/bare\n",
       "not a member's own either where the root project has none",
     ],
     ["alone", "got", "not that of a folder above which is no workspace"],

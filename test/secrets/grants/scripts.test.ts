@@ -195,7 +195,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toBe(
       "its own words\n" +
-        "error: These secrets are not there: GONE (of the old server), FAILING\n" +
+        "error: Missing secrets: GONE (of the old server), FAILING\n" +
         "hint: rt secrets set acme gone\n" +
         'hint: FAILING: The command "./fail" failed with exit code 3\n',
     );
@@ -206,12 +206,12 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
   test("rt secrets env tells names, sources and what is missing, of all or of a script, and no value", async () => {
     const all = await runRt({ args: ["secrets", "env"], cwd: project.path, env: { ...env, TWO: "value-0" } });
     expect(all.stdout.split("\n").map((line) => line.trimEnd().replaceAll(/ {2,}/g, "  "))).toEqual([
-      "ONE  there  acme/one  show* broken {a,b}* descriptors",
+      "ONE  stored  acme/one  show* broken {a,b}* descriptors",
       'TWO  in the environment  service "acme/x", name "two"  web#show pre* [',
-      'PRINTED  not asked  command ["./print","a word","$HOME"]  postshow printed reading',
+      'PRINTED  unchecked  command ["./print","a word","$HOME"]  postshow printed reading',
       "MAYBE  missing, optional  acme/never  show*",
       "GONE  missing  acme/gone  broken  of the old server",
-      'FAILING  not asked  command ["./fail"]  broken',
+      'FAILING  unchecked  command ["./fail"]  broken',
       "",
       `${project.path} is allowed to read secrets`,
       "",

@@ -51,8 +51,8 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     const { stdout, stderr, status } = await rt(BUILD);
     expect([stdout, status]).toEqual(["built\n", 0]);
     expect(stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} has not been allowed to give OTHER_SECRET to the shared cache ${server.url.origin}\n` +
-        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n" +
+      `warning: the shared cache is not used: ${project.path} is not allowed to send OTHER_SECRET to the shared cache ${server.url.origin}\n` +
+        "hint: review the secrets with rt secrets env, then allow them on a terminal: rt trust\n" +
         `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
     );
     for (const words of [["--filter=*"], ["--sequential"]]) {
@@ -80,7 +80,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
   test("TURBO_TOKEN goes to a server of rtfig.toml by consent, and to that of TURBO_API without", async () => {
     const turbo = { TURBO_TOKEN: "token-of-turbo" };
     const refused = await rt(BUILD, turbo);
-    expect(refused.stderr).toContain("has not been allowed to give TURBO_TOKEN to the shared cache");
+    expect(refused.stderr).toContain("is not allowed to send TURBO_TOKEN to the shared cache");
     expect(sent).toEqual([]);
     const hash = hashIn(refused)!;
     await rt(BUILD, { ...turbo, RT_TRUST: hash });
@@ -91,7 +91,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     expect(new Set(sent)).toEqual(new Set(["Bearer token-of-turbo"]));
     sent.length = 0;
     const other = await rt(BUILD, { TURBO_API: server.url.origin });
-    expect(other.stderr).toContain("has not been allowed to give OTHER_SECRET");
+    expect(other.stderr).toContain("is not allowed to send OTHER_SECRET");
     expect(sent).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     );
     await terminal.shows("Allow it? [y/N] ");
     expect(terminal.shown.replaceAll("\r\n", "\n")).toContain(
-      `rt: ${project.path} names a server, and variables of yours that it gets:\n  ${line}\n`,
+      `rt: ${project.path} wants to send your variables to a server:\n  ${line}\n`,
     );
     terminal.type("y\r");
     expect(await terminal.ends()).toBe(0);
@@ -133,7 +133,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       const { stdout, stderr, status } = await rt(args);
       expect([stdout, status]).toEqual(["", 1]);
       expect(stderr).toStartWith(
-        `error: ${project.path} has not been allowed to give OTHER_SECRET to the server ${remote.url}, which runs scripts\n`,
+        `error: ${project.path} is not allowed to send OTHER_SECRET to the server ${remote.url}, which runs scripts\n`,
       );
       expect(remote.calls).toEqual([]);
       expect((await rt(["run", "--remote", "--dry-run", "--sequential", "build"])).status).toBe(0);
@@ -173,7 +173,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       await project.write({ "rtfig.toml": "", ".npmrc": "", [name]: text });
       const { stderr, status } = await install({ BUN_CONFIG_REGISTRY: undefined });
       expect(status).toBe(1);
-      expect(stderr).toContain("has not been allowed to give OTHER_SECRET to the registry ");
+      expect(stderr).toContain("is not allowed to send OTHER_SECRET to the registry ");
       expect(registry.credentials).toEqual([]);
       const allowed = await allowAll(project.path);
       await install({ BUN_CONFIG_REGISTRY: undefined, ...allowed });

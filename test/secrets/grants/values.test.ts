@@ -124,7 +124,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       runRt({ args: ["run", "show"], cwd: project.path, env: { ...env, RT_SCRIPTS: running } });
     // It takes longer than all that rt does meanwhile.
     await project.write({ value: "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 9" });
-    expect((await runAgain()).stderr).toStartWith("error: The secret TOKEN is not there\n");
+    expect((await runAgain()).stderr).toStartWith("error: Missing secret: TOKEN\n");
     await project.write({ value: "echo a-value-1" });
     expect((await runAgain()).stderr).toStartWith('error: The script "show" calls itself without end');
   });

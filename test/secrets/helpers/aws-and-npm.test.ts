@@ -43,7 +43,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
 
     test("says that there are none, and hands out no expired ones", async () => {
       const absent = failed(
-        'error: There is no access key for the profile "none"\nhint: rt secrets helper aws store none\n',
+        'error: No access key for the profile "none"\nhint: rt secrets helper aws store none\n',
         1,
       );
       expect(await run(["aws", "get", "none"])).toEqual(absent);
@@ -56,8 +56,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
     });
 
     test.each([
-      ["no JSON", SECRET, "Standard input is no JSON"],
-      ["nothing", "", "Standard input is no JSON"],
+      ["no JSON", SECRET, "Standard input is not JSON"],
+      ["nothing", "", "Standard input is not JSON"],
       [
         "the other half",
         JSON.stringify({ AccessKeyId: SECRET }),
@@ -89,8 +89,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
 
     test("stores nothing of an answer with too much in it, nor of none", async () => {
       for (const [typed, shown, status] of [
-        [`a b c ${SECRET}\r`, "error: What was entered has more than three words", 2],
-        [`a\r`, "error: What was entered lacks an access key ID or a secret access key", 2],
+        [`a b c ${SECRET}\r`, "error: The entered text has more than three words", 2],
+        [`a\r`, "error: The entered text lacks an access key ID or a secret access key", 2],
         ["\x03", "", 130],
       ] as const) {
         const words = [RT, "secrets", "helper", "aws", "store", "unasked"];
@@ -156,7 +156,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect(await run(["npm", "erase", "basic.example"])).toEqual(done());
       expect(await run(["npm", "get", "basic.example"])).toEqual(
         failed(
-          "error: There is no token for the registry //basic.example/\nhint: rt secrets helper npm store //basic.example/\n",
+          "error: No token for the registry //basic.example/\nhint: rt secrets helper npm store //basic.example/\n",
           1,
         ),
       );
@@ -181,7 +181,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       ["three words", `a b ${TOKEN}`],
       ["a NUL", `${TOKEN}\0`],
     ])("refuses %s", async (_, input) => {
-      const refused = failed("error: What was given is no token of a registry\n");
+      const refused = failed("error: The given text is not a valid registry token\n");
       expect(await run(["npm", "store", "bad.example"], input)).toEqual(refused);
     });
 
@@ -190,14 +190,16 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       await runRt({ args, stdin: "a\nX-Other: b\n", env: keyring.env });
       for (const action of ["get", "header"])
         expect(await run(["npm", action, "evil.example"])).toEqual(
-          failed("error: What is stored is no token of a registry\n"),
+          failed("error: The stored value is not a valid registry token of a registry\n"),
         );
     });
 
     test("takes a token for a registry's address in no case", async () => {
       for (const registry of ["https://u:p@a.example/", "https://a.example/?x", "https:///", "a b"])
         expect(await run(["npm", "get", registry])).toEqual(
-          failed("error: That is no address of a registry\nhint: as in https://registry.npmjs.org/\n"),
+          failed(
+            "error: Invalid registry address\nhint: use an address such as https://registry.npmjs.org/\n",
+          ),
         );
     });
 
@@ -238,13 +240,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       [["svn"], '"svn" is no tool that rt helps'],
       [["constructor", "get"], '"constructor" is no tool that rt helps'],
       [["git"], "rt secrets helper git needs an action"],
-      [["git", "get", "x"], "rt secrets helper git get takes no words"],
-      [["aws", "get"], "rt secrets helper aws get takes one word"],
+      [["git", "get", "x"], "rt secrets helper git get takes no arguments"],
+      [["aws", "get"], "rt secrets helper aws get takes one argument"],
       [["aws", SECRET], "rt secrets helper aws has no such action"],
-      [["npm", "store", "r.example", SECRET], "rt secrets helper npm store takes one word"],
+      [["npm", "store", "r.example", SECRET], "rt secrets helper npm store takes one argument"],
       [["--install"], "rt secrets helper needs the name of a tool"],
       [["--install", "aws"], "rt does not write the configuration of aws"],
-      [["--install", "--uninstall", "git"], "--install and --uninstall exclude each other"],
+      [["--install", "--uninstall", "git"], "--install cannot be used with --uninstall"],
       [["--install", "--local", "docker"], "docker has no configuration of a project"],
       [["--local", "git", "get"], "--local says where to install"],
       [["--json", "git"], 'Unknown option "--json"'],

@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
   test("guesses none of several users that another program has stored", async () => {
     for (const user of ["u1", "u2"])
       await runRt({ args: ["secrets", "set", "docker:many.example", user], stdin: "x", env: keyring.env });
-    const message = "There are 2 users for one registry";
+    const message = "2 users are stored for one registry";
     expect(await ask("get", "many.example")).toEqual({
       stdout: `${message}\n`,
       stderr: `error: ${message}\nhint: log out of it with docker, and in again\n`,
@@ -216,7 +216,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       });
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
       expect(stderr).toBe(
-        `error: ${home.join("docker/config.json")} could not be written (EFBIG), so it is as it was\n`,
+        `error: Cannot write ${home.join("docker/config.json")} (EFBIG); the file is unchanged\n`,
       );
       expect(await readdir(home.join("docker"))).toEqual(["config.json"]);
       expect(await config()).toBe('{"a":1}');
@@ -246,14 +246,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       [
         "another program's store",
         '{"credsStore":"pass"}',
-        'docker keeps its logins with "pass" (credsStore in ',
+        'docker stores its logins with "pass" (credsStore in ',
       ],
       [
         "what is no JSON",
         `{"auths": {"a": {"auth": "${PASSWORD}"}},}`,
-        "is no JSON object, so nothing was changed",
+        "is not a JSON object, so nothing was changed",
       ],
-      ["a list", "[]", "is no JSON object, so nothing was changed"],
+      ["a list", "[]", "is not a JSON object, so nothing was changed"],
     ])("refuses %s and changes nothing", async (_, text, message) => {
       await write("{}");
       await home.write({ "docker/config.json": text });

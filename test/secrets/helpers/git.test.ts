@@ -176,7 +176,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       const { stdout, stderr } = await ask("get", host);
       expect(stdout).toBe("");
       expect(stderr).toBe(
-        "error: There are 2 users for https://many.example: u1, u2\n" +
+        "error: 2 users are stored for https://many.example: u1, u2\n" +
           "hint: set credential.https://many.example.username to one of them, with git config\n",
       );
       expect((await ask("get", [...host, "username=u2"])).stdout).toBe("password=u2 p\nusername=u2\n");
@@ -238,9 +238,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       ],
       ["a NUL", "protocol=https\nhost=a.example\nusername=a\0b\n", "username has a line break or a NUL"],
       ["a carriage return", "protocol=https\nhost=a.example\rhost=b\n", "host has a line break or a NUL"],
-      ["no protocol", "host=a.example\n", "git names no protocol"],
-      ["no host", "protocol=https\n", "git names neither a host nor a path"],
-      ["a host with a path", "protocol=https\nhost=a.example/b\n", "git names a host that cannot be one"],
+      ["no protocol", "host=a.example\n", "git sent no protocol"],
+      ["no host", "protocol=https\n", "git sent neither a host nor a path"],
+      ["a host with a path", "protocol=https\nhost=a.example/b\n", "git sent an invalid host"],
       ["bytes that are no text", "protocol=https\nhost=\u{fffd}", ""],
     ])("refuses %s in one line", async (_, input, message) => {
       const bytes =
@@ -262,7 +262,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
         status: 2,
       });
       const whole = `password=${"x".repeat((1 << 20) - "password=".length)}`;
-      expect((await ask("store", whole)).stderr).toBe("error: git names no protocol\n");
+      expect((await ask("store", whole)).stderr).toBe("error: git sent no protocol\n");
     });
 
     test("gives git no line break that somebody else has stored", async () => {
@@ -332,7 +332,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       await home.write({ gitconfig: `${others}\thelper = !'/old place/rt' secrets helper git\n` });
       const { stdout } = await helper("--install", "git");
       expect(stdout).toContain(
-        "It also asks cache --timeout=9, !my-rt secrets helper git --x, and gives each",
+        "git also asks cache --timeout=9, !my-rt secrets helper git --x, and sends each",
       );
       const installed = `${others}\thelper = !'${RT}' secrets helper git\n`;
       expect(await config()).toBe(installed);
@@ -348,11 +348,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
     test("an empty helper makes git forget those before it: ours is put after it, and they are not spoken of", async () => {
       const reset = '[credential]\n\thelper = store\n\thelper = ""\n';
       await home.write({ gitconfig: `${reset}\thelper = cache\n` });
-      expect((await helper("--install", "git")).stdout).toContain("\nIt also asks cache, and gives each");
+      expect((await helper("--install", "git")).stdout).toContain("\ngit also asks cache, and sends each");
       const installed = `${reset}\thelper = cache\n\thelper = !'${RT}' secrets helper git\n`;
       expect(await config()).toBe(installed);
       await home.write({ gitconfig: `${installed}\thelper = ""\n` });
-      expect((await helper("--install", "git")).stdout).not.toContain("It also asks");
+      expect((await helper("--install", "git")).stdout).not.toContain("git also asks");
       expect(await config()).toBe(
         `${reset}\thelper = cache\n\thelper = ""\n\thelper = !'${RT}' secrets helper git\n`,
       );

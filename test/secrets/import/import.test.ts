@@ -133,10 +133,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "--yes",
     ];
     const noKey = await rt(...words);
-    expect([noKey.stderr.split("\n")[0], noKey.status]).toEqual([
-      "error: This machine has no key of age yet",
-      2,
-    ]);
+    expect([noKey.stderr.split("\n")[0], noKey.status]).toEqual(["error: This machine has no age key", 2]);
     expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
     expect(await rt("secrets", "share", "key")).toMatchObject({ status: 0 });
     await shop.write({ "team/note": "" });
@@ -170,7 +167,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await shop.write({ "other.env": "NPM_TOKEN=another-value-1\n" });
     const other = await rt("secrets", "import", "other.env", "--to=age:team/s.age", "--yes");
     expect([other.stderr.split("\n")[0], other.status]).toEqual([
-      "error: team/s.age has another value of NPM_TOKEN, so nothing was moved",
+      "error: team/s.age has another value for NPM_TOKEN, so nothing was moved",
       2,
     ]);
     expect(await read(shop, "other.env")).toBe("NPM_TOKEN=another-value-1\n");
@@ -190,7 +187,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await using shop = await createShop();
     const refused = await run(shop, [".env"]);
     expect(refused.stderr).toBe(
-      "error: There is no terminal to ask on, so nothing was moved\nhint: --yes does it without a question\n",
+      "error: Cannot ask without a terminal, so nothing was moved\nhint: use --yes to skip the question\n",
     );
     expect(refused.status).toBe(2);
     const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import .env`, RT, shop.path];
@@ -218,7 +215,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await using shop = await createShop({ ".env": env });
     const { stdout, stderr, status } = await run(shop, [".env", "--all", "--yes"]);
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-    expect(stdout).toContain("stay  A_PASSWORD  has a $ that the engine drops");
+    expect(stdout).toContain("stay  A_PASSWORD  references an unset variable, which the engine drops");
     expect(stdout).not.toContain("battery");
     expect(await read(shop, ".env")).toStartWith("A_PASSWORD=correct-horse$battery9\n# B_PASSWORD=... is in");
     expect(await stored(shop.service, "B_PASSWORD")).toBe("correct-horse$battery9");
@@ -277,7 +274,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       env: keyring.env,
     });
     expect(result).toMatchObject({ stderr: "", status: 0 });
-    expect(result.stdout).toContain("stay  B_TOKEN  has a command in it");
+    expect(result.stdout).toContain("stay  B_TOKEN  contains a command");
     expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
       secrets: { A_TOKEN: { from: `${shop.service}/A_TOKEN` } },
       run: { secrets: { "web#dev": ["A_TOKEN"] } },
@@ -292,7 +289,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       cwd: shop.join("packages/web"),
       env: keyring.env,
     });
-    expect(refused.stderr).toStartWith("error: The rtfig.toml of this project is not yours to write\n");
+    expect(refused.stderr).toStartWith(
+      "error: This folder is a dependency, whose rtfig.toml rt does not change\n",
+    );
   });
 
   test("without a store it leads to a file that is encrypted", async () => {
@@ -338,7 +337,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
     const { stderr, status } = await run(shop, [".env", "--yes"]);
     expect(stderr).toStartWith(
-      `error: There is another value under "${shop.service}" "LAST_TOKEN" in the credential store, so nothing was moved\nhint: --service <name>`,
+      `error: The credential store has another value under "${shop.service}" "LAST_TOKEN", so nothing was moved\nhint: --service <name>`,
     );
     expect(status).toBe(2);
     expect(await stored(shop.service, "LAST_TOKEN")).toBe("somebody else's");
@@ -370,8 +369,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     };
     await using shop = await createShop(files);
     const all = await run(shop, [".env", "--yes"]);
-    expect(all.stdout).toContain("stay  DB_URL       is put together from DB_PASSWORD, HOST\n");
-    expect(all.stdout).toContain("stay  DB_PASSWORD  is what DB_URL is put together from; name both");
+    expect(all.stdout).toContain("stay  DB_URL       references DB_PASSWORD, HOST\n");
+    expect(all.stdout).toContain("stay  DB_PASSWORD  is referenced by DB_URL; name both");
     expect(await read(shop, ".env")).toBe(files[".env"]);
     const one = await run(shop, [".env", "DB_PASSWORD", "--yes"]);
     expect(one).toMatchObject({ status: 2, stdout: "" });
@@ -389,13 +388,17 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "A_TOKEN is assigned more than once",
     ],
     ["that is empty", "A_TOKEN=\n", "A_TOKEN is empty"],
-    ["with more in its line", 'A_TOKEN="value-1" more\n', "A_TOKEN has more in its line than a value"],
-    ["of a name that no script can get", "A.TOKEN=value-one-1\n", "A.TOKEN is no name of a variable"],
-    ["whose $ names none", "A_TOKEN=correct-horse$9battery\n", "A_TOKEN has a $ that the engine drops"],
+    ["with more in its line", 'A_TOKEN="value-1" more\n', "A_TOKEN shares its line with other text"],
+    ["of a name that no script can get", "A.TOKEN=value-one-1\n", "A.TOKEN is not a variable name"],
+    [
+      "whose $ names none",
+      "A_TOKEN=correct-horse$9battery\n",
+      "A_TOKEN references an unset variable, which the engine drops",
+    ],
     [
       "whose $ does so in braces",
       "A_TOKEN='correct-horse${nine}'\n",
-      "A_TOKEN has a $ that the engine drops",
+      "A_TOKEN references an unset variable, which the engine drops",
     ],
     ["that is not there", "B_TOKEN=value-one-1\n", ".env has no variable of that name"],
   ])("a variable %s is not moved", async (_, env, message) => {
@@ -419,7 +422,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       expect(await read(shop, ".env")).toBe(ENV);
     };
     await refuses("link", "link is a link, which rt does not follow");
-    await refuses("pipe", "pipe is no regular file");
+    await refuses("pipe", "pipe is not a regular file");
     await refuses("bytes.env", "bytes.env could not be read (it is not text in UTF-8)");
     await refuses("absent", "There is no absent");
     await Bun.write(shop.join("large.env"), `A_TOKEN=${"x".repeat(1024 * 1024)}`);
@@ -433,7 +436,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
     expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
     await link(shop.join(".env"), shop.join("second"));
-    await refuses(".env", ".env has another name (a hard link), which would keep what is in it");
+    await refuses(".env", ".env has another hard link, which would keep the old content");
     expect((await readdir(shop.path)).filter((name) => name.endsWith(".rt"))).toEqual([]);
   });
 
@@ -474,7 +477,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await Bun.write(shop.join(".env"), `${ENV}\nMORE=1\n`);
     fake.release();
     expect(await new Response(overtaken.stderr).text()).toBe(
-      "error: .env has been changed meanwhile, so it is as it was\nhint: try again\n",
+      "error: .env was changed by another process, so rt did not replace it\nhint: try again\n",
     );
     expect(await read(shop, ".env")).toBe(`${ENV}\nMORE=1\n`);
     // And what is stored is what the store gives back, or nothing is taken out.
@@ -482,7 +485,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const [path] = [...fake.items.keys()];
     fake.items.get(path!)!.value = "other";
     expect((await run(shop, [".env", "--yes"], session.env)).stderr).toContain(
-      "There is another value under",
+      "The credential store has another value under",
     );
     fake.items.get(path!)!.value = TOKEN;
     expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
@@ -509,13 +512,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       return await new Response(rt.stderr).text();
     };
     expect(await meanwhile(() => (fake.items.get(first!)!.value = "other"))).toStartWith(
-      `error: The credential store does not give back what was stored under "${shop.service}" "NPM_TOKEN", so the file is as it was\n`,
+      `error: The credential store did not return the value stored under "${shop.service}" "NPM_TOKEN", so the file is unchanged\n`,
     );
     expect(await read(shop, ".env")).toBe(ENV);
     expect(await read(shop, "rtfig.toml")).toBe(CONFIG);
     fake.items.clear();
     expect(await meanwhile(() => Bun.write(shop.join("rtfig.toml"), `${CONFIG}# more\n`))).toBe(
-      "error: rtfig.toml has been changed meanwhile, so it is as it was\nhint: try again\n",
+      "error: rtfig.toml was changed by another process, so rt did not replace it\nhint: try again\n",
     );
     expect(await read(shop, ".env")).toBe(ENV);
     expect((await readdir(shop.path)).toSorted()).toEqual([".env", "package.json", "rtfig.toml"]);
@@ -551,7 +554,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "error: NPM_TOKEN belongs to another service by [secrets.NPM_TOKEN] of rtfig.toml",
     );
     expect(await says("--yes", "CLIENT_SECRET")).toBe(
-      "error: CLIENT_SECRET comes from elsewhere by [secrets.CLIENT_SECRET] of rtfig.toml",
+      "error: CLIENT_SECRET has another source in [secrets.CLIENT_SECRET] of rtfig.toml",
     );
     for (const [one, ...words] of [
       ["undo", "--service", "x"],
@@ -559,7 +562,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       ["undo", "--all"],
       ["yes", "--dry-run"],
     ])
-      expect(await says(`--${one}`, ...words)).toBe(`error: --${one} and ${words[0]} exclude each other`);
+      expect(await says(`--${one}`, ...words)).toBe(`error: --${one} cannot be used with ${words[0]}`);
     expect(await read(shop, ".env")).toBe(ENV);
   });
 
@@ -578,7 +581,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       program: ["bash", "-c", command, RT, shop.path],
       env: keyring.env,
     });
-    expect(stderr).toBe("error: rtfig.toml could not be written (EFBIG), so it is as it was\n");
+    expect(stderr).toBe("error: Cannot write rtfig.toml (EFBIG); the file is unchanged\n");
     expect(status).toBe(2);
     expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
     expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
@@ -594,7 +597,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const values = { A: "two words # and ' more $HOME", B: 'a\n"b"\n`c`' };
     await runRt({ args: ["secrets", "set", "A", "x"], stdin: values.A, env: keyring.env });
     const absent = await undo(shop, ".env");
-    expect(absent.stderr).toBe('error: There is no credential "x" under "B", so nothing was changed\n');
+    expect(absent.stderr).toBe('error: No credential "x" under "B", so nothing was changed\n');
     const before = await read(shop, ".env");
     {
       const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
@@ -675,14 +678,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const mapping = (address: string, name = "STOLEN") => `[secrets.${name}]\nfrom = "${address}"\n`;
     await using shop = await createShop({ ".env": stolen });
     const refusal =
-      "error: Nobody has allowed that .env gets STOLEN from github/token, so nothing was changed\n" +
-      "hint: without --yes it asks, on a terminal; rt trust allows what rtfig.toml says, and that comes back by --yes\n";
+      "error: .env is not allowed to get STOLEN from github/token, so nothing was changed\n" +
+      "hint: run it on a terminal without --yes, or allow the sources in rtfig.toml with rt trust\n";
     for (const rtfig of ["", mapping("github/other"), mapping("github/token", "OTHER")]) {
       await shop.write({ "rtfig.toml": rtfig });
       const env = { ...keyring.env, ...(rtfig && { RT_TRUST: await trustOf(shop.path) }) };
       expect([rtfig, await run(shop, ["--undo", "--yes", ".env"], env)]).toEqual([
         rtfig,
-        { stdout: "back  STOLEN  github/token (nobody has allowed it yet)\n", stderr: refusal, status: 2 },
+        { stdout: "back  STOLEN  github/token (not trusted yet)\n", stderr: refusal, status: 2 },
       ]);
     }
     await shop.write({ "rtfig.toml": mapping("github/token") });
@@ -695,7 +698,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     // On a terminal a person sees the address.
     const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
     await using terminal = startOnTerminal(command, keyring.env);
-    await terminal.shows("back  STOLEN  github/token (nobody has allowed it yet)");
+    await terminal.shows("back  STOLEN  github/token (not trusted yet)");
     await terminal.shows("Write this value into .env, where every program can read it? [y/N]");
     terminal.type("y\r");
     expect(await terminal.ends()).toBe(0);
@@ -709,7 +712,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "rtfig.toml": mapping("age:secrets.age", "A_TOKEN"),
     });
     expect((await undo(shop, ".env")).stderr).toStartWith(
-      "error: Nobody has allowed that .env gets A_TOKEN from age:../other/secrets.age, A_TOKEN, so",
+      "error: .env is not allowed to get A_TOKEN from age:../other/secrets.age, A_TOKEN, so",
     );
   });
 });

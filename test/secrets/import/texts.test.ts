@@ -110,7 +110,7 @@ describe("rtfig.toml", () => {
     ["a table of the name that is none", "secrets = 1"],
     ["no TOML", "[["],
   ])("is refused with %s", (_, before) => {
-    expect(() => add(before)).toThrow(expect.objectContaining({ name: "WordsError" }));
+    expect(() => add(before)).toThrow(expect.objectContaining({ name: "ArgumentError" }));
   });
 
   test("a script's name is a key whatever is in it", () => {

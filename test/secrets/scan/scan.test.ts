@@ -74,8 +74,8 @@ describe("rt secrets check", () => {
       await chmod(shut.join("data/base"), 0o700);
       expect([result.stdout, result.status]).toEqual([".env:1: github/GITHUB_TOKEN\n", 1]);
       expect(linesOf(result.stderr)).toEqual([
-        "warning: data/base may not be read by you and was not looked at",
-        "warning: src/own.ts may not be read by you and was not looked at",
+        "warning: data/base cannot be read (permission denied) and was not scanned",
+        "warning: src/own.ts cannot be read (permission denied) and was not scanned",
       ]);
     },
   );
@@ -167,7 +167,7 @@ describe("rt secrets check", () => {
       ".env:1: github/GITHUB_TOKEN",
       "a\\nerror: b.env:1: github/GITHUB_TOKEN",
     ]);
-    expect(plain.stderr).toBe("warning: large.txt is larger than 1 MiB and was not looked at\n");
+    expect(plain.stderr).toBe("warning: large.txt is larger than 1 MiB and was not scanned\n");
     // In a repository, a file that git ignores is looked at when it is made for credentials.
     await git(odd.path, "init", "-q");
     await odd.write({ "ran.sh": `#!/bin/sh\ntouch '${odd.join("ran")}'\n` });
@@ -203,7 +203,7 @@ describe("rt secrets check", () => {
     await git(path, "add", "link", "large.txt");
     expect(await check(path, "--staged")).toEqual({
       ...found,
-      stderr: "warning: large.txt is larger than 1 MiB and was not looked at\n",
+      stderr: "warning: large.txt is larger than 1 MiB and was not scanned\n",
     });
     await git(path, "rm", "-q", "--cached", "link", "large.txt");
     await Promise.all([unlink(repository.join("link")), unlink(repository.join("large.txt"))]);
@@ -262,7 +262,7 @@ describe("rt secrets check", () => {
       const { path } = repository;
       const hook = repository.join(".git/hooks/pre-commit");
       expect(await check(path, "--install")).toEqual({
-        stdout: `git asks rt before each commit (${hook})\nTo undo it: rt secrets check --uninstall\n`,
+        stdout: `Installed the pre-commit hook (${hook})\nTo undo it: rt secrets check --uninstall\n`,
         stderr: "",
         status: 0,
       });
@@ -280,10 +280,12 @@ describe("rt secrets check", () => {
       // `commit -a` has an index of its own, which git names to the hook.
       await repository.write({ "a.ts": `"${GITHUB}"\n` });
       expect((await git(path, "commit", "-qam", "y")).status).toBe(1);
-      expect((await check(path, "--uninstall")).stdout).toBe(`git asks rt no more (${hook})\n`);
+      expect((await check(path, "--uninstall")).stdout).toBe(`Removed the pre-commit hook (${hook})\n`);
       expect(await Bun.file(hook).exists()).toBe(false);
       expect((await git(path, "commit", "-qam", "y")).status).toBe(0);
-      expect((await check(path, "--uninstall")).stdout).toBe(`git does not ask rt (${hook})\n`);
+      expect((await check(path, "--uninstall")).stdout).toBe(
+        `The pre-commit hook is not installed (${hook})\n`,
+      );
     });
 
     test("another hook stays, before and after, and runs", async () => {
@@ -304,7 +306,9 @@ describe("rt secrets check", () => {
       for (const other of ["#!/usr/bin/env node\n", "#!/usr/bin/python3\n"]) {
         await Bun.write(hook, other);
         const { stderr, status } = await check(repository.path, "--install");
-        expect(stderr).toStartWith(`error: ${hook} is no shell script\nhint: let it run: '`);
+        expect(stderr).toStartWith(
+          `error: ${hook} is not a shell script\nhint: call this command from it: '`,
+        );
         expect([status, await Bun.file(hook).text()]).toEqual([2, other]);
       }
       await Bun.write(hook, own);
@@ -316,7 +320,7 @@ describe("rt secrets check", () => {
       await rename(hook, `${hook}.own`);
       await symlink(`${hook}.own`, hook);
       expect((await check(repository.path, "--install")).stderr).toStartWith(
-        `error: ${hook} is no regular file\n`,
+        `error: ${hook} is not a regular file\n`,
       );
       expect(await readlink(hook)).toBe(`${hook}.own`);
       expect(await Bun.file(hook).text()).toBe(own);
