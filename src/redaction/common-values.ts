@@ -1,4 +1,4 @@
-// Values that stand in what every program shows: put a name in their place, and nothing can be read any more.
+// Recognizes values too common for redaction without a warning: replacing them would make most output unreadable.
 
 const WORDS = new Set(
   [
@@ -7,15 +7,14 @@ const WORDS = new Set(
     "127.0.0.1 us-east-1 eu-west-1 eu-central-1 us-west-2",
   ].flatMap((line) => line.split(" ")),
 );
-/** Bytes. */
-const LONGEST = 32;
-/** A number, a date, a port behind a host, one character again and again. */
+const MAX_LENGTH = 32; // bytes
+/** A number, a date, a local address with a port, or one repeated character. */
 const PATTERN =
   /^(?:\d{8,10}|\d{4}-\d\d-\d\d|(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::\d+)?\/?|(.)\1{7,})$/s;
 
-/** Pure. Of what is long enough to be looked for. */
+/** Returns whether a value of at least the minimum length is common. */
 export function isCommon(value: Uint8Array): boolean {
-  if (value.length > LONGEST) return false;
+  if (value.length > MAX_LENGTH) return false;
   const text = new TextDecoder().decode(value).trim().toLowerCase();
   return WORDS.has(text) || PATTERN.test(text);
 }

@@ -1,8 +1,8 @@
-// The search for values in the hex dumps of a text, and at its end for a dump that goes on.
+// Searches hex dumps in a text for values, and finds a dump at the end of the text that may continue.
 import { dumpBefore, readDump } from "./hex-dump.ts";
 import type { Match, VariantMatcher } from "./pattern-matcher.ts";
 
-/** Part of a text that belongs to a value. */
+/** A part of the text that belongs to a value. */
 export interface DumpRegion {
   readonly start: number;
   readonly end: number;
@@ -12,52 +12,54 @@ export interface DumpRegion {
 export interface DumpText {
   readonly text: Uint8Array;
   readonly length: number;
-  /** The letter before the text. */
+  /** The character before the text; "" at the start of the stream. */
   readonly before: string;
 }
 
-/** Letters for a byte of a dump, with offsets, and in a line. */
-const MOST_IN_DUMP = 6;
-const MOST_IN_LINE = 512;
+/** Characters for one byte of a dump, including its share of offsets. */
+const MAX_CHARACTERS_PER_BYTE = 6;
+/** Characters. */
+const MAX_LINE_LENGTH = 512;
 
 /**
- * Returns the regions of matches that were not certain at `seen`. It relies on the latest search of the same text.
+ * Returns the regions of matches that end after `searched`. It uses the dump positions of the latest search of this text.
+ * @param searched length of the prefix that an earlier call covered
  * @param isHeld the text begins within a dump
- * @param isFinal nothing follows the text
+ * @param isFinal no text follows
  */
 export function findInDumps(
   patterns: VariantMatcher,
   { text, length, before }: DumpText,
-  seen: number,
+  searched: number,
   isHeld: boolean,
   isFinal: boolean,
 ): DumpRegion[] {
   const firstDump = isHeld ? 0 : patterns.firstDump;
-  const lastDump = isHeld ? Math.max(patterns.lastDump, seen) : patterns.lastDump;
+  const lastDump = isHeld ? Math.max(patterns.lastDump, searched) : patterns.lastDump;
   const regions: DumpRegion[] = [];
   if (firstDump < 0) return regions;
-  const most = MOST_IN_DUMP * patterns.longestValue + MOST_IN_LINE;
-  const first = text.lastIndexOf(NEWLINE, Math.max(0, firstDump - most)) + 1;
-  const after = text.indexOf(NEWLINE, lastDump + most);
+  const maxLength = MAX_CHARACTERS_PER_BYTE * patterns.longestValue + MAX_LINE_LENGTH;
+  const first = text.lastIndexOf(NEWLINE, Math.max(0, firstDump - maxLength)) + 1;
+  const after = text.indexOf(NEWLINE, lastDump + maxLength);
   const end = after < 0 || after >= length ? length : after + 1;
-  const letter = letterBefore(text, first, before);
+  const letter = characterBefore(text, first, before);
   for (const isSwapped of [false, true]) {
     const dump = readDump(text, first, end, isSwapped, isFinal && end === length, letter);
-    const { bytes, starts, ends, letters, lines, known } = dump;
+    const { bytes, starts, ends, letters, lines, certainFrom } = dump;
     for (const match of patterns.find(bytes, bytes.length, 0)) {
-      if (!isFinal && known[match.end - 1]! <= seen) continue;
+      if (!isFinal && certainFrom[match.end - 1]! <= searched) continue;
       for (let at = match.start; at < match.end;) {
         let next = at + 1;
         let [start, stop] = [starts[at]!, ends[at]!];
-        // A line has one region for its digits, and one for its letters.
+        // A line has one region for its digits, and one for its text column.
         while (next < match.end && lines[next] === lines[at]) {
           start = Math.min(start, starts[next]!);
           stop = Math.max(stop, ends[next]!);
           next += 1;
         }
         regions.push({ start, end: stop, match });
-        const shown = letters[at]!;
-        if (shown >= 0) regions.push({ start: shown, end: shown + next - at, match });
+        const letterStart = letters[at]!;
+        if (letterStart >= 0) regions.push({ start: letterStart, end: letterStart + next - at, match });
         at = next;
       }
     }
@@ -67,33 +69,33 @@ export function findInDumps(
   return regions;
 }
 
-/** The end of a text that a dump may begin, or go on with. */
+/** A dump at the end of a text that may continue in the next bytes. */
 export interface OpenDump {
   readonly start: number;
-  /** The place after two bytes of a value. */
+  /** Position up to which the text may be letterStart: it contains at maxLength two bytes of a value. */
   readonly publicEnd: number;
 }
 
-/** Returns undefined for most texts. */
+/** Returns undefined if no dump may continue, which is the common case. */
 export function findOpenDump(
   patterns: VariantMatcher,
   { text, length, before }: DumpText,
 ): OpenDump | undefined {
   if (patterns.isEmpty || length === 0) return undefined;
-  const first = dumpBefore(text, length, MOST_IN_DUMP * patterns.longestValue + MOST_IN_LINE);
+  const first = dumpBefore(text, length, MAX_CHARACTERS_PER_BYTE * patterns.longestValue + MAX_LINE_LENGTH);
   if (first < 0) return undefined;
   let start = length;
   let publicEnd = length;
-  const letter = letterBefore(text, first, before);
+  const letter = characterBefore(text, first, before);
   for (const isSwapped of [false, true]) {
     const dump = readDump(text, first, length, isSwapped, false, letter);
     const { bytes, groups, ends, open, half, certain } = dump;
-    for (const place of [open, half]) if (place >= 0) start = Math.min(start, place);
+    for (const position of [open, half]) if (position >= 0) start = Math.min(start, position);
     for (const count of [certain, bytes.length]) {
-      const begun = patterns.beginning(bytes, count, 0);
-      if (begun >= count) continue;
-      start = Math.min(start, groups[begun]!);
-      publicEnd = Math.min(publicEnd, ends[Math.min(begun + 1, count - 1)]!);
+      const variantStart = patterns.beginning(bytes, count, 0);
+      if (variantStart >= count) continue;
+      start = Math.min(start, groups[variantStart]!);
+      publicEnd = Math.min(publicEnd, ends[Math.min(variantStart + 1, count - 1)]!);
     }
     bytes.fill(0);
     if (!dump.hasGroups) break;
@@ -101,8 +103,8 @@ export function findOpenDump(
   return start < length ? { start, publicEnd } : undefined;
 }
 
-function letterBefore(text: Uint8Array, place: number, before: string): string {
-  return place > 0 ? String.fromCharCode(text[place - 1]!) : before;
+function characterBefore(text: Uint8Array, position: number, before: string): string {
+  return position > 0 ? String.fromCharCode(text[position - 1]!) : before;
 }
 
 const NEWLINE = 0x0a;

@@ -1,9 +1,11 @@
-// A value in hexadecimal and base64, and with other line breaks. Quoted forms derive from printers.ts.
+// Encodes a value in hexadecimal and base64, and with other line breaks. Quoted variants derive from printers.ts.
 //
-// Contract: pure, and bytes only: what is made on the way is zeroed here, what is given back by who asked for it.
+// Invariants:
+// - Pure functions on bytes. Intermediate buffers are zeroized here; the caller zeroizes results.
 //
-// Surprising: each is a loop of its own, and none calls a function for a byte. The values of a script are few, but the engine
-// compiles what is called some thirty times, in other threads that the start of the script then shares the processor with.
+// Non-obvious:
+// - Each encoding is one loop without a call per byte. A function that runs about thirty times is compiled by engine threads,
+//   which then compete with the start of the script for the processor.
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -19,7 +21,7 @@ function bytesOf(text: string): Uint8Array {
 const LOWER = bytesOf("0123456789abcdef");
 const UPPER = bytesOf("0123456789ABCDEF");
 
-/** With other line breaks. The return in front of one is a part of it. */
+/** Replaces the line breaks "\n" and "\r\n". */
 export function withLineBreaks(value: Uint8Array, lineBreak: readonly number[]): Uint8Array {
   const scratch = new Uint8Array(value.length * 2);
   let length = 0;
@@ -29,10 +31,10 @@ export function withLineBreaks(value: Uint8Array, lineBreak: readonly number[]):
     if (byte === NEWLINE) for (const each of lineBreak) scratch[length++] = each;
     else scratch[length++] = byte;
   }
-  return taken(scratch, length);
+  return shrink(scratch, length);
 }
 
-/** With small and with capital letters. */
+/** Returns the lower-case and the upper-case encoding. */
 export function inHex(value: Uint8Array): [Uint8Array, Uint8Array] {
   const lower = new Uint8Array(value.length * 2);
   const upper = new Uint8Array(value.length * 2);
@@ -48,13 +50,16 @@ export function inHex(value: Uint8Array): [Uint8Array, Uint8Array] {
 
 const BASE64 = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
-/** The letters that the value alone decides, where `lead` bytes of a group of three stand in front of it. */
+/**
+ * Returns the base64 letters that depend on the value only.
+ * @param lead bytes (0 to 2) of the same group of three that precede the value
+ */
 export function inBase64(value: Uint8Array, lead: number): Uint8Array {
   const size = lead + value.length;
   const letters = new Uint8Array(Math.ceil(size / 3) * 4);
   let end = 0;
   for (let at = -lead; at < value.length; at += 3) {
-    // Outside the value there is nothing, which is 0 here.
+    // Bytes outside the value count as 0.
     const group = ((value[at] ?? 0) << 16) | ((value[at + 1] ?? 0) << 8) | (value[at + 2] ?? 0);
     letters[end] = BASE64[group >> 18]!;
     letters[end + 1] = BASE64[(group >> 12) & 63]!;
@@ -67,16 +72,17 @@ export function inBase64(value: Uint8Array, lead: number): Uint8Array {
   return text;
 }
 
-/** With the two letters that URLs have otherwise; undefined where there is none of them. */
+/** Converts to the URL alphabet; returns undefined if the text is the same in both alphabets. */
 export function inBase64Url(text: Uint8Array): Uint8Array | undefined {
   if (!text.includes(PLUS) && !text.includes(SLASH)) return undefined;
-  const made = text.slice();
-  for (let at = made.indexOf(PLUS); at >= 0; at = made.indexOf(PLUS, at)) made[at] = MINUS;
-  for (let at = made.indexOf(SLASH); at >= 0; at = made.indexOf(SLASH, at)) made[at] = UNDERSCORE;
-  return made;
+  const converted = text.slice();
+  for (let at = converted.indexOf(PLUS); at >= 0; at = converted.indexOf(PLUS, at)) converted[at] = MINUS;
+  for (let at = converted.indexOf(SLASH); at >= 0; at = converted.indexOf(SLASH, at))
+    converted[at] = UNDERSCORE;
+  return converted;
 }
 
-function taken(scratch: Uint8Array, length: number): Uint8Array {
+function shrink(scratch: Uint8Array, length: number): Uint8Array {
   const result = scratch.slice(0, length);
   scratch.fill(0);
   return result;

@@ -1,16 +1,16 @@
-// A piece of what goes to a terminal, parted into what is to be seen and the sequences that steer it: colours, cursor,
-// titles, links.
+// Splits terminal output into visible text and escape sequences (colours, cursor, titles, links).
 //
-// Contract: reading goes on where the piece before ended, in the middle of a sequence too, so that it does not matter how a
-// stream is cut. A sequence ends where terminals let it end: a string (OSC, DCS and the like) at its terminator, at CAN or
-// SUB, or where another sequence begins; the others at their final byte.
+// Invariants:
+// - Parsing continues where the previous piece ended, even within a sequence, so the chunking of a stream makes no difference.
+// - Sequences end where terminals end them. A string (OSC, DCS, SOS, PM, APC) ends at its terminator, at CAN or SUB, or at
+//   another sequence. The others end at their final byte.
 
 export const ESCAPE = 0x1b;
 
-/** Where reading stands between two pieces. */
+/** Parser state between two pieces. */
 export interface Reading {
   readonly state: ParserState;
-  /** What a CSI sequence has had so far, as long as anybody may want to know. */
+  /** Parameters of an unfinished CSI sequence, up to a length limit. */
   readonly parameters: string;
 }
 
@@ -18,43 +18,43 @@ const GROUND = 0;
 const AFTER_ESCAPE = 1;
 const INTERMEDIATE = 2;
 const CSI = 3;
-const TITLE = 4; // OSC, which a bell ends too
+const TITLE = 4; // OSC, which BEL ends too
 const STRING = 5;
 type ParserState = 0 | 1 | 2 | 3 | 4 | 5;
 
 export const AT_START: Reading = { state: GROUND, parameters: "" };
 
-const LONGEST_PARAMETERS = 16;
+const MAX_PARAMETERS_LENGTH = 16;
 const BELL = 7;
 const CANCEL = 0x18;
 const SUBSTITUTE = 0x1a;
 
 function latin(piece: Uint8Array, start: number, end: number): string {
-  return String.fromCharCode(...piece.subarray(start, Math.min(end, start + LONGEST_PARAMETERS)));
+  return String.fromCharCode(...piece.subarray(start, Math.min(end, start + MAX_PARAMETERS_LENGTH)));
 }
 
-/** The terminal's second screen, which full-screen programs draw on. */
-const SECOND_SCREEN = /^\?(?:.*;)?(?:1049|1047|47)(?:;|$)/;
+/** Switches to or from the alternate screen buffer, which full-screen programs use. */
+const ALTERNATE_SCREEN = /^\?(?:.*;)?(?:1049|1047|47)(?:;|$)/;
 
 export class VisibleText {
   readonly bytes: Uint8Array;
   readonly length: number;
-  /** Where reading stands at the end. */
+  /** Parser state at the end of the piece. */
   readonly end: Reading;
-  /** Starts and ends of sequences, in turn. One that begins or ends in another piece stands at the edge. */
+  /** Starts and ends of sequences, alternating. A sequence that continues in another piece is cut at the edge. */
   readonly sequences: readonly number[];
-  /** Behind which byte the second screen is chosen or left. */
-  readonly screens: readonly { readonly at: number; readonly isSecond: boolean }[];
+  /** Positions after which the alternate screen is active or inactive. */
+  readonly screens: readonly { readonly at: number; readonly isAlternate: boolean }[];
 
-  constructor(piece: Uint8Array, { state: initial, parameters: known }: Reading) {
+  constructor(piece: Uint8Array, { state: initial, parameters: initialParameters }: Reading) {
     const size = piece.length;
     const bytes = new Uint8Array(size);
     const sequences: number[] = [];
-    const screens: { at: number; isSecond: boolean }[] = [];
+    const screens: { at: number; isAlternate: boolean }[] = [];
     let length = 0;
     let state: ParserState = initial;
-    let parameters = known;
-    let begun = 0; // where the parameters of a CSI sequence go on in this piece
+    let parameters = initialParameters;
+    let parametersStart = 0; // start of the CSI parameters in this piece
     let at = 0;
     if (state !== GROUND) sequences.push(0);
     while (at < size) {
@@ -75,18 +75,21 @@ export class VisibleText {
       let isOver = byte === CANCEL || byte === SUBSTITUTE;
       let isPart = true;
       if (byte === ESCAPE) {
-        // In a string the first half of its terminator, or else another sequence, which goes with this one.
+        // In a string this is the first half of its terminator, or another sequence, which counts as part of this one.
         state = AFTER_ESCAPE;
       } else if (isOver) {
-        // whatever it is
+        // CAN and SUB end every sequence
       } else if (state === CSI) {
         isPart = byte < 0x80;
         isOver = byte >= 0x40;
-        if ((byte === 0x68 || byte === 0x6c) && SECOND_SCREEN.test(parameters + latin(piece, begun, at)))
-          screens.push({ at: at + 1, isSecond: byte === 0x68 });
+        if (
+          (byte === 0x68 || byte === 0x6c) &&
+          ALTERNATE_SCREEN.test(parameters + latin(piece, parametersStart, at))
+        )
+          screens.push({ at: at + 1, isAlternate: byte === 0x68 });
       } else if (state === AFTER_ESCAPE) {
         parameters = "";
-        begun = at + 1;
+        parametersStart = at + 1;
         if (byte === 0x5b) state = CSI;
         else if (byte === 0x5d) state = TITLE;
         else if (byte === 0x50 || byte === 0x58 || byte === 0x5e || byte === 0x5f) state = STRING;
@@ -106,7 +109,7 @@ export class VisibleText {
       }
     }
     if (state !== GROUND) sequences.push(size);
-    if (state === CSI) parameters += latin(piece, begun, size);
+    if (state === CSI) parameters += latin(piece, parametersStart, size);
     this.bytes = bytes;
     this.length = length;
     this.sequences = sequences;
@@ -114,21 +117,21 @@ export class VisibleText {
     this.end = { state, parameters };
   }
 
-  /** Where a visible byte stands in the piece. */
-  placeOf(visible: number): number {
+  /** Converts an index of the visible text to a position in the piece. */
+  positionOf(visible: number): number {
     const { sequences } = this;
-    let place = visible;
-    for (let each = 0; each < sequences.length && sequences[each]! <= place; each += 2)
-      place += sequences[each + 1]! - sequences[each]!;
-    return place;
+    let position = visible;
+    for (let each = 0; each < sequences.length && sequences[each]! <= position; each += 2)
+      position += sequences[each + 1]! - sequences[each]!;
+    return position;
   }
 
-  /** How many visible bytes stand in front of a place in the piece. */
-  visibleBefore(place: number): number {
+  /** Returns the number of visible bytes before a position in the piece. */
+  visibleBefore(position: number): number {
     const { sequences } = this;
-    let count = place;
-    for (let each = 0; each < sequences.length && sequences[each]! < place; each += 2)
-      count -= Math.min(sequences[each + 1]!, place) - sequences[each]!;
+    let count = position;
+    for (let each = 0; each < sequences.length && sequences[each]! < position; each += 2)
+      count -= Math.min(sequences[each + 1]!, position) - sequences[each]!;
     return count;
   }
 }

@@ -1,79 +1,78 @@
-// One stream in which no value is to be seen: bytes go in, bytes come out, with `[NAME]` in place of each form of a value.
+// Redacts one stream: replaces each variant of a value by `[NAME]`.
 //
-// Contract: what comes out depends on what goes in, not on how it is cut into pieces. Values that overlap are covered
-// together, under the name of the longest. It is looked at twice, as it is (a value in a title) and without the
-// sequences that steer a terminal (a value with colours in it); those stand behind the mark then, so that colours stay
-// right. On the second screen, where programs place each character, a mark is as wide as what it covers.
-// Held back is the longest end that may begin a value, exactly, so a value never gets out in halves; `release` shows as
-// much of it as says nothing, and `end` all of it. Memory is bounded: a value may have up to MOST_BETWEEN bytes of
-// sequences in it, and what overlaps without an end is covered by several marks.
+// Invariants:
+// - The output does not depend on the chunking of the input. The longest suffix that may begin a variant is held back, so no
+//   value is shown in parts. `release` shows its public part, `end` shows all of it.
+// - Both the raw bytes (a value in a title) and the visible text (a value with colours in it) are searched. Overlapping values
+//   get one mark, that of the longest. The sequences inside follow the mark, so that colours stay correct.
+// - On the alternate screen a mark is as wide as the covered text. Memory is bounded by MAX_SEQUENCE_BYTES and MAX_MERGED.
 //
-// Surprising: after `release` something of what is held has been shown. Should it turn out to be a value, the mark stands
-// behind that; should it have been shown as a mark, what belongs to the same piece gets no second one.
+// Non-obvious: if text shown by `release` turns out to be part of a value, the mark follows it. A region gets one mark only.
 import { type DumpText, findInDumps, findOpenDump } from "./dump-search.ts";
 import type { Match, VariantMatcher } from "./pattern-matcher.ts";
 import { AT_START, ESCAPE, type Reading, VisibleText } from "./escape-sequences.ts";
 
-/** Bytes. More than a colour for each letter takes. */
-const MOST_BETWEEN = 1 << 14;
-const MOST_MERGED = 1 << 16;
+/** Bytes of escape sequences within one value; more than one colour per character needs. */
+const MAX_SEQUENCE_BYTES = 1 << 14;
+/** Bytes that one mark covers. Longer overlaps get several marks. */
+const MAX_MERGED = 1 << 16;
 
-/** Matches that overlap. Places are counted from the beginning of the stream. */
+/** A group of overlapping matches. Positions count from the start of the stream. */
 interface Region {
   start: number;
   end: number;
   longest: number;
   mark: Uint8Array;
   isMarked: boolean;
-  /** What was found as it stands: starts and ends, in turn. Sequences in it are a part of a value. */
+  /** Starts and ends of raw matches, alternating. Escape sequences inside them are part of a value. */
   readonly literal: number[];
 }
 
-interface Found {
+interface FoundMatch {
   readonly start: number;
   readonly end: number;
   readonly match: Match;
   readonly isLiteral: boolean;
 }
 
-/** Bytes of a piece that is worth not to be copied. */
-const LONG = 1 << 12;
+/** Bytes. Longer pieces are not copied if that can be avoided. */
+const LARGE_PIECE = 1 << 12;
 
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 export class RedactionFilter {
   #patterns: VariantMatcher;
-  /** What may still become a part of a value, whether it has been shown or not. */
-  #held: Uint8Array = NOTHING;
-  /** Where it begins in the stream, and what was known there. */
+  /** The suffix that may begin a value, shown or not. */
+  #held: Uint8Array = NO_BYTES;
+  /** Position of the held bytes in the stream; the parser state and screen below are those at this position. */
   #base = 0;
   #reading: Reading = AT_START;
   #isSecondScreen = false;
-  /** What of it has been shown. */
+  /** Position up to which the stream has been shown. */
   #shown = 0;
   #regions: Region[] = [];
-  /** The held bytes may be the beginning of a hex dump. */
+  /** The held bytes may begin a hex dump. */
   #isDumpHeld = false;
-  /** How far it may be shown then: two bytes of a value. */
+  /** Position up to which that dump may be shown: at most two bytes of a value. */
   #dumpEnd = 0;
-  /** The letter in front of it. */
+  /** The character before the held bytes. */
   #before = "";
 
   constructor(patterns: VariantMatcher) {
     this.#patterns = patterns;
   }
 
-  /** From now on it is these that are looked for, also in what is held. */
+  /** Replaces the matcher, for the held bytes too. */
   use(patterns: VariantMatcher): void {
     this.#patterns = patterns;
   }
 
-  /** Whether something has not been shown yet. */
+  /** Whether some input has not been shown yet. */
   get isHolding(): boolean {
     return this.#shown < this.#base + this.#held.length;
   }
 
-  /** What can be shown now, in order. The bytes may be those that were given. */
+  /** Returns the output that is decided, in order. It may contain views of the input. */
   push(bytes: Uint8Array): readonly Uint8Array[] {
     if (bytes.length === 0) return [];
     const before = this.#heldBefore(bytes);
@@ -81,35 +80,38 @@ export class RedactionFilter {
     return before.length === 0 ? [output] : [before, output];
   }
 
-  /** What is held is often a letter or two, which a long piece without any sequence decides: it need not be copied for that. */
+  /**
+   * Returns the held bytes if a large piece without escape sequences shows that they are not part of a value. The piece is
+   * then not copied to join both.
+   */
   #heldBefore(bytes: Uint8Array): Uint8Array {
     const held = this.#held;
     const { longest } = this.#patterns;
     const isPlain = !this.#isDumpHeld && this.#regions.length === 0 && this.#reading.state === AT_START.state;
-    if (held.length === 0 || !isPlain || bytes.length < LONG || longest > LONG) return NOTHING;
-    if (this.#shown > this.#base || held.includes(ESCAPE) || bytes.includes(ESCAPE)) return NOTHING;
-    const seam = joined([held, bytes.subarray(0, longest)]);
-    if (this.#patterns.find(seam, seam.length, 0).some(({ start }) => start < held.length)) return NOTHING;
+    if (held.length === 0 || !isPlain || bytes.length < LARGE_PIECE || longest > LARGE_PIECE) return NO_BYTES;
+    if (this.#shown > this.#base || held.includes(ESCAPE) || bytes.includes(ESCAPE)) return NO_BYTES;
+    const seam = concat([held, bytes.subarray(0, longest)]);
+    if (this.#patterns.find(seam, seam.length, 0).some(({ start }) => start < held.length)) return NO_BYTES;
     this.#before = String.fromCharCode(held.at(-1)!);
-    this.#held = NOTHING;
+    this.#held = NO_BYTES;
     this.#base += held.length;
     this.#shown = this.#base;
     return held;
   }
 
   #take(bytes: Uint8Array): Uint8Array {
-    const seen = this.#held.length;
-    const piece = seen === 0 ? bytes : joined([this.#held, bytes]);
+    const searched = this.#held.length;
+    const piece = searched === 0 ? bytes : concat([this.#held, bytes]);
     const visible = this.#visibleIn(piece);
-    this.#merge(this.#findAll(piece, visible, seen, false));
+    this.#merge(this.#findAll(piece, visible, searched, false));
     let keep = this.#patterns.beginning(piece, piece.length, 0);
     if (visible) keep = Math.min(keep, this.#visibleBeginning(piece, visible));
     const dump = findOpenDump(this.#patterns, this.#textOf(piece, visible));
     this.#isDumpHeld = dump !== undefined;
     if (dump) {
       const { start, publicEnd } = dump;
-      keep = Math.min(keep, visible ? visible.placeOf(start) : start);
-      this.#dumpEnd = this.#base + (visible ? visible.placeOf(publicEnd) : publicEnd);
+      keep = Math.min(keep, visible ? visible.positionOf(start) : start);
+      this.#dumpEnd = this.#base + (visible ? visible.positionOf(publicEnd) : publicEnd);
     }
     const open = this.#regions.find(({ end }) => end > this.#base + keep);
     if (open) keep = Math.min(keep, open.start - this.#base);
@@ -118,14 +120,14 @@ export class RedactionFilter {
     return output;
   }
 
-  /** Of what is held, what says nothing: nobody has written more for a while, and somebody may wait to read it. */
+  /** Returns the public part of the held bytes, because a user may be waiting for a prompt. */
   release(): Uint8Array {
     const piece = this.#held;
     const visible = this.#visibleIn(piece);
     let end = this.#patterns.publicEnd(piece, piece.length);
     if (visible) {
       const shown = this.#patterns.publicEnd(visible.bytes, visible.length);
-      if (shown < visible.length) end = Math.min(end, visible.placeOf(shown));
+      if (shown < visible.length) end = Math.min(end, visible.positionOf(shown));
     }
     if (this.#isDumpHeld) end = Math.min(end, this.#dumpEnd - this.#base);
     const region = this.#regions[0];
@@ -133,7 +135,7 @@ export class RedactionFilter {
     return this.#show(piece, visible, end);
   }
 
-  /** No more will come. */
+  /** Returns the rest at the end of the stream. */
   end(): Uint8Array {
     const piece = this.#held;
     const visible = this.#visibleIn(piece);
@@ -143,18 +145,23 @@ export class RedactionFilter {
     return output;
   }
 
-  /** Undefined where everything is to be seen. */
+  /** Returns undefined if the piece has no escape sequences. */
   #visibleIn(piece: Uint8Array): VisibleText | undefined {
     if (this.#reading.state === AT_START.state && piece.indexOf(ESCAPE) < 0) return undefined;
     return new VisibleText(piece, this.#reading);
   }
 
-  /** In the order of their ends. */
-  #findAll(piece: Uint8Array, visible: VisibleText | undefined, seen: number, isFinal: boolean): Found[] {
-    const found: Found[] = [];
-    for (const match of this.#patterns.find(piece, piece.length, seen))
+  /** Returns all matches, sorted by their ends. */
+  #findAll(
+    piece: Uint8Array,
+    visible: VisibleText | undefined,
+    searched: number,
+    isFinal: boolean,
+  ): FoundMatch[] {
+    const found: FoundMatch[] = [];
+    for (const match of this.#patterns.find(piece, piece.length, searched))
       found.push({ start: match.start, end: match.end, match, isLiteral: true });
-    const before = visible ? visible.visibleBefore(seen) : seen;
+    const before = visible ? visible.visibleBefore(searched) : searched;
     const matches = visible ? this.#patterns.find(visible.bytes, visible.length, before) : [];
     const dumps = findInDumps(
       this.#patterns,
@@ -164,14 +171,14 @@ export class RedactionFilter {
       isFinal,
     );
     for (const { start, end, match } of dumps) {
-      const places = visible ? [visible.placeOf(start), visible.placeOf(end - 1) + 1] : [start, end];
+      const places = visible ? [visible.positionOf(start), visible.positionOf(end - 1) + 1] : [start, end];
       found.push({ start: places[0]!, end: places[1]!, match, isLiteral: !visible });
     }
     for (const match of matches) {
-      const start = visible!.placeOf(match.start);
-      const end = visible!.placeOf(match.end - 1) + 1;
+      const start = visible!.positionOf(match.start);
+      const end = visible!.positionOf(match.end - 1) + 1;
       const between = end - start - (match.end - match.start);
-      if (between > 0 && between <= MOST_BETWEEN) found.push({ start, end, match, isLiteral: false });
+      if (between > 0 && between <= MAX_SEQUENCE_BYTES) found.push({ start, end, match, isLiteral: false });
     }
     return found.sort((one, other) => one.end - other.end || one.start - other.start);
   }
@@ -181,7 +188,7 @@ export class RedactionFilter {
     return { text, length, before: this.#before };
   }
 
-  #merge(found: readonly Found[]): void {
+  #merge(found: readonly FoundMatch[]): void {
     for (const { start: from, end: to, match, isLiteral } of found) {
       const end = this.#base + to;
       const longest = match.end - match.start;
@@ -193,14 +200,14 @@ export class RedactionFilter {
         isMarked: false,
         literal: isLiteral ? [this.#base + from, end] : [],
       };
-      // A dump has several regions, which are found at its end.
+      // The regions of a dump are found at its end, so later regions may exist already.
       const later: Region[] = [];
       for (let last = this.#regions.at(-1); last && last.end > region.start; last = this.#regions.at(-1)) {
         if (last.start >= region.end) {
           later.push(this.#regions.pop()!);
           continue;
         }
-        if (end - last.start > MOST_MERGED && region.start >= last.start) {
+        if (end - last.start > MAX_MERGED && region.start >= last.start) {
           region.start = last.end;
           break;
         }
@@ -217,17 +224,17 @@ export class RedactionFilter {
     for (let from = 0; ;) {
       const start = this.#patterns.beginning(bytes, length, from);
       if (start === length) return piece.length;
-      const place = visible.placeOf(start);
-      if (piece.length - place - (length - start) <= MOST_BETWEEN) return place;
+      const position = visible.positionOf(start);
+      if (piece.length - position - (length - start) <= MAX_SEQUENCE_BYTES) return position;
       from = start + 1;
     }
   }
 
-  /** @param end in the piece; in no region that has not been shown */
+  /** Shows the piece up to a position. @param end position in the piece; not inside an unmarked region */
   #show(piece: Uint8Array, visible: VisibleText | undefined, end: number): Uint8Array {
     const base = this.#base;
     let at = Math.max(0, this.#shown - base);
-    if (end <= at) return NOTHING;
+    if (end <= at) return NO_BYTES;
     this.#shown = base + end;
     const parts: Uint8Array[] = [];
     for (const region of this.#regions) {
@@ -236,35 +243,35 @@ export class RedactionFilter {
       if (from >= end) break;
       if (to <= at) continue;
       if (from > at) parts.push(piece.subarray(at, from));
-      const steering = visible ? steeringIn(visible, region, base, from, to) : [];
-      if (!region.isMarked) parts.push(this.#markOf(region, piece, visible, steering, from, to));
+      const sequences = visible ? sequencesIn(visible, region, base, from, to) : [];
+      if (!region.isMarked) parts.push(this.#markOf(region, piece, visible, sequences, from, to));
       region.isMarked = true;
-      for (const [start, stop] of steering) parts.push(piece.subarray(start, stop));
+      for (const [start, stop] of sequences) parts.push(piece.subarray(start, stop));
       at = to;
     }
     if (at < end) parts.push(piece.subarray(at, end));
-    return parts.length === 1 ? parts[0]! : joined(parts);
+    return parts.length === 1 ? parts[0]! : concat(parts);
   }
 
   #markOf(
     { mark }: Region,
     piece: Uint8Array,
     visible: VisibleText | undefined,
-    steering: readonly Span[],
+    sequences: readonly Span[],
     from: number,
     to: number,
   ): Uint8Array {
-    let isSecond = this.#isSecondScreen;
-    for (const screen of visible?.screens ?? []) if (screen.at <= from) ({ isSecond } = screen);
-    if (!isSecond) return mark;
+    let isAlternate = this.#isSecondScreen;
+    for (const screen of visible?.screens ?? []) if (screen.at <= from) ({ isAlternate } = screen);
+    if (!isAlternate) return mark;
     const covered: Uint8Array[] = [];
     let at = from;
-    for (const [start, stop] of steering) {
+    for (const [start, stop] of sequences) {
       covered.push(piece.subarray(at, start));
       at = stop;
     }
     covered.push(piece.subarray(at, to));
-    const value = joined(covered);
+    const value = concat(covered);
     const width = Bun.stringWidth(new TextDecoder().decode(value));
     value.fill(0);
     const padded = new Uint8Array(width).fill(ASTERISK);
@@ -272,14 +279,14 @@ export class RedactionFilter {
     return padded;
   }
 
-  /** What stands from `start` on in the piece may be a part of what comes. */
+  /** Holds the piece from a position on. */
   #keep(piece: Uint8Array, visible: VisibleText | undefined, start: number): void {
-    const held = start === piece.length ? NOTHING : piece.slice(start);
+    const held = start === piece.length ? NO_BYTES : piece.slice(start);
     this.#held.fill(0);
     this.#held = held;
     if (start > 0) this.#before = String.fromCharCode(piece[start - 1]!);
     const { screens = [] } = visible ?? {};
-    for (const { at, isSecond } of screens) if (at <= start) this.#isSecondScreen = isSecond;
+    for (const { at, isAlternate } of screens) if (at <= start) this.#isSecondScreen = isAlternate;
     if (visible)
       this.#reading =
         start === piece.length ? visible.end : new VisibleText(piece.subarray(0, start), this.#reading).end;
@@ -293,8 +300,8 @@ const ASTERISK = 0x2a;
 
 type Span = readonly [start: number, end: number];
 
-/** The sequences within a region that are no part of a value, as places in the piece. */
-function steeringIn(
+/** Returns the escape sequences in a region that are not part of a value, as positions in the piece. */
+function sequencesIn(
   visible: VisibleText,
   { literal }: Region,
   base: number,
@@ -336,7 +343,7 @@ function union(first: Region, second: Region): Region {
   };
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concat(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
   const result = new Uint8Array(length);

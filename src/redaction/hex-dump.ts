@@ -1,20 +1,19 @@
-// Values byte by byte in hexadecimal, as in `<Buffer 53 33 ...>`, "53:33", "\x53\x33" and "0x53, 0x33". The lines of xxd, od
-// and hexdump also show offsets and text.
+// Decodes hex dumps: `<Buffer 53 33 ...>`, "53:33", "\x53\x33", "0x53, 0x33". Lines of xxd, od and hexdump also have an offset
+// and a text column.
 //
 // Invariants:
-// - A dump is decoded. Its bytes are a text in which forms are found as in any other.
-// - The text at the end of a line with an offset belongs to the same bytes.
-// - The cut of a stream makes no difference, because the filter holds the last line while it may go on.
-import { gramOf } from "./trigram.ts";
+// - The decoded bytes are searched for variants like any other text. The text column belongs to the same bytes.
+// - The chunking of a stream makes no difference, because the filter holds the last line while it may continue.
+import { trigramHash } from "./trigram.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 /** Text between two bytes. */
 const SEPARATORS = [" ", ":", "  ", ", ", "\\x", "%", ", 0x", " 0x"];
 
-/** Lets the window stop at all sequences of three letters that a dump of one of the values may have; see pattern-matcher.ts. */
-export function enterCells(secrets: readonly SecretValue[], skips: Uint8Array, cells: Uint8Array): void {
+/** Makes the matcher's window stop at all trigrams that a dump of a value may contain; see pattern-matcher.ts. */
+export function addDumpTrigrams(secrets: readonly SecretValue[], skips: Uint8Array, cells: Uint8Array): void {
   const enter = (first: number, second: number, third: number) => {
-    const gram = gramOf(first, second, third);
+    const gram = trigramHash(first, second, third);
     if (cells[gram] !== 0) return;
     cells[gram] = skips[gram]! + 1;
     skips[gram] = 0;
@@ -62,65 +61,66 @@ function codesOf(text: string): number[] {
   return [...text].map((letter) => letter.charCodeAt(0));
 }
 
-/** Letters of a dump in a row. */
-const SHORTEST_RUN = 20;
+/** Consecutive characters of a dump. */
+const MIN_RUN_LENGTH = 20;
 
 const IS_PART = new Uint8Array(256);
 for (const code of codesOf("0123456789abcdefABCDEF :,x\\%")) IS_PART[code] = 1;
 
-/** Whether a place is in a dump; most that look like it are a time or a number. */
+/** Returns whether a position is in a dump, rather than in a time or a number. */
 export function isDump(text: Uint8Array, at: number, length: number): boolean {
   if (IS_PART[text[at - 2]!]! + IS_PART[text[at - 1]!]! + IS_PART[text[at]!]! < 3) return false;
   let start = at;
-  const least = at - SHORTEST_RUN;
+  const least = at - MIN_RUN_LENGTH;
   while (start > 0 && start > least && IS_PART[text[start - 1]!] === 1) start -= 1;
   let end = at + 1;
-  while (end < length && end - start < SHORTEST_RUN && IS_PART[text[end]!] === 1) end += 1;
-  return end - start >= SHORTEST_RUN;
+  while (end < length && end - start < MIN_RUN_LENGTH && IS_PART[text[end]!] === 1) end += 1;
+  return end - start >= MIN_RUN_LENGTH;
 }
 
-/** The bytes of a dump, in order; each array has an element for each byte. */
+/** The bytes of a dump. Each array has one element per byte; positions are positions in the text. */
 export interface Dump {
   readonly bytes: Uint8Array;
-  /** Where its digits are in the text. */
+  /** Starts and ends of the byte's digits. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** Where its letter is in the text at the end of the line; -1 where there is none. */
+  /** Position of the byte's character in the text column, or -1. */
   readonly letters: readonly number[];
-  /** Where its line begins. */
+  /** Start of the byte's line. */
   readonly lines: readonly number[];
-  /** Where its group begins, with what stands in front of the digits; in a line with an offset, where that begins. */
+  /** Start of the byte's group with its prefix ("0x"); in a line with an offset, the start of the offset. */
   readonly groups: readonly number[];
-  /** From where on in the text it was certain what the byte is. */
-  readonly known: readonly number[];
-  /** Some groups have several bytes, which may be in the opposite order. */
+  /** Position from which the byte is certain. */
+  readonly certainFrom: readonly number[];
+  /** Some groups have several bytes, whose order may be swapped. */
   readonly hasGroups: boolean;
-  /** Where the last line with an offset is that may go on, or have another one behind it; -1 where there is none. */
+  /** Start of the last line with an offset that may continue or be followed by another one, or -1. */
   readonly open: number;
-  /** How many bytes are certain, whatever follows: the last group may go on. */
+  /** Number of certain bytes: the last group may continue. */
   readonly certain: number;
-  /** Where a letter is that is the first half of a byte, or stands in front of one; -1 where there is none. */
+  /** Position of the first digit, or prefix, of an incomplete byte, or -1. */
   readonly half: number;
 }
 
-/** Of xxd; of od and hexdump. */
+/** Offsets of xxd, and of od and hexdump. */
 const OFFSET = /^(?:[0-9a-f]{6,16}: {1,2}|[0-9a-f]{6,16} {1,3}(?=[0-9a-f]{2}))/i;
-/** Of which a line with an offset may have the beginning. */
+/** A line that may become a line with an offset. */
 const OFFSET_START = /^[0-9a-f]{1,16}:? {0,3}[0-9a-f]?$/i;
 const CELL = /(?:0x|\\x|%)?((?:[0-9a-f]{2}){1,8})(?![0-9a-z])/gi;
 const IN_WORD = /[0-9a-z]/i;
 const CELL_END = /[0-9a-f]{2}$/i;
-/** The first offset of a dump, or a part of it. */
+/** The first offset of a dump, or a prefix of it. */
 const ZEROS = /^0{1,16}:? {0,3}[0-9a-f]?$/;
 const OPEN_CELL = /(?:\\x?|%|(?<![0-9a-z])(?:0x?)?)[0-9a-f]{0,16}$/i;
-/** Bytes in a row that are a dump and no number in other text. */
-const SHORTEST_DUMP = 4;
+/** Consecutive bytes. Fewer are a number in other text. */
+const MIN_DUMP_BYTES = 4;
 
 /**
- * @param first where a line begins
- * @param isSwapped the bytes of a group are in the opposite order, as in od -x
- * @param isFinal nothing follows the end
- * @param before the letter in front of the first line
+ * Decodes the dumps in a text.
+ * @param first start of a line
+ * @param isSwapped the bytes of a group are in little-endian order, as in od -x
+ * @param isFinal no text follows
+ * @param before the character before the first line
  */
 export function readDump(
   text: Uint8Array,
@@ -136,25 +136,25 @@ export function readDump(
   const letters: number[] = [];
   const lines: number[] = [];
   const groups: number[] = [];
-  const known: number[] = [];
-  const lists = [bytes, starts, ends, letters, lines, groups, known];
+  const certainFrom: number[] = [];
+  const lists = [bytes, starts, ends, letters, lines, groups, certainFrom];
   let [open, half, certain] = [-1, -1, -1];
   let hasGroups = false;
-  // The next byte follows the one before.
+  // The next byte continues the same dump.
   let isJoined = false;
-  // The line with an offset that the next one belongs to.
+  // Start of the previous line if it has an offset, else -1.
   let last = -1;
   for (let at = first; at < end;) {
-    const found = text.indexOf(NEWLINE, at);
-    const isOpen = !isFinal && (found < 0 || found >= end);
-    const lineEnd = found < 0 || found >= end ? end : found;
+    const newline = text.indexOf(NEWLINE, at);
+    const isOpen = !isFinal && (newline < 0 || newline >= end);
+    const lineEnd = newline < 0 || newline >= end ? end : newline;
     const line = latin(text, at, lineEnd);
     const offset = OFFSET.exec(line)?.[0] ?? "";
     if (isOpen && (offset || (last >= 0 && OFFSET_START.test(line)) || ZEROS.test(line))) {
       open = last >= 0 ? last : at;
       break;
     }
-    const [cellsEnd, lettersStart] = partLine(line, offset);
+    const [cellsEnd, lettersStart] = splitLine(line, offset);
     if (isOpen) {
       const cell = OPEN_CELL.exec(line)?.[0] ?? "";
       if (cell !== "" && (cell.length % 2 === 1 || !CELL_END.test(cell))) half = lineEnd - cell.length;
@@ -164,14 +164,14 @@ export function readDump(
     let runEnd = offset.length;
     let isWhole = true;
     const dropShortRun = (isLineEnd: boolean) => {
-      if (offset || bytes.length - runStart >= SHORTEST_DUMP || (isWhole && isLineEnd)) return;
+      if (offset || bytes.length - runStart >= MIN_DUMP_BYTES || (isWhole && isLineEnd)) return;
       for (const list of lists) list.length = runStart;
     };
     for (const match of line.slice(0, cellsEnd).matchAll(CELL)) {
       const { 0: cell, 1: digits = "", index } = match;
       if (index < offset.length) continue;
-      const place = index + cell.length - digits.length;
-      if (place === index && IN_WORD.test(index > 0 ? line[index - 1]! : at === first ? before : ""))
+      const digitsStart = index + cell.length - digits.length;
+      if (digitsStart === index && IN_WORD.test(index > 0 ? line[index - 1]! : at === first ? before : ""))
         continue;
       if (!/^[ :,]{0,3}$/.test(line.slice(runEnd, index))) {
         dropShortRun(false);
@@ -180,7 +180,7 @@ export function readDump(
         runStart = bytes.length;
       }
       if (!isJoined && bytes.length > 0) {
-        // No value has this byte.
+        // A separator byte: no value contains NUL.
         for (const list of lists) list.push(list === bytes ? 0 : at + index);
         if (from === runStart) from += 1;
         runStart += 1;
@@ -193,16 +193,16 @@ export function readDump(
       for (let each = 0; each < size; each += 1) {
         const digit = 2 * (isSwapped ? size - 1 - each : each);
         bytes.push(Number.parseInt(digits.slice(digit, digit + 2), 16));
-        starts.push(at + place + digit);
-        ends.push(at + place + digit + 2);
+        starts.push(at + digitsStart + digit);
+        ends.push(at + digitsStart + digit + 2);
         letters.push(-1);
         lines.push(at);
         groups.push(offset ? at : at + index);
-        known.push(offset ? lineEnd + 1 : at + runEnd);
+        certainFrom.push(offset ? lineEnd + 1 : at + runEnd);
       }
     }
     const isLineEnd = /^[\s,:\\]*$/.test(line.slice(runEnd));
-    // Where the line goes on, so may the run.
+    // A run at the end of an open line may continue.
     dropShortRun(isOpen || isLineEnd);
     isJoined = bytes.length > from && (offset !== "" || isLineEnd);
     last = offset && bytes.length > from ? at : -1;
@@ -214,12 +214,12 @@ export function readDump(
   }
   if (open < 0 && !isFinal) open = last;
   if (certain < 0) certain = bytes.length;
-  const all = { starts, ends, letters, lines, groups, known, hasGroups, open, certain, half };
+  const all = { starts, ends, letters, lines, groups, certainFrom, hasGroups, open, certain, half };
   return { bytes: Uint8Array.from(bytes), ...all };
 }
 
-/** Where the cells of a line end, and where its text begins; -1 if that is at the end of the line. */
-function partLine(line: string, offset: string): [number, number] {
+/** Returns the end of the cells, and the start of the text column (-1 if it is aligned to the end of the line). */
+function splitLine(line: string, offset: string): [number, number] {
   if (!offset) return [line.length, -1];
   if (offset.includes(":")) {
     const gap = line.indexOf("  ", offset.length);
@@ -230,43 +230,44 @@ function partLine(line: string, offset: string): [number, number] {
 }
 
 /**
- * Returns where a dump begins that may go on at the end of a text, or -1.
- * @param most letters that a dump of the longest value may have
+ * Returns the start of a dump that may continue after the text, or -1.
+ * @param maxLength characters of a dump of the longest value
  */
-export function dumpBefore(text: Uint8Array, length: number, most: number): number {
+export function dumpBefore(text: Uint8Array, length: number, maxLength: number): number {
   const lineStart = text.lastIndexOf(NEWLINE, length - 1) + 1;
   let isDump = false;
   let isOffset = false;
   if (lineStart < length) {
     const last = text[length - 1]!;
     if (IS_PART[last] === 0 && IS_PART[text[lineStart]!] === 0) return -1;
-    const line = latin(text, lineStart, Math.min(length, lineStart + LONGEST_OFFSET));
+    const line = latin(text, lineStart, Math.min(length, lineStart + MAX_OFFSET_LENGTH));
     isOffset = IS_PART[text[lineStart]!] === 1 && OFFSET_LINE.test(line);
     isDump =
       isOffset ||
-      (IS_PART[last] === 1 && TAIL.test(latin(text, Math.max(lineStart, length - LONGEST_OFFSET), length)));
+      (IS_PART[last] === 1 &&
+        TAIL.test(latin(text, Math.max(lineStart, length - MAX_OFFSET_LENGTH), length)));
     if (!isDump && !OFFSET_START.test(line) && line.trim() !== "") return -1;
   }
   const before = lineStart === 0 ? 0 : text.lastIndexOf(NEWLINE, lineStart - 2) + 1;
-  const goesOn =
+  const mayContinue =
     lineStart > 0 &&
     before < lineStart - 1 &&
     IS_PART[text[before]!] === 1 &&
-    DUMP_LINE.test(latin(text, before, Math.min(lineStart - 1, before + LONGEST_TAIL)));
-  if (goesOn) return length > most ? text.indexOf(NEWLINE, length - most) + 1 : 0;
+    DUMP_LINE.test(latin(text, before, Math.min(lineStart - 1, before + MAX_TAIL_LENGTH)));
+  if (mayContinue) return length > maxLength ? text.indexOf(NEWLINE, length - maxLength) + 1 : 0;
   if (!isDump) return -1;
   if (isOffset) return lineStart;
-  // A dump in one line may be as long as the value makes it.
-  const least = Math.max(lineStart, length - most);
+  // A dump on one line has no length limit besides that of the value.
+  const least = Math.max(lineStart, length - maxLength);
   let start = length;
   while (start > least && IS_PART[text[start - 1]!] === 1) start -= 1;
   return start;
 }
 
-/** Letters: an offset and a byte. A group has no more. */
-const LONGEST_OFFSET = 24;
-/** Letters. A dump has no longer lines, but where it has a single one. */
-const LONGEST_TAIL = 128;
+/** Characters of an offset and a byte, or of a group. */
+const MAX_OFFSET_LENGTH = 24;
+/** Characters of a line in a dump of several lines. */
+const MAX_TAIL_LENGTH = 128;
 const OFFSET_LINE = /^0{1,16}:? {0,3}[0-9a-f]?$|^[0-9a-f]{6,16}:? {1,3}[0-9a-f]/i;
 const TAIL =
   /(?:^|[^0-9a-z]|(?=[\\%]))(?:(?:0x|\\x|%)?(?:[0-9a-f]{2}){1,8}(?:[ :,]{1,3}|(?=[\\%]))?(?:0x?|\\x?|%)?[0-9a-f]?|0x[0-9a-f]?|\\x[0-9a-f]?|[\\%][0-9a-f]?|[0-9a-f])$/i;

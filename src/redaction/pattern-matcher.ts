@@ -1,22 +1,23 @@
-// All forms of all values of a script, ready to be found: a table that says for any three bytes how far the search may
-// skip (Wu and Manber's way), and by what a form begins.
+// Finds all variants of all values in a text with the Wu-Manber algorithm: a table of trigrams tells how far the search may
+// skip. A second index finds variants that begin at the end of the text.
 //
-// Contract: finds every occurrence, overlapping ones too, and tells of the end of a text whether a form may begin there.
-// Where two values have the same form, the first has its name. `zero` zeroes all that is made of values.
+// Invariants:
+// - Every occurrence is found, overlapping ones too. If two values have the same variant, the first one's name is used.
+// - `zero` zeroizes everything derived from values.
 //
-// Non-obvious: few long functions make it, for the reason that encodings.ts has.
+// Non-obvious: the code consists of few long functions, for the reason in encodings.ts.
 import { oneLine } from "../printable.ts";
 import { variantsOf } from "./value-variants.ts";
-import { gramOf } from "./trigram.ts";
-import { enterCells, isDump } from "./hex-dump.ts";
-import { agreeFrom, follow, LINE_BREAKS, longestInText, type Pattern } from "./pattern.ts";
+import { trigramHash } from "./trigram.ts";
+import { addDumpTrigrams, isDump } from "./hex-dump.ts";
+import { matchPrefix, follow, LINE_BREAKS, maxLengthInText, type Pattern } from "./pattern.ts";
 import type { SecretValue } from "./secret-value.ts";
 
-const GRAM = 3; // bytes
-/** Bytes. A line of a hex dump has more, so that a dump is never skipped. */
-const WIDEST_WINDOW = 32;
-/** Bytes. Longer forms are followed by an automaton. */
-const LONG = 64;
+const TRIGRAM_LENGTH = 3; // bytes
+/** Bytes; fewer than a line of a hex dump, so that the search never skips a dump. */
+const MAX_WINDOW = 32;
+/** Bytes. Longer variants are matched by an automaton. */
+const MAX_COMPARED_LENGTH = 64;
 
 export interface Match {
   readonly start: number;
@@ -24,54 +25,54 @@ export interface Match {
   readonly pattern: Pattern;
 }
 
-/** Up to where a search through a long form has got, for each of the two windows. */
+/** Progress of the automaton of a long variant, for each of the two windows. */
 interface Progress {
   near: number;
   far: number;
 }
 
 export class VariantMatcher {
-  /** Bytes, of the longest one; 0 where there is none. */
+  /** Bytes of the longest variant; 0 without variants. */
   readonly longest: number = 0;
-  /** Bytes, of the longest value. */
+  /** Bytes of the longest value. */
   readonly longestValue: number = 0;
   readonly #all: Pattern[] = [];
-  /** What all have at least. */
+  /** Bytes of the window: the length of the shortest variant, within MAX_WINDOW. */
   readonly #window: number = 0;
-  /** By three bytes, how far the window may move on. */
+  /** Skip distance by trigram. */
   readonly #skips = new Uint8Array(1 << 16);
-  /** By three bytes that may belong to a hex dump of a value, where the window stops: how far it may move on, and 1. */
+  /** Skip distance plus 1, by trigram that may belong to a hex dump of a value; 0 for other trigrams. */
   readonly #cells = new Uint8Array(1 << 16);
-  /** Those whose window ends with these three bytes. */
+  /** Variants by the trigram at the end of their window. */
   readonly #byEnd = new Map<number, Pattern[]>();
   readonly #isFirst = new Uint8Array(1 << 8);
-  /** By their first two bytes. */
+  /** Variants by their first two bytes. */
   readonly #byStart = new Map<number, Pattern[]>();
   #progress = new Map<Pattern, Progress>();
-  /** The first and the last place that looks like a hex dump of a value in the latest search, or -1. */
+  /** First and last position of the latest search that looks like a hex dump of a value, or -1. */
   firstDump = -1;
   lastDump = -1;
 
-  /** Those that may be shown are left out. */
+  /** Ignores values without redaction. */
   constructor(secrets: readonly SecretValue[]) {
-    let shortest = WIDEST_WINDOW;
+    let shortest = MAX_WINDOW;
     for (const { name, value, isRedacted } of secrets) {
       if (!isRedacted) continue;
       if (value.length > this.longestValue) this.longestValue = value.length;
       const mark = new TextEncoder().encode(`[${oneLine(name)}]`);
       for (const { bytes, publicLength, wrapping } of variantsOf(value)) {
         const start = (bytes[0]! << 8) | bytes[1]!;
-        let alike = this.#byStart.get(start);
-        if (!alike) this.#byStart.set(start, (alike = []));
-        let isKnown = false;
-        for (const other of alike) isKnown ||= Buffer.compare(other.bytes, bytes) === 0;
-        if (isKnown) {
+        let candidates = this.#byStart.get(start);
+        if (!candidates) this.#byStart.set(start, (candidates = []));
+        let isDuplicate = false;
+        for (const other of candidates) isDuplicate ||= Buffer.compare(other.bytes, bytes) === 0;
+        if (isDuplicate) {
           bytes.fill(0);
           continue;
         }
-        const longest = longestInText(bytes.length, wrapping);
+        const longest = maxLengthInText(bytes.length, wrapping);
         const pattern = { bytes, publicLength, mark, wrapping, longest };
-        alike.push(pattern);
+        candidates.push(pattern);
         this.#all.push(pattern);
         this.#isFirst[bytes[0]!] = 1;
         if (longest > this.longest) this.longest = longest;
@@ -80,33 +81,37 @@ export class VariantMatcher {
     }
     if (this.isEmpty) return;
     this.#window = shortest;
-    this.#skips.fill(this.#window - GRAM + 1);
+    this.#skips.fill(this.#window - TRIGRAM_LENGTH + 1);
     for (const pattern of this.#all) {
       this.#enter(pattern, pattern.bytes, 0);
       if (pattern.wrapping) this.#enterWrapped(pattern);
     }
-    enterCells(secrets, this.#skips, this.#cells);
+    addDumpTrigrams(secrets, this.#skips, this.#cells);
   }
 
   get isEmpty(): boolean {
     return this.#all.length === 0;
   }
 
-  /** @param text with which a text may begin that has the form. @param from the first byte that was not entered before */
+  /**
+   * Adds the trigrams of a variant to the tables.
+   * @param text a prefix that a match of the variant can have
+   * @param from the first byte whose trigrams were not added before
+   */
   #enter(pattern: Pattern, text: Uint8Array, from: number): void {
     const skips = this.#skips;
-    const last = this.#window - GRAM;
-    let gram = 0;
-    for (let at = Math.max(0, from - GRAM + 1); at <= last; at += 1) {
-      gram = gramOf(text[at]!, text[at + 1]!, text[at + 2]!);
-      if (skips[gram]! > last - at) skips[gram] = last - at;
+    const last = this.#window - TRIGRAM_LENGTH;
+    let trigram = 0;
+    for (let at = Math.max(0, from - TRIGRAM_LENGTH + 1); at <= last; at += 1) {
+      trigram = trigramHash(text[at]!, text[at + 1]!, text[at + 2]!);
+      if (skips[trigram]! > last - at) skips[trigram] = last - at;
     }
-    const alike = this.#byEnd.get(gram);
-    if (!alike) this.#byEnd.set(gram, [pattern]);
-    else if (alike.at(-1) !== pattern) alike.push(pattern);
+    const candidates = this.#byEnd.get(trigram);
+    if (!candidates) this.#byEnd.set(trigram, [pattern]);
+    else if (candidates.at(-1) !== pattern) candidates.push(pattern);
   }
 
-  /** With a line break within the window. Behind it, the form is compared with any. */
+  /** Adds the variant with a line break within the window. Later line breaks are handled by the comparison. */
   #enterWrapped(pattern: Pattern): void {
     const { bytes, wrapping } = pattern;
     const { every, offset } = wrapping!;
@@ -127,49 +132,49 @@ export class VariantMatcher {
   }
 
   #beginsWith(start: number, pattern: Pattern): void {
-    const alike = this.#byStart.get(start);
-    if (alike) alike.push(pattern);
+    const candidates = this.#byStart.get(start);
+    if (candidates) candidates.push(pattern);
     else this.#byStart.set(start, [pattern]);
   }
 
-  /** All that end behind `seen`, in no order. */
-  find(text: Uint8Array, length: number, seen: number): Match[] {
+  /** Returns all matches that end after `searched`, unsorted. */
+  find(text: Uint8Array, length: number, searched: number): Match[] {
     const matches: Match[] = [];
     this.firstDump = -1;
     this.lastDump = -1;
     if (this.isEmpty) return matches;
     if (this.#progress.size > 0) this.#progress.clear();
     const skips = this.#skips;
-    // Two windows move at once, since each of their steps has to wait for what the table says.
+    // Two windows move alternately, because each step depends on a table lookup: the lookups overlap in the processor.
     let near = this.#window - 1;
     const middle = Math.max(near, length >> 1);
     let far = middle;
     while (near < middle && far < length) {
-      const skip = skips[gramOf(text[near - 2]!, text[near - 1]!, text[near]!)]!;
-      const farSkip = skips[gramOf(text[far - 2]!, text[far - 1]!, text[far]!)]!;
-      near += skip !== 0 ? skip : this.#stop(text, near, length, seen, matches, "near");
-      far += farSkip !== 0 ? farSkip : this.#stop(text, far, length, seen, matches, "far");
+      const skip = skips[trigramHash(text[near - 2]!, text[near - 1]!, text[near]!)]!;
+      const farSkip = skips[trigramHash(text[far - 2]!, text[far - 1]!, text[far]!)]!;
+      near += skip !== 0 ? skip : this.#stop(text, near, length, searched, matches, "near");
+      far += farSkip !== 0 ? farSkip : this.#stop(text, far, length, searched, matches, "far");
     }
     const isNear = near < middle;
     const [from, to] = isNear ? [near, middle] : [far, length];
     for (let at = from; at < to;) {
-      const skip = skips[gramOf(text[at - 2]!, text[at - 1]!, text[at]!)]!;
-      at += skip !== 0 ? skip : this.#stop(text, at, length, seen, matches, isNear ? "near" : "far");
+      const skip = skips[trigramHash(text[at - 2]!, text[at - 1]!, text[at]!)]!;
+      at += skip !== 0 ? skip : this.#stop(text, at, length, searched, matches, isNear ? "near" : "far");
     }
     return matches;
   }
 
-  /** Returns how far the window may move on. Most stops are neither a form nor a dump, so this is short. */
+  /** Returns the next skip distance. Most stops are neither a variant nor a dump, so this function is short. */
   #stop(
     text: Uint8Array,
     at: number,
     length: number,
-    seen: number,
+    searched: number,
     matches: Match[],
     window: keyof Progress,
   ): number {
-    const gram = gramOf(text[at - 2]!, text[at - 1]!, text[at]!);
-    const cell = this.#cells[gram]!;
+    const trigram = trigramHash(text[at - 2]!, text[at - 1]!, text[at]!);
+    const cell = this.#cells[trigram]!;
     if (cell > 0) {
       if (isDump(text, at, length)) {
         if (this.firstDump < 0 || at < this.firstDump) this.firstDump = at;
@@ -177,18 +182,18 @@ export class VariantMatcher {
       }
       if (cell > 1) return cell - 1;
     }
-    const patterns = this.#byEnd.get(gram);
-    if (patterns) this.#compare(patterns, text, at, length, seen, matches, window);
+    const patterns = this.#byEnd.get(trigram);
+    if (patterns) this.#compare(patterns, text, at, length, searched, matches, window);
     return 1;
   }
 
-  /** With the forms whose window may end there. */
+  /** Compares the variants whose window may end at a position. */
   #compare(
     patterns: readonly Pattern[],
     text: Uint8Array,
     at: number,
     length: number,
-    seen: number,
+    searched: number,
     matches: Match[],
     window: keyof Progress,
   ): void {
@@ -196,12 +201,12 @@ export class VariantMatcher {
     for (const pattern of patterns) {
       const size = pattern.bytes.length;
       if (start + size > length) continue;
-      if (size > LONG) {
-        this.#follow(pattern, text, start, length, seen, matches, window);
+      if (size > MAX_COMPARED_LENGTH) {
+        this.#follow(pattern, text, start, length, searched, matches, window);
         continue;
       }
-      const { count, place: end } = agreeFrom(pattern, text, start, length);
-      if (count === size && end > seen && end - start <= pattern.longest)
+      const { count, place: end } = matchPrefix(pattern, text, start, length);
+      if (count === size && end > searched && end - start <= pattern.longest)
         matches.push({ start, end, pattern });
     }
   }
@@ -211,28 +216,28 @@ export class VariantMatcher {
     text: Uint8Array,
     start: number,
     length: number,
-    seen: number,
+    searched: number,
     matches: Match[],
     window: keyof Progress,
   ): void {
     let progress = this.#progress.get(pattern);
     if (progress && start < progress[window]) return;
-    if (agreeFrom(pattern, text, start, length).count < this.#window) return;
+    if (matchPrefix(pattern, text, start, length).count < this.#window) return;
     if (!progress) this.#progress.set(pattern, (progress = { near: 0, far: 0 }));
     progress[window] = follow(pattern, text, start, length, false, (from, end) => {
-      if (end > seen) matches.push({ start: from, end, pattern });
+      if (end > searched) matches.push({ start: from, end, pattern });
     });
   }
 
-  /** Where the longest end of the text stands that begins a form and is not all of it, from `from` on; or the end. */
+  /** Returns the start of the longest suffix, from `from` on, that is a proper prefix of a variant; or the length. */
   beginning(text: Uint8Array, length: number, from: number): number {
     const last = length - 1;
     const first = Math.max(from, length - this.longest + 1);
-    let budget = BUDGET;
+    let budget = COMPARISON_BUDGET;
     for (let start = first; start < last; start += 1) {
       if (this.#isFirst[text[start]!] !== 1) continue;
-      for (const pattern of this.#byStart.get((text[start]! << 8) | text[start + 1]!) ?? NONE) {
-        const { count, place } = agreeFrom(pattern, text, start, length);
+      for (const pattern of this.#byStart.get((text[start]! << 8) | text[start + 1]!) ?? NO_PATTERNS) {
+        const { count, place } = matchPrefix(pattern, text, start, length);
         if (place === length && count < pattern.bytes.length) return start;
         budget -= count;
       }
@@ -245,19 +250,19 @@ export class VariantMatcher {
     return last >= from && this.#isFirst[text[last]!] === 1 ? last : length;
   }
 
-  /** How far a text may be shown of which each end may begin a form. */
+  /** Returns the position up to which a text may be shown although its suffixes may begin a variant. */
   publicEnd(text: Uint8Array, length: number): number {
     let end = length;
     for (const pattern of this.#all) {
       const from = Math.max(0, length - pattern.longest + 1);
       const start = follow(pattern, text, from, length, true);
-      // Later beginnings of the same form may show more.
-      if (start < length) end = Math.min(end, publicPlace(pattern, text, start, length));
+      // The longest suffix is the most restrictive one for its variant.
+      if (start < length) end = Math.min(end, publicEndOf(pattern, text, start, length));
     }
     return end;
   }
 
-  /** Nothing is found any more. */
+  /** Zeroizes the variants. Later searches find nothing. */
   zero(): void {
     for (const { bytes, places, failures } of this.#all) {
       bytes.fill(0);
@@ -269,12 +274,12 @@ export class VariantMatcher {
     this.#byEnd.clear();
     this.#cells.fill(0);
     this.#isFirst.fill(0);
-    this.#skips.fill(Math.max(1, this.#window - GRAM + 1));
+    this.#skips.fill(Math.max(1, this.#window - TRIGRAM_LENGTH + 1));
   }
 }
 
-/** Line breaks within a form are public: a user may wait for the end of a line. */
-function publicPlace(
+/** Returns the end of the public part. Line breaks in a variant are public: a user may wait for the end of a line. */
+function publicEndOf(
   { bytes, publicLength }: Pattern,
   text: Uint8Array,
   start: number,
@@ -290,7 +295,7 @@ function publicPlace(
   return place;
 }
 
-const NONE: readonly Pattern[] = [];
+const NO_PATTERNS: readonly Pattern[] = [];
 
-/** Bytes that may be compared at the end of a text, before automata do it. */
-const BUDGET = 1 << 14;
+/** Bytes that are compared at the end of a text before the automata take over. Bounds the worst case. */
+const COMPARISON_BUDGET = 1 << 14;

@@ -1,20 +1,19 @@
-// One form of a value, and how it is compared with a text.
+// Compares one variant of a value with a text.
 //
 // Invariants:
-// - The search takes linear time, also if value and text repeat themselves. The automaton of Knuth, Morris and Pratt follows
-//   a long form through the text.
-// - A form that programs wrap may have line breaks between its letters: "\n", "\r\n", and "\n" as two letters.
+// - The search takes linear time, even if value and text are repetitive: long variants use a Knuth-Morris-Pratt automaton.
+// - A variant that programs wrap may contain line breaks: "\n", "\r\n", and the two characters backslash and "n".
 import type { Wrapping } from "./value-variants.ts";
 
 export interface Pattern {
   readonly bytes: Uint8Array;
   readonly publicLength: number;
-  /** The text that replaces the form. */
+  /** The text that replaces the variant. */
   readonly mark: Uint8Array;
   readonly wrapping: Wrapping | undefined;
-  /** Bytes in a text, with line breaks. */
+  /** Maximum bytes in a text, including line breaks. */
   readonly longest: number;
-  /** Tables of the automaton, which `follow` makes. */
+  /** Tables of the automaton, which `follow` creates on demand. */
   failures?: Int32Array;
   places?: Int32Array;
 }
@@ -31,7 +30,7 @@ export const LINE_BREAKS: readonly (readonly number[])[] = [
   [BACKSLASH, LETTER_N],
 ];
 
-/** The size of the line break at a place; 0 if there is none, and -1 if the text ends within one. */
+/** Returns the size of the line break at a position, 0 if there is none, -1 if the text ends within one. */
 function breakAt(text: Uint8Array, at: number, length: number): number {
   const byte = text[at]!;
   if (byte === NEWLINE) return 1;
@@ -40,23 +39,23 @@ function breakAt(text: Uint8Array, at: number, length: number): number {
   return text[at + 1] === (byte === RETURN ? NEWLINE : LETTER_N) ? 2 : 0;
 }
 
-export function longestInText(size: number, wrapping: Wrapping | undefined): number {
+export function maxLengthInText(size: number, wrapping: Wrapping | undefined): number {
   return wrapping ? size + (size >> 2) + 8 : size;
 }
 
-/** How many bytes of the form are found at a place, one after the other; ends in the text at `place`. */
-export interface Agreement {
+/** The number of matching bytes, and the position in the text after them. */
+export interface PrefixMatch {
   count: number;
   place: number;
 }
 
-/** The result is the same object in each call: this is called for most places in question. */
-export function agreeFrom(
+/** Compares a variant at a position. Every call returns the same object, because this is called for most candidates. */
+export function matchPrefix(
   { bytes, wrapping }: Pattern,
   text: Uint8Array,
   start: number,
   length: number,
-): Agreement {
+): PrefixMatch {
   let count = 0;
   let place = start;
   while (count < bytes.length && place < length) {
@@ -69,18 +68,18 @@ export function agreeFrom(
     if (size === 0) break;
     place = size < 0 ? length : place + size;
   }
-  agreement.count = count;
-  agreement.place = place;
-  return agreement;
+  prefixMatch.count = count;
+  prefixMatch.place = place;
+  return prefixMatch;
 }
 
-const agreement: Agreement = { count: 0, place: 0 };
+const prefixMatch: PrefixMatch = { count: 0, place: 0 };
 
 export type OnMatch = (start: number, end: number) => void;
 
 /**
- * Follows the form from `start` on. Returns a place before which no further match begins. With `toEnd` it reads the whole text
- * and returns the place of the longest end of the text that begins the form.
+ * Runs the automaton from `start` on. Returns a position before which no further match begins. With `toEnd` it reads the
+ * whole text and returns the start of the longest suffix that is a prefix of the variant.
  */
 export function follow(
   pattern: Pattern,
@@ -93,7 +92,7 @@ export function follow(
   const { bytes, wrapping, longest } = pattern;
   const size = bytes.length;
   const failures = (pattern.failures ??= failuresOf(bytes));
-  // Where the last letters were, in turn; without line breaks they are next to each other.
+  // Ring buffer of the positions of the last matched bytes. Without line breaks they are consecutive.
   const places = wrapping && (pattern.places ??= new Int32Array(size));
   let state = 0;
   let count = 0;
@@ -125,7 +124,7 @@ export function follow(
   return places ? places[(count - state) % size]! : length - state;
 }
 
-/** For each beginning of the form, how long its longest end is that is also a beginning. */
+/** Returns, for each prefix, the length of its longest proper suffix that is also a prefix (failure function). */
 function failuresOf(bytes: Uint8Array): Int32Array {
   const failures = new Int32Array(bytes.length);
   let state = 0;

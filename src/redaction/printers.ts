@@ -1,9 +1,9 @@
-// The quoting rules of the printers that show values: one row for each rule, from which all quoted forms of a value derive.
+// Lists the quoting rules of programs that print values. All quoted variants of a value derive from them.
 //
-// A row is a function of one character. It returns the text that the printer writes for it, or undefined if the printer
-// leaves the character unchanged. Letters, digits, "-", "." and "_" are unchanged in every row.
-//
-// The names of rows are stable: test/redaction/printers.test.ts runs the real program of each row.
+// Invariants:
+// - A rule is a function of one character. It returns the printed text, or undefined if the printer leaves the character
+//   unchanged. Letters, digits, "-", "." and "_" are unchanged in every rule.
+// - The names of rules are stable: test/redaction/printers.test.ts runs the real program of each rule.
 
 /** @param code the code point. @param next the byte after it, for printers that escape "${" but not "$". */
 export type Printer = (code: number, next: number) => string | undefined;
@@ -34,7 +34,7 @@ const braces: Escape = (code) => `\\u{${code.toString(16)}}`;
 const unitUpper: Escape = (code) => `\\u${digits(code, 4).toUpperCase()}`;
 const same: Escape = () => undefined;
 const caret = (code: number) => (code === 0x7f ? "^?" : `^${String.fromCharCode(code + 0x40)}`);
-/** As `cat -v` writes a byte outside of ASCII. */
+/** The notation of `cat -v` for a byte outside ASCII. */
 const meta: Escape = (byte) => {
   const low = byte & 0x7f;
   return `M-${low < 0x20 || low === 0x7f ? caret(low) : String.fromCharCode(low)}`;
@@ -48,17 +48,17 @@ const units =
       ? write(code)
       : `${write(0xd800 + ((code - 0x10000) >> 10))}${write(0xdc00 + (code & 0x3ff))}`;
 
-/** Every byte of the character in UTF-8. */
+/** Escapes every UTF-8 byte of the character. */
 const bytes =
   (write: Escape): Escape =>
   (code) =>
     [...new TextEncoder().encode(String.fromCodePoint(code))].map(write).join("");
 
-/** As Python's ascii() and YAML's double quotes, which take the shortest of three escapes. */
+/** The shortest of three escapes, as in Python's ascii() and YAML's double quotes. */
 const shortest: Escape = (code) =>
   code < 0x100 ? hex(code) : code < 0x10000 ? unit(code) : `\\U${digits(code, 8)}`;
 
-/** @param control for control characters without a row. @param beyond for characters outside of ASCII. */
+/** @param control escapes control characters that are not in `escapes` @param beyond escapes characters outside ASCII */
 function escaping(escapes: Escapes, control: Escape = same, beyond: Escape = same): Printer {
   const table = new Map(Object.entries(escapes).map(([character, text]) => [character.charCodeAt(0), text]));
   return (code) => {
@@ -67,12 +67,12 @@ function escaping(escapes: Escapes, control: Escape = same, beyond: Escape = sam
   };
 }
 
-/** A backslash in front of each of the characters. */
+/** Escapes each of the characters with a backslash. */
 function backslashed(characters: string, others: Escapes = {}): Escapes {
   return { ...Object.fromEntries([...characters].map((each) => [each, `\\${each}`])), ...others };
 }
 
-/** The printer escapes "#{" or "${", but not "#" or "$" elsewhere. */
+/** Escapes a character before certain followers only: "#{" or "${", but not "#" or "$" alone. */
 function escapingBefore(character: string, followers: string, printer: Printer): Printer {
   return (code, next) =>
     code === character.charCodeAt(0) && followers.includes(String.fromCharCode(next))
@@ -80,7 +80,7 @@ function escapingBefore(character: string, followers: string, printer: Printer):
       : printer(code, next);
 }
 
-/** @param plain ASCII characters that stay, besides those that stay in every row */
+/** @param plain ASCII characters that stay unchanged, besides those of every rule */
 function percent(plain: string, isUpper = true, space = "%20"): Printer {
   const write: Escape = (byte) => `%${isUpper ? digits(byte, 2).toUpperCase() : digits(byte, 2)}`;
   const all = bytes(write);
@@ -104,7 +104,7 @@ function markup(quote?: string, apostrophe?: string, others: Escapes = {}): Prin
   return escaping(escapes);
 }
 
-/** `inner` printed the value, and `outer` printed that text. */
+/** Combines two printers: `outer` prints the text that `inner` printed. */
 export function nested(outer: Printer, inner: Printer): Printer {
   return (code, next) => {
     const text = inner(code, next);
@@ -129,7 +129,7 @@ const shellSingle = escaping({ "'": "'\\''" });
 const component = percent("!~*'()");
 const attribute = markup("&quot;", "&#39;");
 
-/** Characters that bash writes with a backslash in words without control characters. */
+/** Characters that bash escapes with a backslash in words without control characters. */
 const SHELL_WORD = " '\"\\|&;()<>!{}*[]?^$`,";
 
 export const PRINTERS = {

@@ -1,47 +1,47 @@
-// A value as each printer of printers.ts writes it.
+// Generates the quoted variants of a value, one for each distinct result of the printers in printers.ts.
 //
 // Invariants:
-// - The value never becomes a string of the engine, which cannot be zeroed.
-// - Printers that write this value in the same way give one form. The value itself is not among the forms.
+// - The value never becomes a JavaScript string, which cannot be zeroized.
+// - Equal results give one variant. The unchanged value is not among them.
 import type { Printer } from "./printers.ts";
 
 /** A character that a printer may change. */
 interface Special {
   readonly start: number;
   readonly end: number;
-  /** Index of its kind: equal characters are printed in the same way. */
+  /** Index of its kind. Characters of one kind are printed in the same way. */
   readonly kind: number;
 }
 
-interface Kind {
+interface CharacterKind {
   readonly code: number;
   readonly next: number;
 }
 
-/** Printers may treat a character differently in front of these: "#{", "${". */
+/** Printers may treat a character differently before these: "#{", "${". */
 const FOLLOWERS = [0x24, 0x40, 0x7b];
 
-/** Returns no forms if all printers leave the value unchanged, as they do with most tokens. */
-export function quotedForms(value: Uint8Array): Uint8Array[] {
+/** Returns no variants if all printers leave the value unchanged, as they do with most tokens. */
+export function quotedVariants(value: Uint8Array): Uint8Array[] {
   const { specials, kinds } = findSpecials(value);
   if (specials.length === 0) return [];
-  // Not loaded for values without a special character.
+  // Loaded lazily: values without a special character do not need the printers.
   const { PRINTERS } = require("./printers.ts") as typeof import("./printers.ts");
-  const forms: Uint8Array[] = [];
-  const known = new Set<string>();
+  const variants: Uint8Array[] = [];
+  const distinct = new Set<string>();
   for (const print of Object.values(PRINTERS) as Printer[]) {
     const texts = kinds.map(({ code, next }) => print(code, next));
     const key = JSON.stringify(texts);
-    if (known.has(key)) continue;
-    known.add(key);
-    if (texts.some((text) => text !== undefined)) forms.push(replaceSpecials(value, specials, texts));
+    if (distinct.has(key)) continue;
+    distinct.add(key);
+    if (texts.some((text) => text !== undefined)) variants.push(replaceSpecials(value, specials, texts));
   }
-  return forms;
+  return variants;
 }
 
-function findSpecials(value: Uint8Array): { specials: Special[]; kinds: Kind[] } {
+function findSpecials(value: Uint8Array): { specials: Special[]; kinds: CharacterKind[] } {
   const specials: Special[] = [];
-  const kinds: Kind[] = [];
+  const kinds: CharacterKind[] = [];
   const indexes = new Map<number, number>();
   for (let start = 0; start < value.length;) {
     const byte = value[start]!;
@@ -84,18 +84,18 @@ function replaceSpecials(
     const replacement = replacements[kind];
     if (replacement) size += replacement.length - (end - start);
   }
-  const form = new Uint8Array(size);
+  const variant = new Uint8Array(size);
   let length = 0;
   let from = 0;
   for (const { start, end, kind } of specials) {
     const replacement = replacements[kind];
     if (!replacement) continue;
-    form.set(value.subarray(from, start), length);
+    variant.set(value.subarray(from, start), length);
     length += start - from;
-    form.set(replacement, length);
+    variant.set(replacement, length);
     length += replacement.length;
     from = end;
   }
-  form.set(value.subarray(from), length);
-  return form;
+  variant.set(value.subarray(from), length);
+  return variant;
 }

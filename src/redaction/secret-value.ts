@@ -1,9 +1,9 @@
-/** A value that a script gets in its environment, and the name that is shown in its place. */
+/** A secret in the environment of a script; redaction replaces its value by its name. */
 export interface SecretValue {
-  /** The variable's name. */
+  /** Name of the variable. */
   readonly name: string;
-  /** UTF-8. Whoever made it zeroes it when the script has ended or has been started. */
+  /** UTF-8. The creator zeroizes it after the script has ended or has been started. */
   readonly value: Uint8Array;
-  /** False where `redact = false` or --no-redact says that it may be shown. */
+  /** False with `redact = false` or --no-redact. */
   readonly isRedacted: boolean;
 }

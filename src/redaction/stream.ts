@@ -1,21 +1,21 @@
-// The values of one script, and the streams that it writes them to.
+// Redacts the output streams of a script.
 //
 //   const redaction = openRedaction(secrets)
-//   const output = redaction.stream((bytes) => ..., isTerminal)     output.push(bytes) as they come, output.end() at their end
+//   const output = redaction.stream((bytes) => ..., isTerminal)     output.push(bytes) for each piece, then output.end()
 //   redaction.zero()
 //
 // Invariants:
 // - A stream holds back a possible beginning of a value until the next bytes decide it, or the stream ends.
-// - A user may wait for a prompt on a terminal. After PATIENCE without bytes the terminal gets the public part of it.
+// - A terminal gets the public part after PROMPT_DELAY without bytes, because a user may wait for a prompt.
 // - After `zero` no part of a value is in memory.
 import { RedactionFilter } from "./filter.ts";
 import { refuseShort } from "./minimum-length.ts";
 import { VariantMatcher } from "./pattern-matcher.ts";
 import type { SecretValue } from "./secret-value.ts";
 
-const PATIENCE = 18; // ms; with the way to the terminal it is 20 until a key is seen
+const PROMPT_DELAY = 18; // ms; with terminal latency, a typed character appears after about 20 ms
 
-/** The bytes are only valid during the call; a promise holds back the next ones. */
+/** The bytes are valid only during the call; a promise delays the next call. */
 export type RedactedWrite = (bytes: Uint8Array) => void | Promise<void>;
 
 export class Redactor {
@@ -37,17 +37,17 @@ export class Redactor {
       if (output.length > 0) pending = this.#write(output) ?? pending;
     if (this.#isTerminal && this.#filter.isHolding) {
       this.#last = performance.now();
-      this.#timer ??= setTimeout(() => this.#look(), PATIENCE);
+      this.#timer ??= setTimeout(() => this.#releaseWhenQuiet(), PROMPT_DELAY);
     }
     return pending;
   }
 
-  /** From now on it is these that are looked for. */
+  /** Replaces the matcher. */
   use(patterns: VariantMatcher): void {
     this.#filter.use(patterns);
   }
 
-  /** Shows of what is held what says nothing, without waiting: the terminal gets other hands. */
+  /** Writes the public part of the held bytes at once, before another process takes over the terminal. */
   release(): void | Promise<void> {
     if (!this.#isTerminal) return;
     const output = this.#filter.release();
@@ -61,34 +61,34 @@ export class Redactor {
     if (output.length > 0) return this.#write(output);
   }
 
-  /** One timer for a stream that never stops: it is asked how long ago the last bytes came. */
-  #look(): void {
+  /** Handles the timer. A busy stream keeps one timer, which checks the time of the last bytes instead of being reset. */
+  #releaseWhenQuiet(): void {
     this.#timer = undefined;
     if (!this.#filter.isHolding) return;
-    const rest = this.#last + PATIENCE - performance.now();
+    const rest = this.#last + PROMPT_DELAY - performance.now();
     if (rest > 0) {
-      this.#timer = setTimeout(() => this.#look(), Math.ceil(rest));
+      this.#timer = setTimeout(() => this.#releaseWhenQuiet(), Math.ceil(rest));
       return;
     }
     void this.release();
   }
 }
 
-/** Of standard output and error. The bytes are only valid during the call; a promise holds back the next ones. */
+/** Receives standard output and error. The bytes are valid only during the call; a promise delays the next call. */
 export type Deliver = (bytes: Uint8Array, isError: boolean) => void | Promise<void>;
 
 export interface RedactedOutput {
   readonly push: Deliver;
-  /** The program has ended: delivers the rest, and forgets the values. */
+  /** Delivers the rest after the program has ended, and zeroizes the values. */
   end(): Promise<void>;
 }
 
 export interface LearningOutput extends RedactedOutput {
-  /** From now on these are kept out. Throws Failure. */
+  /** Replaces the values to redact. @throws UserError if one is too short */
   learn(secrets: readonly SecretValue[]): void;
 }
 
-/** Both streams of a program. Throws Failure. */
+/** Creates the redaction of both streams of a program. @throws UserError if a value is too short */
 export function openOutput(
   secrets: readonly SecretValue[],
   deliver: Deliver,
@@ -104,20 +104,20 @@ export function openOutput(
       await error.end();
       redaction.zero();
     },
-    learn: (known) => redaction.learn(known),
+    learn: (secrets) => redaction.learn(secrets),
   };
 }
 
 export interface Redaction {
-  /** @param isTerminal a user may wait for what is held back */
+  /** @param isTerminal a user may wait for bytes that are held back */
   stream(write: RedactedWrite, isTerminal?: boolean): Redactor;
-  /** From now on these are kept out of all of its streams. Throws Failure. */
+  /** Replaces the values to redact in all streams. @throws UserError if one is too short */
   learn(secrets: readonly SecretValue[]): void;
-  /** Of the streams all must have ended. */
+  /** Zeroizes the values. All streams must have ended. */
   zero(): void;
 }
 
-/** Throws Failure where a value cannot be told from other text. */
+/** Creates a redaction. @throws UserError if a value is too short */
 export function openRedaction(secrets: readonly SecretValue[]): Redaction {
   refuseShort(secrets);
   let patterns = new VariantMatcher(secrets);
@@ -128,10 +128,10 @@ export function openRedaction(secrets: readonly SecretValue[]): Redaction {
       streams.push(stream);
       return stream;
     },
-    learn(known) {
-      refuseShort(known);
+    learn(secrets) {
+      refuseShort(secrets);
       const before = patterns;
-      patterns = new VariantMatcher(known);
+      patterns = new VariantMatcher(secrets);
       for (const stream of streams) stream.use(patterns);
       before.zero();
     },

@@ -1,14 +1,14 @@
-// A text of rt's own in which no value is to be seen, such as the line of a command.
+// Redacts a single text of rt, such as a command line in a report.
 import { RedactionFilter } from "./filter.ts";
 import { VariantMatcher } from "./pattern-matcher.ts";
 import type { SecretValue } from "./secret-value.ts";
 
-/** @param hasArguments the user has added something, which may have a value in any form */
+/** @param hasArguments the user added arguments, which may contain any variant of a value */
 export type Hide = (text: string, hasArguments: boolean) => string;
 
-/** Puts names in place of values. */
+/** Replaces values by their names. */
 export function hideValues(text: string, secrets: readonly SecretValue[], hasArguments: boolean): string {
-  if (!hasArguments && !mayShow(text, secrets)) return text;
+  if (!hasArguments && !mayContainValue(text, secrets)) return text;
   const patterns = new VariantMatcher(secrets);
   const filter = new RedactionFilter(patterns);
   const parts = [...filter.push(new TextEncoder().encode(text)), filter.end()];
@@ -17,32 +17,32 @@ export function hideValues(text: string, secrets: readonly SecretValue[], hasArg
 }
 
 /**
- * Whether a text may have one of the values as a printer writes it: few have, and the patterns take a while. All printers
- * leave letters and digits unchanged, so that the longest row of them in each line decides.
+ * Returns whether a text may contain a quoted variant of a value. This cheap check avoids building the matcher for most
+ * texts. All printers leave letters and digits unchanged, so the longest run of them in each line decides.
  */
-function mayShow(text: string, secrets: readonly SecretValue[]): boolean {
+function mayContainValue(text: string, secrets: readonly SecretValue[]): boolean {
   const bytes = Buffer.from(text);
   return secrets.some(
-    ({ value, isRedacted }) => isRedacted && rowsOf(value).some((row) => bytes.includes(row)),
+    ({ value, isRedacted }) => isRedacted && longestRuns(value).some((run) => bytes.includes(run)),
   );
 }
 
-/** Of each line, its longest row of letters and digits. */
-function rowsOf(value: Uint8Array): Uint8Array[] {
-  const rows: Uint8Array[] = [];
-  let row = value.subarray(0, 0);
+/** Returns the longest run of letters and digits of each line. */
+function longestRuns(value: Uint8Array): Uint8Array[] {
+  const runs: Uint8Array[] = [];
+  let run = value.subarray(0, 0);
   let from = 0;
   let lineStart = 0;
   for (let at = 0; at <= value.length; at += 1) {
     if (at < value.length && isLetter(value[at]!)) continue;
-    if (at - from > row.length) row = value.subarray(from, at);
+    if (at - from > run.length) run = value.subarray(from, at);
     from = at + 1;
     if (at < value.length && value[at] !== NEWLINE) continue;
-    if (at > lineStart) rows.push(row);
-    row = value.subarray(0, 0);
+    if (at > lineStart) runs.push(run);
+    run = value.subarray(0, 0);
     lineStart = at + 1;
   }
-  return rows;
+  return runs;
 }
 
 const NEWLINE = 0x0a;

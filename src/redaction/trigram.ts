@@ -1,5 +1,7 @@
-/** A number below 65,536 of three bytes. Different ones may have the same number. */
-export function gramOf(first: number, second: number, third: number): number {
+// Hashes trigrams for the tables of the matcher.
+
+/** Returns a hash below 65,536 of three bytes. Collisions are possible. */
+export function trigramHash(first: number, second: number, third: number): number {
   return Math.imul((first << 16) | (second << 8) | third, FACTOR) >>> 16;
 }
 

@@ -1,17 +1,17 @@
-// All forms in which a program may write a value: unchanged, with other line breaks, quoted by a printer, in hexadecimal and
-// in base64. Each line of a value of several lines has the first and the third of these forms too.
+// Generates all variants of a value that a program may print. They are the unchanged value, other line breaks, quoted text,
+// hexadecimal and base64. Each line of a multi-line value has unchanged and quoted variants too.
 //
-// Contract: pure, and bytes only, since no text of the engine's can be zeroed: what is made on the way is zeroed here, what
-// is given back by who asked for it. No form is shorter than SHORTEST. A form that starts in the same way for
-// everybody (a scheme, "ghp_") says how much of it may be shown before it is known what follows: that, and two bytes.
+// Invariants:
+// - Pure functions on bytes, because strings cannot be zeroized. The caller zeroizes the results.
+// - No variant is shorter than MIN_REDACTED_LENGTH. A well-known prefix ("ghp_", a scheme) and two more bytes are public.
 //
-// Surprising: base64 is looked for without the letters that also depend on what stands before and behind the value, so
-// that it is found in the middle of a longer text; they stay to be seen, which is 2 to 4 bits.
+// Non-obvious: base64 variants omit the letters that also depend on the surrounding bytes. A value is then found inside a longer
+// encoded text. The omitted letters stay visible, which reveals 2 to 4 bits.
 import { inBase64, inBase64Url, inHex, withLineBreaks } from "./encodings.ts";
-import { SHORTEST } from "./minimum-length.ts";
-import { quotedForms } from "./quoted-forms.ts";
+import { MIN_REDACTED_LENGTH } from "./minimum-length.ts";
+import { quotedVariants } from "./quoted-variants.ts";
 
-/** Where programs may break the lines of an encoded value: behind a multiple of `every` letters, counted from `offset`. */
+/** Possible line breaks of an encoded value: after a multiple of `every` letters, counted from `offset`. */
 export interface Wrapping {
   readonly every: number;
   readonly offset: number;
@@ -19,57 +19,57 @@ export interface Wrapping {
 
 export interface ValueVariant {
   readonly bytes: Uint8Array;
-  /** How many of its bytes may be shown while it is not known whether the rest will come. */
+  /** Number of leading bytes that may be shown before the rest arrives. */
   readonly publicLength: number;
-  /** Undefined if the form is in one piece. */
+  /** Undefined if the variant has no line breaks. */
   readonly wrapping?: Wrapping | undefined;
 }
 
-/** None for what is shorter than SHORTEST without the line breaks at its end. */
+/** None for what is shorter than MIN_REDACTED_LENGTH without the line breaks at its end. */
 export function variantsOf(secret: Uint8Array): ValueVariant[] {
-  const value = withoutEnd(secret);
-  if (value.length < SHORTEST) return [];
-  const forms: ValueVariant[] = [];
-  addForms(forms, textForms(value), publicStart(value));
-  for (const line of linesOf(value)) addForms(forms, textForms(line), 0);
-  addEncodings(forms, value);
-  return forms;
+  const value = trimLineBreaks(secret);
+  if (value.length < MIN_REDACTED_LENGTH) return [];
+  const variants: ValueVariant[] = [];
+  addVariants(variants, textVariants(value), publicStart(value));
+  for (const line of linesOf(value)) addVariants(variants, textVariants(line), 0);
+  addEncodings(variants, value);
+  return variants;
 }
 
-/** @param start what of each is known to everybody */
-function addForms(
-  forms: ValueVariant[],
-  made: readonly Uint8Array[],
+/** @param start number of public bytes at the start of each */
+function addVariants(
+  variants: ValueVariant[],
+  texts: readonly Uint8Array[],
   start: number,
   wrapping?: Wrapping,
 ): void {
-  for (const bytes of made) {
-    if (bytes.length < SHORTEST) bytes.fill(0);
-    else forms.push({ bytes, publicLength: Math.min(start + 2, bytes.length >> 1), wrapping });
+  for (const bytes of texts) {
+    if (bytes.length < MIN_REDACTED_LENGTH) bytes.fill(0);
+    else variants.push({ bytes, publicLength: Math.min(start + 2, bytes.length >> 1), wrapping });
   }
 }
 
-/** What begins as the value does. */
-function textForms(value: Uint8Array): Uint8Array[] {
-  const made: Uint8Array[] = [value.slice()];
+/** Returns the variants that begin like the value. */
+function textVariants(value: Uint8Array): Uint8Array[] {
+  const texts: Uint8Array[] = [value.slice()];
   if (value.includes(NEWLINE))
-    made.push(withLineBreaks(value, [NEWLINE]), withLineBreaks(value, [RETURN, NEWLINE]));
-  return [...made, ...quotedForms(value)];
+    texts.push(withLineBreaks(value, [NEWLINE]), withLineBreaks(value, [RETURN, NEWLINE]));
+  return [...texts, ...quotedVariants(value)];
 }
 
-function addEncodings(forms: ValueVariant[], value: Uint8Array): void {
-  addForms(forms, inHex(value), 0, { every: 2, offset: 0 });
+function addEncodings(variants: ValueVariant[], value: Uint8Array): void {
+  addVariants(variants, inHex(value), 0, { every: 2, offset: 0 });
   for (const lead of [0, 1, 2]) {
     const text = inBase64(value, lead);
     const urlText = inBase64Url(text);
-    // The first letter of the form is not the first letter of its group of four.
+    // The first letter of the variant is not the first letter of its group of four.
     const wrapping = { every: 4, offset: -Math.ceil((lead * 8) / 6) };
-    // In a URL, and in JSON with "\/".
-    addForms(forms, quotedForms(text), 0);
-    addForms(forms, urlText ? [text, urlText] : [text], 0, wrapping);
+    // The quoted variants are those in a URL, and in JSON with "\/".
+    addVariants(variants, quotedVariants(text), 0);
+    addVariants(variants, urlText ? [text, urlText] : [text], 0, wrapping);
   }
   const encoded = inBase64(value, 0);
-  for (const lead of [0, 1, 2]) addForms(forms, [inBase64(encoded, lead)], 0);
+  for (const lead of [0, 1, 2]) addVariants(variants, [inBase64(encoded, lead)], 0);
   encoded.fill(0);
 }
 
@@ -79,14 +79,14 @@ const SPACE = 0x20;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 
-/** $(...) takes the line breaks at the end away, and so do people. */
-function withoutEnd(value: Uint8Array): Uint8Array {
+/** Removes trailing line breaks, as the shell's $(...) and many users do. */
+function trimLineBreaks(value: Uint8Array): Uint8Array {
   let end = value.length;
   while (end > 0 && (value[end - 1] === NEWLINE || value[end - 1] === RETURN)) end -= 1;
   return value.subarray(0, end);
 }
 
-/** Without the space around them, and without the lines that say what a key is. A key in JSON has lines that end with "\n". */
+/** Returns the trimmed lines, without the header lines of a PEM key. In a PEM key, "\n" may be written as an escape. */
 function linesOf(value: Uint8Array): Uint8Array[] {
   const isKey = Buffer.from(value.buffer, value.byteOffset, value.length).includes("-----BEGIN ");
   if (!isKey && !value.includes(NEWLINE)) return [];
@@ -97,9 +97,10 @@ function linesOf(value: Uint8Array): Uint8Array[] {
     while (first < end && value[first]! <= SPACE) first += 1;
     while (end > first && value[end - 1]! <= SPACE) end -= 1;
     const line = value.subarray(first, end);
-    if (end - first >= SHORTEST && end - first < value.length && !startsWith(line, "-----")) lines.push(line);
+    if (end - first >= MIN_REDACTED_LENGTH && end - first < value.length && !startsWith(line, "-----"))
+      lines.push(line);
   };
-  let isParted = false;
+  let isSplit = false;
   let lineStart = 0;
   for (let at = 0; at <= value.length; at += 1) {
     const isEnd = at === value.length || value[at] === NEWLINE;
@@ -107,17 +108,17 @@ function linesOf(value: Uint8Array): Uint8Array[] {
     if (!isEnd && !isEscaped) continue;
     add(start, at);
     start = isEscaped ? at + 2 : at + 1;
-    if (isEscaped) isParted = true;
+    if (isEscaped) isSplit = true;
     if (!isEnd) continue;
-    if (isParted) add(lineStart, at);
-    isParted = false;
+    if (isSplit) add(lineStart, at);
+    isSplit = false;
     lineStart = start;
   }
   return lines;
 }
 
-/** Beginnings that many values have, by which people know what they are. */
-const KNOWN_STARTS = [
+/** Well-known prefixes of tokens, which are public. */
+const PUBLIC_PREFIXES = [
   ...[
     "ghp_",
     "gho_",
@@ -152,7 +153,7 @@ function publicStart(value: Uint8Array): number {
   const end = schemeEnd(value);
   if (end > 0) return end;
   let longest = 0;
-  for (const start of KNOWN_STARTS)
+  for (const start of PUBLIC_PREFIXES)
     if (start.length > longest && start.charCodeAt(0) === value[0] && startsWith(value, start))
       longest = start.length;
   return longest;
@@ -161,7 +162,7 @@ function publicStart(value: Uint8Array): number {
 const COLON = 0x3a;
 const SLASH = 0x2f;
 
-/** Behind the "://" of "postgres://", "mongodb+srv://"; 0 where there is none. */
+/** Returns the position after "://" of "postgres://" or "mongodb+srv://"; 0 without a scheme. */
 function schemeEnd(value: Uint8Array): number {
   const end = value.indexOf(COLON);
   if (end < 1 || value[end + 1] !== SLASH || value[end + 2] !== SLASH) return 0;

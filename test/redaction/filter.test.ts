@@ -421,9 +421,8 @@ describe("a value that cannot be told from other text", () => {
     expect(open({ PIN: "7654321" })).toThrow(
       expect.objectContaining({
         name: "Failure",
-        message:
-          "The value of PIN is too short to be kept out of what the script shows: it has fewer than 8 characters",
-        hint: 'use a longer one, or write "redact = false" in [secrets.PIN] of rtfig.toml to let it be shown',
+        message: "The value of PIN is too short to redact in the output: it has fewer than 8 characters",
+        hint: 'use a longer value, or set "redact = false" in [secrets.PIN] of rtfig.toml to show it',
       }),
     );
     expect(open({ A: "1234567\n", B: "äöüäöüä", C: "long enough" })).toThrow(

@@ -456,8 +456,8 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
       expect(await show(common)).toEqual({
         stdout: "[TOKEN]\n",
         stderr:
-          "warning: The value of TOKEN is a common word or number: [TOKEN] stands in its place wherever it is shown\n" +
-          'hint: where it is no secret, write "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
+          "warning: The value of TOKEN is a common word or number; every occurrence in the output is shown as [TOKEN]\n" +
+          'hint: if it is not secret, set "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
         status: 0,
       });
     for (const own of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
@@ -475,8 +475,8 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect(await runRt({ args, cwd: project.path, env: environment({ TOKEN: "7654321" }) })).toEqual({
       stdout: "",
       stderr:
-        "error: The value of TOKEN is too short to be kept out of what the script shows: it has fewer than 8 characters\n" +
-        'hint: use a longer one, or write "redact = false" in [secrets.TOKEN] of rtfig.toml to let it be shown\n',
+        "error: The value of TOKEN is too short to redact in the output: it has fewer than 8 characters\n" +
+        'hint: use a longer value, or set "redact = false" in [secrets.TOKEN] of rtfig.toml to show it\n',
       status: 1,
     });
     const allowed = { args: ["--silent", "run", "--no-redact", "show"], cwd: project.path };
