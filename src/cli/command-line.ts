@@ -12,7 +12,7 @@ import type { RunOutcome } from "../runner/outcome.ts";
 import { run } from "../runner/run.ts";
 import { selectsPackages } from "../config/settings/many.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
-import { type Opened, openSettings } from "../config/settings/settings-sources.ts";
+import { type OpenedSettings, openSettings } from "../config/settings/settings-sources.ts";
 import { VERSION } from "../version.ts";
 import { printLine } from "../output.ts";
 import { readMultiCall } from "./multi-call.ts";
@@ -85,7 +85,7 @@ function namesSomething({ many, tool, target, evaluates }: RunSettings): boolean
   return many !== undefined || tool !== undefined || target !== undefined || evaluates;
 }
 
-async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): Promise<RunOutcome> {
+async function offerScripts(invocation: Invocation, { settings, cwd }: OpenedSettings): Promise<RunOutcome> {
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
   await showScripts(cwd);

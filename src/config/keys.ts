@@ -1,35 +1,35 @@
-// THE table of keys of rtfig.toml. Reading, checking, rtfig.toml.example and the options that a key stands for all
-// come from it.
+// Declares all keys of rtfig.toml. Parsing, validation, rtfig.toml.example and the options of keys use this table.
 //
-// A key acts in one of two ways. One with `as` is written on the command line for the user, in front of what
-// the user wrote there, so that flags win over the file. Every other one is the engine's own and reaches it in
-// the file itself. A name that ends in `*` stands for any name at that place.
+// Non-obvious:
+// - A key with `as` is converted to an option, which precedes the user's options on the command line, so that flags override
+//   the file. The engine reads every other key from the file.
+// - A name part `*` matches any name.
 
 export type ConfigValueType = "boolean" | "string" | "integer" | "number" | "strings";
 
-/** What a value becomes on the command line: an option's name, and its value unless it is a switch. */
+/** The option of a value: its name, and its value unless it is a switch. */
 export type OptionWords = readonly [option: string, value?: string];
 
 export interface ConfigKey {
-  /** From the top of the file: "install.cache.dir". */
+  /** Full dotted name: "install.cache.dir". */
   readonly name: string;
   readonly kinds: readonly ConfigValueType[];
   /** The only strings allowed. */
   readonly choices?: readonly string[];
-  /** Of a whole number. */
+  /** Inclusive bounds of an integer. */
   readonly range?: readonly [least: number, greatest: number];
   readonly help: string;
-  /** TOML, for rtfig.toml.example. */
+  /** TOML value for rtfig.toml.example. */
   readonly example: string;
-  /** The option of the same meaning; for a choice, what each one becomes. */
+  /** The option of the same meaning; for a choice, the option of each value. */
   readonly as?: string | Readonly<Record<string, OptionWords | null>>;
-  /** Read by the engine when it runs code, so that the code cannot run in this process. */
+  /** The engine reads the key when it runs code, so the code needs an engine process. */
   readonly isForCode?: boolean;
-  /** Read by rt from the file itself; the engine has no such key. */
+  /** rt reads the key from the file; the engine does not have it. */
   readonly isOwn?: true;
-  /** Read by src/secrets/grants: neither an option nor the engine's. */
+  /** src/secrets/grants reads the key; it is neither an option nor a key of the engine. */
   readonly isOfSecrets?: boolean;
-  /** Flags of `rt test` that say the same for one call. */
+  /** Flags of `rt test` that override the key for one call. */
   readonly flags?: readonly string[];
   /** Holds a credential, unless its value is the name of a variable: "$NAME". */
   readonly secret?: boolean;
@@ -76,7 +76,7 @@ const RUNNING: readonly ConfigKey[] = [
   }),
   key("logLevel", "string", '"warn"', {
     choices: ["debug", "info", "warn", "error"],
-    help: "What the transpiler and resolver report",
+    help: "Verbosity of the transpiler and resolver",
   }),
   key("telemetry", "boolean", "false", {
     isForCode: true,
@@ -142,7 +142,7 @@ const SCRIPTS: readonly ConfigKey[] = within("run", [
   key("concurrency", "integer", "4", {
     as: "concurrency",
     range: [1, Number.MAX_SAFE_INTEGER],
-    help: "How many scripts run at a time, but for --parallel",
+    help: "Maximum number of concurrent scripts, except with --parallel",
   }),
   key("no-exit-on-error", "boolean", "true", {
     as: "no-exit-on-error",
@@ -153,142 +153,148 @@ const SCRIPTS: readonly ConfigKey[] = within("run", [
 const CACHING: readonly ConfigKey[] = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
-    help: 'A script, or "package#script", that is not run again when nothing it reads has changed',
+    help: 'A script, or "package#script", whose results are cached',
   }),
   key("*.env", "strings", '["API_URL"]', {
     isOwn: true,
-    help: "Variables that it gets, beside the usual ones",
+    help: "Variables that it gets besides the standard ones",
   }),
   key("*.inputs", "strings", '["../schema/**"]', {
     isOwn: true,
-    help: "Files that count besides those that it is seen to read",
+    help: "Inputs besides the traced ones",
   }),
   key("*.outputs", "strings", '["dist/**"]', {
     isOwn: true,
-    help: "Files that are its own, whatever was there before",
+    help: "Files that are always outputs, even if they existed before the run",
   }),
-  key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+  key("*.ignore", "strings", '[".tool-cache/**"]', {
+    isOwn: true,
+    help: "Files that are neither inputs nor outputs",
+  }),
   key("*.trace", "boolean", "false", {
     isOwn: true,
-    help: "Whether rt looks at what it reads, where it can; else its package's files and inputs count (true unless given)",
+    help: "Whether rt traces its inputs, where supported; else its package's files and inputs count (default: true)",
   }),
   key("*.shared", "boolean", "false", {
     isOwn: true,
-    help: "Whether other checkouts of the project may have what it made (true unless given)",
+    help: "Whether other checkouts of the project may restore its outputs (default: true)",
   }),
 ]);
 
-/** What a server of the Remote Execution API needs, whatever for. */
+/** Keys of every Remote Execution API server. */
 const REAPI_SERVER: readonly ConfigKey[] = [
-  key("instance", "string", '"main"', { isOwn: true, help: "The server's name of one of its instances" }),
+  key("instance", "string", '"main"', { isOwn: true, help: "Instance name on the server" }),
   key("headers.*", "string", '"$REMOTE_TOKEN"', {
     isOwn: true,
-    help: "A header of each call, in which $NAME is a variable",
+    help: "A header of each request; $NAME is a variable",
   }),
-  key("ca", "string", '"certs/ca.pem"', { isOwn: true, help: "Who the server's certificate is of; PEM" }),
-  key("cert", "string", '"certs/client.pem"', { isOwn: true, help: "A certificate for the server; PEM" }),
-  key("key", "string", '"certs/client.key"', { isOwn: true, help: "Its key; PEM" }),
+  key("ca", "string", '"certs/ca.pem"', { isOwn: true, help: "CA certificate of the server; PEM" }),
+  key("cert", "string", '"certs/client.pem"', { isOwn: true, help: "Client certificate; PEM" }),
+  key("key", "string", '"certs/client.key"', { isOwn: true, help: "Key of the client certificate; PEM" }),
 ];
 
 const SHARED_CACHE: readonly ConfigKey[] = within("cache.remote", [
   key("url", "string", '"https://cache.example.com"', {
     isOwn: true,
-    help: "A cache that is shared with others: rt cache serve, or any server that turbo's clients use; or, with grpcs://, one that speaks the Remote Execution API v2",
+    help: "URL of the shared cache: rt cache serve, or another server of turbo's protocol; with grpcs://, a server of the Remote Execution API v2",
   }),
   ...REAPI_SERVER,
-  key("enabled", "boolean", "false", { isOwn: true, help: "Whether it is used" }),
-  key("team", "string", '"acme"', { isOwn: true, help: "The team, by its name in addresses" }),
-  key("team-id", "string", '"team_1a2b"', { isOwn: true, help: "The team, by its id" }),
+  key("enabled", "boolean", "false", { isOwn: true, help: "Whether the shared cache is used" }),
+  key("team", "string", '"acme"', { isOwn: true, help: "Name of the team, as in its URLs" }),
+  key("team-id", "string", '"team_1a2b"', { isOwn: true, help: "ID of the team" }),
   key("token", "string", '"$TURBO_TOKEN"', {
     isOwn: true,
     secret: true,
-    help: "The variable, or entry of [secrets], that has the token",
+    help: "Variable, or entry of [secrets], with the token",
   }),
   key("signature-key", "string", '"$TURBO_REMOTE_CACHE_SIGNATURE_KEY"', {
     isOwn: true,
     secret: true,
-    help: "The variable, or entry of [secrets], that has the key for signatures",
+    help: "Variable, or entry of [secrets], with the signature key",
   }),
   key("signature", "boolean", "false", {
     isOwn: true,
-    help: "Whether what is exchanged is signed: without it, whoever writes there decides what scripts make",
+    help: "Whether artifacts are signed; without signatures, anyone with write access can forge outputs",
   }),
-  key("timeout", "integer", "30", { isOwn: true, help: "Seconds for one answer" }),
+  key("timeout", "integer", "30", { isOwn: true, help: "Seconds for one request" }),
   key("upload-timeout", "integer", "60", {
     isOwn: true,
-    help: "Seconds that the end of a run waits for uploads at most",
+    help: "Maximum seconds that the end of a run waits for uploads",
   }),
 ]);
 
 const REMOTE: readonly ConfigKey[] = within("run.remote", [
   key("url", "string", '"grpcs://remote.example.com"', {
     isOwn: true,
-    help: "Where --remote runs scripts: a server that speaks the Remote Execution API v2",
+    help: "URL of the Remote Execution API v2 server for --remote",
   }),
   ...REAPI_SERVER,
   key("timeout", "integer", "60", {
     isOwn: true,
     range: [1, 3600],
-    help: "Seconds for one answer; a script takes as long as it takes",
+    help: "Seconds for one request; the run time of a script is not limited",
   }),
   key("concurrency", "integer", "64", {
     isOwn: true,
     range: [1, 10_000],
-    help: "How many scripts run there at a time; --concurrency says it for one run",
+    help: "Maximum number of concurrent scripts on the server; --concurrency overrides it",
   }),
-  key("system", "string", '"linux-x64"', { isOwn: true, help: "What its machines are" }),
+  key("system", "string", '"linux-x64"', { isOwn: true, help: "System of its machines" }),
   key("properties.*", "string", '"docker://example.com/node@sha256:..."', {
     isOwn: true,
-    help: "A platform property, by which the server chooses a machine",
+    help: "Platform property that the server uses to choose a machine",
   }),
   key("scripts.*.outputs", "strings", '["dist"]', {
     isOwn: true,
-    help: "Files and directories that a script makes",
+    help: "Files and directories that a script writes",
   }),
-  key("scripts.*.env", "strings", '["NODE_ENV"]', { isOwn: true, help: "Variables that it gets from here" }),
+  key("scripts.*.env", "strings", '["NODE_ENV"]', { isOwn: true, help: "Local variables that it gets" }),
   key("scripts.*.inputs", "strings", '["../../assets/**"]', {
     isOwn: true,
-    help: "Files that it reads besides those of its package and of what that depends on",
+    help: "Inputs besides the files of its package and of that package's dependencies",
   }),
   key("scripts.*.remote", "boolean", "true", {
     isOwn: true,
-    help: "Whether it runs there without --remote; false keeps it here even with it",
+    help: "true: runs remotely even without --remote; false: runs locally even with --remote",
   }),
 ]);
 const SECRETS: readonly ConfigKey[] = [
   key("project.id", "string", '"shop-3f9c27d1a8b44e02"', {
     isOwn: true,
-    help: "The identifier that files of age are bound to; rt secrets share bind writes it",
+    help: "Identifier that age files are bound to; rt secrets share bind writes it",
   }),
   key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
     isOfSecrets: true,
-    help: "The secrets that scripts of this name get: a name, a glob, or package#script",
+    help: "Secrets that scripts of this name get: a name, a glob, or package#script",
   }),
   ...within("secrets.*", [
     key("from", "string", '"com.acme.release/npm"', {
       isOfSecrets: true,
-      help: "Where a secret comes from: service/name in the credential store, or age:file",
+      help: "Source of the secret: service/name in the credential store, or age:file",
     }),
     key("from.service", "string", '"com.acme/release"', {
       isOfSecrets: true,
-      help: "The service, where it has a slash in it; needs from.name",
+      help: "Service with a slash in its name; needs from.name",
     }),
-    key("from.name", "string", '"npm"', { isOfSecrets: true, help: "The name, beside from.service" }),
+    key("from.name", "string", '"npm"', {
+      isOfSecrets: true,
+      help: "Name of the credential; needs from.service",
+    }),
     key("from.command", "strings", '["op", "read", "op://dev/npm/token"]', {
       isOfSecrets: true,
-      help: "Or a program that prints it, with its arguments; no shell is started",
+      help: "Command that prints the secret, started without a shell",
     }),
     key("about", "string", '"npm token that may publish"', {
       isOfSecrets: true,
-      help: "What it is, for whoever is asked for it",
+      help: "Description, shown when rt asks for the value",
     }),
     key("optional", "boolean", "true", {
       isOfSecrets: true,
-      help: "Whether scripts run without it where it is not there",
+      help: "Whether scripts run if the secret is missing",
     }),
     key("redact", "boolean", "false", {
       isOfSecrets: true,
-      help: "Whether [NAME] is shown in place of the value",
+      help: "Whether the output shows [NAME] instead of the value",
     }),
   ]),
 ];
@@ -296,16 +302,16 @@ const SECRETS: readonly ConfigKey[] = [
 const WATCHING: readonly ConfigKey[] = within("watch", [
   key("paths", ["string", "strings"], '["src", "config/*.hbs"]', {
     as: "watch-path",
-    help: "Files, folders and globs that --watch looks at instead of the project",
+    help: "Files, folders and globs to watch instead of the project",
   }),
   key("ignore", ["string", "strings"], '["*.gen.ts", "!build/"]', {
     as: "watch-ignore",
-    help: "Files that --watch leaves alone, as .gitignore does, with ! for not these",
+    help: "Patterns that --watch ignores, in .gitignore syntax; ! negates",
   }),
 ]);
 
 const TESTS: readonly ConfigKey[] = within("test", [
-  key("root", "string", '"./test"', { help: "Where tests are looked for" }),
+  key("root", "string", '"./test"', { help: "Root folder of the tests" }),
   key("preload", ["string", "strings"], '["./setup.ts"]', {
     help: "Modules to import before each test file",
   }),
@@ -319,10 +325,12 @@ const TESTS: readonly ConfigKey[] = within("test", [
   key("coverageThreshold.lines", "number", "0.8", { help: "Fail below this coverage of lines" }),
   key("coverageThreshold.functions", "number", "0.8", { help: "Fail below this coverage of functions" }),
   key("coverageThreshold.statements", "number", "0.8", { help: "Accepted; the engine does not enforce it" }),
-  key("coverageSkipTestFiles", "boolean", "true", { help: "Leave test files out of the coverage" }),
-  key("coverageIgnoreSourcemaps", "boolean", "true", { help: "Coverage of what runs, not of the source" }),
+  key("coverageSkipTestFiles", "boolean", "true", { help: "Exclude test files from the coverage" }),
+  key("coverageIgnoreSourcemaps", "boolean", "true", {
+    help: "Report coverage of the transpiled code, not of the source",
+  }),
   key("coveragePathIgnorePatterns", ["string", "strings"], '["src/generated/**"]', {
-    help: "Files that are left out of the coverage",
+    help: "Files to exclude from the coverage",
   }),
   key("coverageReporter", ["string", "strings"], '["text", "lcov"]', {
     flags: ["--coverage-reporter"],
@@ -334,8 +342,8 @@ const TESTS: readonly ConfigKey[] = within("test", [
   }),
   key("randomize", "boolean", "true", { flags: ["--randomize"], help: "Run tests in random order" }),
   key("seed", "integer", "42", { flags: ["--seed"], help: "Seed of the random order; needs randomize" }),
-  key("rerunEach", "integer", "2", { flags: ["--rerun-each"], help: "Run each test file so often" }),
-  key("retry", "integer", "2", { flags: ["--retry"], help: "Try a failed test again so often" }),
+  key("rerunEach", "integer", "2", { flags: ["--rerun-each"], help: "Run each test file this many times" }),
+  key("retry", "integer", "2", { flags: ["--retry"], help: "Retry a failed test up to this many times" }),
   key("concurrentTestGlob", ["string", "strings"], '"**/concurrent-*.test.ts"', {
     help: "Files whose tests run concurrently",
   }),
@@ -385,7 +393,7 @@ const PACKAGES: readonly ConfigKey[] = within("install", [
   key("lockfile.print", "string", '"yarn"', { choices: ["yarn", "bun"], help: "Also write a yarn.lock" }),
   key("saveTextLockfile", "boolean", "false", { help: "Whether the lockfile is text" }),
   key("frozenLockfile", "boolean", "true", { help: "Fail instead of changing the lockfile" }),
-  key("production", "boolean", "true", { help: "Leave development dependencies out; freeze the lockfile" }),
+  key("production", "boolean", "true", { help: "Skip development dependencies; freeze the lockfile" }),
   key("dev", "boolean", "false", { help: "Whether development dependencies are installed" }),
   key("optional", "boolean", "false", { help: "Whether optional dependencies are installed" }),
   key("peer", "boolean", "false", { help: "Whether peer dependencies are installed" }),
@@ -414,7 +422,7 @@ const PACKAGES: readonly ConfigKey[] = within("install", [
   key("security.scanner", "string", '"a-scanner"', { help: "Package that checks what is installed" }),
   key("logLevel", "string", '"warn"', {
     choices: ["debug", "info", "warn", "error"],
-    help: "What installing reports",
+    help: "Verbosity of package installation",
   }),
 ]);
 

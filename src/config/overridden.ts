@@ -1,9 +1,9 @@
-// Removes keys of [test] from the configuration of `rt test` where its words have a flag of the same meaning.
+// Removes keys of [test] that a flag of `rt test` overrides from the configuration.
 //
-// Non-obvious: for most of these keys the engine's file wins over its flags, so the engine must not see the keys.
+// Non-obvious: for most of these keys the engine prefers its file over its flags, so it must not see the keys.
 import type { Config, Setting } from "./rtfig.ts";
 
-/** @param words those of `rt test` */
+/** @param words arguments of `rt test` */
 export function dropOverridden(config: Config, words: readonly string[]): Config {
   const end = words.indexOf("--");
   const given = (end < 0 ? words : words.slice(0, end)).map((word) => word.split("=", 1)[0]!);

@@ -1,11 +1,11 @@
-// `[project] id` of an rtfig.toml: the identifier that files of age are bound to.
+// Reads `[project] id` of an rtfig.toml: the identifier that age files are bound to.
 import { UserError } from "../user-error.ts";
 import { lineOf } from "./toml-line.ts";
 import type { Config } from "./rtfig.ts";
 
 const ID = /^[A-Za-z0-9][\w.@/-]{7,127}$/;
 
-/** Undefined if there is none. Throws Failure. */
+/** Returns undefined if there is no identifier. @throws UserError for an invalid one */
 export function projectIdIn({ content, text, file }: Config): string | undefined {
   const { id } = (content.project ?? {}) as { id?: string };
   if (id === undefined || ID.test(id)) return id;

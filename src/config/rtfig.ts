@@ -1,12 +1,13 @@
-// rtfig.toml: from a file to options and to what the engine reads itself.
+// Parses rtfig.toml into options, and into settings that the engine reads from the file.
 //
-// Contract (specification, `--config`): `$cwd/rtfig.toml`, or the file that --config names. Flags win over the
-// file, the file over defaults: what it says is put in front of the flags, and the last of a kind counts. A key
-// that is not in the table and a value of the wrong type are errors that name the file and the line.
+// Invariants:
+// - The file is `$cwd/rtfig.toml` or that of --config. Flags override the file, the file overrides defaults: its options precede
+//   the flags, and the last one of a kind applies.
+// - Unknown keys and values of the wrong type are errors with file and line.
 //
-// Surprising: the engine reads a file of its own form, and two things in ours it must not see. Preloads it would
-// run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
-// these reaches it as a copy without them (see engine-config.ts), every other one as it is.
+// Non-obvious:
+// - Two settings must not reach the engine: preloads, which it would run before `rt` exists, and `run.shell = "rt"`. A file with
+//   one of these reaches it as a copy (engine-config.ts), every other file unchanged.
 import { errorMessage } from "../../platform/caught-error.ts";
 import { files } from "../../platform/files/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
@@ -16,17 +17,17 @@ import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
 import { lineOfSyntaxError } from "../workspace/syntax-error-line.ts";
-import { FILE_NAME, LARGEST_CONFIG } from "./config-file-name.ts";
+import { FILE_NAME, MAX_CONFIG_SIZE } from "./config-file-name.ts";
 import { KEYS, type ConfigKey, type ConfigValueType, type OptionWords } from "./keys.ts";
 import { lineOf } from "./toml-line.ts";
 
 /** Characters of a key or value in a message. */
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
-/** One key as the file has it. */
+/** A key of the file with its value. */
 export interface Setting {
   readonly key: ConfigKey;
-  /** The key's name in parts, as written. */
+  /** The parts of the key's name, as written. */
   readonly path: readonly string[];
   readonly value: unknown;
 }
@@ -36,32 +37,32 @@ export interface Config {
   readonly text: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly settings: readonly Setting[];
-  /** The flag of a tool for which keys were taken out: the file itself still has them. */
+  /** The flag that overrides a removed key. The file itself still contains the key. */
   readonly overriddenBy?: string | undefined;
 }
 
-/** An option that the file gives. */
+/** An option from the file. */
 export interface ConfiguredOption {
   readonly option: Option;
   readonly value?: string;
   readonly isConfigured: true;
-  /** Returns the file, its line and the key, for messages. */
+  /** Returns file, line and key for messages. */
   locate(): string;
 }
 
-/** @param path as the user wrote it; relative to the working directory */
+/** Reads and parses a configuration. @param path relative to the working directory; messages show it @throws UserError */
 export function readConfig(path: string): Config {
-  const bytes = files.readFile(path, LARGEST_CONFIG + 1);
+  const bytes = files.readFile(path, MAX_CONFIG_SIZE + 1);
   if (typeof bytes === "string") {
     const hint = bytes === "ENOENT" ? "--config needs a file that exists" : undefined;
     throw new UserError(`Cannot read the configuration "${path}": ${explainUnreadable(bytes)}`, hint);
   }
-  if (bytes.length > LARGEST_CONFIG)
+  if (bytes.length > MAX_CONFIG_SIZE)
     throw new UserError(`Cannot read the configuration "${path}": it is larger than 128 KiB`);
   return parseConfig(new TextDecoder().decode(bytes), path);
 }
 
-/** That of the working directory; undefined where there is none. Throws Failure. */
+/** Reads the rtfig.toml of the working directory; returns undefined if it does not exist. @throws UserError */
 export function readOwnConfig(): Config | undefined {
   return files.readFile(FILE_NAME, 1) === "ENOENT" ? undefined : readConfig(FILE_NAME);
 }
@@ -90,28 +91,28 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A key that a place in the file may still turn out to be. */
+/** A key whose name starts with the current path. */
 interface KeyCandidate {
   readonly key: ConfigKey;
-  /** What its name has below that place; "*" is any name. */
+  /** The remaining parts of its name; "*" is any name. */
   readonly rest: readonly string[];
 }
 
 function candidatesAt(name: string): KeyCandidate[] {
-  const found: KeyCandidate[] = [];
-  if (name.includes(".")) return found; // in quotes, it is one part
-  // Parting the names of all keys would be most of what reading a file takes.
+  const matches: KeyCandidate[] = [];
+  if (name.includes(".")) return matches; // a quoted name is one part
+  // Splitting the names of all keys would dominate the time of parsing.
   for (const key of KEYS)
     if (key.name === name || key.name.startsWith(`${name}.`))
-      found.push({ key, rest: key.name.split(".").slice(1) });
-  return found;
+      matches.push({ key, rest: key.name.split(".").slice(1) });
+  return matches;
 }
 
-function below(candidates: readonly KeyCandidate[], name: string): KeyCandidate[] {
-  const found: KeyCandidate[] = [];
+function candidatesBelow(candidates: readonly KeyCandidate[], name: string): KeyCandidate[] {
+  const matches: KeyCandidate[] = [];
   for (const { key, rest } of candidates)
-    if (rest[0] === name || rest[0] === "*") found.push({ key, rest: rest.slice(1) });
-  return found;
+    if (rest[0] === name || rest[0] === "*") matches.push({ key, rest: rest.slice(1) });
+  return matches;
 }
 
 function collect(
@@ -133,24 +134,24 @@ function collect(
   const isSection = candidates.some(({ rest }) => rest.length > 0);
   if (isSection && isTable(value)) {
     for (const name of Object.keys(value))
-      collect([...path, name], value[name], below(candidates, name), settings, source);
+      collect([...path, name], value[name], candidatesBelow(candidates, name), settings, source);
     return;
   }
-  const place = `${source.file}:${lineOf(source.text, path)}`;
+  const location = `${source.file}:${lineOf(source.text, path)}`;
   const name = shorten(path.join("."));
-  if (key) throw new UserError(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
-  if (isSection) throw new UserError(`${place}: ${name} is a table`, `write [${name}] above its keys`);
+  if (key) throw new UserError(`${location}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
+  if (isSection) throw new UserError(`${location}: ${name} is a table`, `write [${name}] above its keys`);
   const [similar] = suggestNames(
     path.join("."),
     KEYS.map((each) => each.name),
   );
   const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
-  throw new UserError(`${place}: Unknown key "${name}"`, hint);
+  throw new UserError(`${location}: Unknown key "${name}"`, hint);
 }
 
-/** Text of the file, in a message. */
+/** Truncates and escapes text of the file for a message. */
 function shorten(text: string): string {
-  return printable(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  return printable(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text);
 }
 
 function isOfKind(value: unknown, kind: ConfigValueType): boolean {
@@ -176,7 +177,7 @@ function describeKinds({ kinds }: ConfigKey): string {
   return kinds.map((kind) => KIND_NAMES[kind]).join(" or ");
 }
 
-/** A value may be a credential, so only its type is told. */
+/** Describes the type of a value. Strings are not shown: they may be credentials. */
 function describe(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (typeof value === "boolean") return String(value);
@@ -191,8 +192,11 @@ function checkChoice(
   source: SettingSource,
 ): void {
   if (!choices || typeof value !== "string" || choices.includes(value)) return;
-  const place = `${source.file}:${lineOf(source.text, path)}`;
-  throw new UserError(`${place}: ${name} cannot be "${shorten(value)}"`, `use one of: ${choices.join(", ")}`);
+  const location = `${source.file}:${lineOf(source.text, path)}`;
+  throw new UserError(
+    `${location}: ${name} cannot be "${shorten(value)}"`,
+    `use one of: ${choices.join(", ")}`,
+  );
 }
 
 function checkRange(
@@ -204,26 +208,26 @@ function checkRange(
   if (!range || typeof value !== "number") return;
   const [least, greatest] = range;
   if (value >= least && value <= greatest) return;
-  const place = `${source.file}:${lineOf(source.text, path)}`;
+  const location = `${source.file}:${lineOf(source.text, path)}`;
   const bounds = greatest === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${greatest}`;
-  throw new UserError(`${place}: ${name} needs a whole number from ${bounds}, not ${value}`);
+  throw new UserError(`${location}: ${name} needs a whole number from ${bounds}, not ${value}`);
 }
 
-/** Applies the checks of the command line to the file. */
+/** Applies the validation of command-line options to a setting. */
 function checkOptions(setting: Setting, source: SettingSource): void {
-  for (const [option, value] of wordsOf(setting)) {
+  for (const [option, value] of optionWordsOf(setting)) {
     const row = optionNamed(option);
     const fault = value === undefined ? undefined : findFault(row, value);
     if (!fault) continue;
     const { key, path } = setting;
-    const place = `${source.file}:${lineOf(source.text, path)}`;
+    const location = `${source.file}:${lineOf(source.text, path)}`;
     const [name, text] = row.value?.example?.split(":") ?? [];
     const isNamed = key.name.endsWith(".*") && text !== undefined;
     const example = isNamed
       ? `${JSON.stringify(name)} = ${JSON.stringify(text)}`
       : `${path.at(-1)!} = ${key.example}`;
     throw new UserError(
-      `${place}: ${shorten(`${path.join(".")} ${fault.reason}`)}`,
+      `${location}: ${shorten(`${path.join(".")} ${fault.reason}`)}`,
       fault.hint ?? `for example ${example}`,
     );
   }
@@ -233,10 +237,10 @@ function optionNamed(name: string): Option {
   return OPTIONS.find((each) => each.name === name)!;
 }
 
-/** Returns the file's options, in the file's order. */
+/** Returns the options of the file, in file order. */
 export function optionsOf(config: Config): ConfiguredOption[] {
   return config.settings.flatMap((setting) =>
-    wordsOf(setting).map(([name, value]) => ({
+    optionWordsOf(setting).map(([name, value]) => ({
       option: optionNamed(name),
       ...(value !== undefined && { value }),
       isConfigured: true as const,
@@ -245,7 +249,7 @@ export function optionsOf(config: Config): ConfiguredOption[] {
   );
 }
 
-function wordsOf({ key, path, value }: Setting): OptionWords[] {
+function optionWordsOf({ key, path, value }: Setting): OptionWords[] {
   const { as } = key;
   if (as === undefined) return [];
   if (typeof as !== "string") {

@@ -1,18 +1,18 @@
-// Servers that a project's files name, and the variables that rt would send them or use for them.
+// Declares the servers that a project's files name, with the variables that rt would send to each.
 
 import type { Config } from "./rtfig.ts";
 
-/** One server, as questions and messages name it, and all variables that it is sent. */
+/** A server and the variables that it receives. */
 export interface ServerUse {
-  /** As in "the shared cache https://cache.example.com". */
+  /** Description for prompts and messages: "the shared cache https://cache.example.com". */
   readonly server: string;
   readonly names: readonly string[];
   /**
-   * Those that need a person's consent also if the environment has them, because a file of the project chose the variable
-   * or the server. For the others, the environment or the command line said both.
+   * Variables that need consent even if they are set in the environment, because a project file chose the variable or the
+   * server. For the others, the environment or the command line chose both.
    */
   readonly named: readonly string[];
 }
 
-/** Returns the uses that a project's settings say. Throws Failure. */
+/** Returns the server uses of a project's settings. @throws UserError */
 export type FindServerUses = (config: Config | undefined) => readonly ServerUse[];

@@ -1,7 +1,7 @@
-// Where a key stands in a TOML file, for error messages. The engine's parser tells values and no lines, so the
-// lines are looked through again for tables and keys, which is enough to find one that is known to be there.
+// Finds the line of a key in a TOML file for error messages. The engine's parser returns no positions, so the lines are scanned
+// again for table headers and assignments.
 
-/** One part of a dotted name, and what follows it. No line has two ways to match: a hostile one takes no longer. */
+/** One part of a dotted name, and the next delimiter. The pattern is unambiguous, so hostile input cannot cause backtracking. */
 const PART = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*([.=\]])/y;
 const HEADER = /\s*\[\[?/y;
 const END_OF_HEADER = /\]?\s*(?:#|$)/y;
@@ -11,14 +11,14 @@ interface Name {
   readonly isTable: boolean;
 }
 
-/** The name that a table's header or an assignment has, quotes taken off: `a."b.c"` is "a" and "b.c". */
+/** Parses the name of a table header or assignment: `a."b.c"` has the parts "a" and "b.c". */
 function nameIn(line: string): Name | undefined {
   HEADER.lastIndex = 0;
   const isTable = HEADER.test(line);
   PART.lastIndex = isTable ? HEADER.lastIndex : 0;
   const parts: string[] = [];
   for (let part = PART.exec(line); part; part = PART.exec(line)) {
-    parts.push(part[1] === undefined ? (part[2] ?? part[3]!) : withoutEscapes(part[1]));
+    parts.push(part[1] === undefined ? (part[2] ?? part[3]!) : unescape(part[1]));
     if (part[4] === ".") continue;
     END_OF_HEADER.lastIndex = PART.lastIndex;
     return isTable === (part[4] === "]") && (!isTable || END_OF_HEADER.test(line))
@@ -28,43 +28,43 @@ function nameIn(line: string): Name | undefined {
   return undefined;
 }
 
-function withoutEscapes(text: string): string {
+function unescape(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string;
   } catch {
-    return text; // with one that JSON does not know
+    return text; // an escape that JSON does not have
   }
 }
 
-/** How much of `path` a name covers, in parts, where it may go on; 0 when it is the name of something else. */
+/** Returns the number of parts of `path` that a name covers; 0 if the name is not on the path. */
 function coverage(name: readonly string[], path: readonly string[]): number {
   const length = Math.min(name.length, path.length);
   return name.slice(0, length).every((part, index) => part === path[index]) ? length : 0;
 }
 
-/** What a text of several lines ends with that begins in this one and does not end there. */
-function openedIn(line: string): string | undefined {
-  const [before, opened] = /^(.*?)("""|''')/s.exec(line)?.slice(1) ?? [];
-  if (opened === undefined || before!.includes("#")) return undefined;
-  return line.includes(opened, before!.length + opened.length) ? undefined : opened;
+/** Returns the delimiter of a multi-line string that starts in this line and does not end in it. */
+function openDelimiterIn(line: string): string | undefined {
+  const [before, delimiter] = /^(.*?)("""|''')/s.exec(line)?.slice(1) ?? [];
+  if (delimiter === undefined || before!.includes("#")) return undefined;
+  return line.includes(delimiter, before!.length + delimiter.length) ? undefined : delimiter;
 }
 
-/** The line, from 1, that comes nearest to where `path` is written. */
+/** Returns the line number, from 1, of the key, or of the closest table above it. */
 export function lineOf(text: string, path: readonly string[]): number {
   let table: readonly string[] = [];
   let [best, line] = [0, 1];
-  let opened: string | undefined;
+  let delimiter: string | undefined;
   for (const [index, content] of text.split("\n").entries()) {
-    if (opened !== undefined) {
-      if (content.includes(opened)) opened = undefined;
+    if (delimiter !== undefined) {
+      if (content.includes(delimiter)) delimiter = undefined;
       continue;
     }
-    opened = openedIn(content);
+    delimiter = openDelimiterIn(content);
     const name = nameIn(content);
     if (!name) continue;
     if (name.isTable) table = name.parts;
-    const covered = coverage(name.isTable ? table : [...table, ...name.parts], path);
-    if (covered > best) [best, line] = [covered, index + 1];
+    const coveredParts = coverage(name.isTable ? table : [...table, ...name.parts], path);
+    if (coveredParts > best) [best, line] = [coveredParts, index + 1];
   }
   return line;
 }

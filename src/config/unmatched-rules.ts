@@ -1,37 +1,37 @@
-// Rules of rtfig.toml that are named after scripts, and are for none: mistyped, or left over from a script that has another
-// name by now. Nobody would tell otherwise: a script that no rule is for is nothing out of the ordinary.
+// Finds rules of rtfig.toml that match no script: misspelled names, or names of removed scripts. Such a rule would otherwise be
+// ignored silently.
 //
-// Contract: only who knows all packages can tell. Nothing is said where one of them cannot be read, nor of a file that lies
-// elsewhere than they begin: it may be for others, too.
+// Invariants:
+// - No rule is reported if a package cannot be read, or if rtfig.toml is outside the workspace root: the rule may match others.
 import { realPath } from "../../platform/files/real-path.ts";
 import type { MemberPackage, Workspace } from "../workspace/members.ts";
 import { scriptNames, scriptOf } from "../workspace/package-json.ts";
 
 export interface ScriptRules {
-  /** As in "run.cache". */
+  /** Table of the rules, such as "run.cache". */
   readonly section: string;
-  /** Of rtfig.toml. */
+  /** Folder of rtfig.toml. */
   readonly folder: string;
   readonly names: readonly string[];
-  /** Whether one is for a script of this package. */
+  /** Returns whether a rule matches a script of the package. */
   isForOne(name: string, member: Named): boolean;
 }
 
 type Named = Pick<MemberPackage, "name" | "manifest">;
 
-/** `build`, of whichever package, or `web#build`. */
+/** Returns whether a package has the script: `build` for any package, or `web#build`. */
 export function isNamed(name: string, member: Named): boolean {
   if (scriptOf(member.manifest, name) !== null) return true;
   const start = `${member.name}#`;
   return name.startsWith(start) && scriptOf(member.manifest, name.slice(start.length)) !== null;
 }
 
-/** Of one section. */
-const MOST_TOLD = 3;
+/** Rules reported for one section. */
+const MAX_REPORTED = 3;
 /** Characters of a name. */
-const LONGEST = 100;
+const MAX_NAME_LENGTH = 100;
 
-/** A line for people for each, as long as there are few. What stands in it others have chosen. */
+/** Returns one line per unmatched rule, up to a limit. The caller escapes the lines: the project chose the names. */
 export function describeStrayRules(
   rules: readonly ScriptRules[],
   { root, members, broken }: Workspace,
@@ -39,15 +39,15 @@ export function describeStrayRules(
   if (broken.length > 0) return [];
   return rules.flatMap(({ section, folder, names, isForOne }) => {
     if (names.length === 0 || realPath(folder) !== root) return [];
-    const stray = names.filter((name) => !members.some((member) => isForOne(name, member)));
-    const lines = stray.slice(0, MOST_TOLD).map((name) => describe(section, name, members));
-    const rest = stray.length - lines.length;
-    return rest > 0 ? [...lines, `[${section}] names ${rest} more that no package has as a script`] : lines;
+    const unmatched = names.filter((name) => !members.some((member) => isForOne(name, member)));
+    const lines = unmatched.slice(0, MAX_REPORTED).map((name) => describe(section, name, members));
+    const rest = unmatched.length - lines.length;
+    return rest > 0 ? [...lines, `[${section}]: no package has ${rest} more of these scripts`] : lines;
   });
 }
 
 function describe(section: string, name: string, members: readonly MemberPackage[]): string {
-  const known = new Set(
+  const scripts = new Set(
     members.flatMap((member) =>
       scriptNames(member.manifest).map((script) =>
         name.includes("#") ? `${member.name}#${script}` : script,
@@ -55,8 +55,8 @@ function describe(section: string, name: string, members: readonly MemberPackage
     ),
   );
   const { suggestNames } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
-  const [similar] = suggestNames(name, known);
-  const shown = name.length > LONGEST ? `${name.slice(0, LONGEST)}...` : name;
+  const [similar] = suggestNames(name, scripts);
+  const shown = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   const hint = similar === undefined ? "" : `; did you mean "${similar}"?`;
-  return `[${section}] names "${shown}", which no package has as a script${hint}`;
+  return `[${section}]: no package has a script "${shown}"${hint}`;
 }

@@ -2,7 +2,7 @@
 // be and the plan for it to its end.
 import { host } from "../../platform/processes/process.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
-import type { Opened } from "../config/settings/settings-sources.ts";
+import type { OpenedSettings } from "../config/settings/settings-sources.ts";
 import type { Tool } from "../config/settings/tool.ts";
 import { execute, executeMany } from "./execution.ts";
 import type { RunOutcome } from "./outcome.ts";
@@ -15,7 +15,7 @@ import type { RunTarget } from "./resolve/target.ts";
 const RUNS_CODE = "test";
 
 /** Throws Failure, PackageJsonError. */
-export async function run(opened: Opened): Promise<RunOutcome> {
+export async function run(opened: OpenedSettings): Promise<RunOutcome> {
   const { settings, config, cwd } = opened;
   const { many, tool } = settings;
   const reopen = async () => {
@@ -27,7 +27,7 @@ export async function run(opened: Opened): Promise<RunOutcome> {
   return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config, reopen);
 }
 
-async function planTarget(opened: Opened): Promise<ExecutionPlan> {
+async function planTarget(opened: OpenedSettings): Promise<ExecutionPlan> {
   const { settings, cwd } = opened;
   const target = findTarget(settings, cwd);
   return planRun(settings, target, await factsOf(target, opened));
@@ -38,7 +38,7 @@ function findTarget({ target, evaluates, isExplicit, code }: RunSettings, cwd: s
   return resolveTarget({ name: target, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
 }
 
-async function factsOf(target: RunTarget, { settings, config, cwd }: Opened): Promise<Facts> {
+async function factsOf(target: RunTarget, { settings, config, cwd }: OpenedSettings): Promise<Facts> {
   const { code, secrets } = settings;
   const mayStay = target.kind === "file" && code.engineOption === undefined;
   const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};

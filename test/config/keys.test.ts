@@ -186,7 +186,7 @@ describe("rt", () => {
     expect(await runIn(program, ["--config=other.toml", "a.ts"])).toEqual({
       stdout: "",
       stderr:
-        'error: Cannot read the configuration "other.toml": there is no such file\nhint: --config needs a file that exists\n',
+        'error: Cannot read the configuration "other.toml": no such file\nhint: --config needs a file that exists\n',
       status: 1,
     });
   });
@@ -212,7 +212,7 @@ describe("rt", () => {
       const refused = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
       expect(refused).toEqual({
         stdout: "",
-        stderr: `error: rtfig.toml: ${name} is a credential, and beside preload it may not be\nhint: write ${name} = "$NAME" and set NAME in the environment\n`,
+        stderr: `error: rtfig.toml: ${name} cannot be a plaintext credential together with preload\nhint: write ${name} = "$NAME" and set NAME in the environment\n`,
         status: 1,
       });
     });

@@ -100,18 +100,14 @@ effect("cache.remote.key", "goes with a certificate alone", async () => {
 test.skipIf(!CAN_TRACE)("what [cache.remote] cannot mean is an error before a script runs", async () => {
   const PORT = "grpc://example.com:1";
   const cases: [url: string, lines: string, message: string][] = [
-    ["grpc://x/y", "", 'cache.remote.url is no address of a server: "grpc://x/y"'],
+    ["grpc://x/y", "", 'cache.remote.url is not a server address: "grpc://x/y"'],
     ["grpc://a:s3cret@x", "", "cache.remote.url has a password in it"],
     ["grpcs://10.0.0.1:9", "", "cache.remote.url needs the name of a host with grpcs://, and has an address"],
-    [
-      PORT,
-      '[cache.remote.headers]\nx-key = "k"',
-      "[cache.remote.headers] would go over the network for all to read",
-    ],
+    [PORT, '[cache.remote.headers]\nx-key = "k"', "[cache.remote.headers] would be sent unencrypted"],
     [
       "grpcs://example.com",
       '[cache.remote.headers]\nX-Key = "k"',
-      "cache.remote.headers.X-Key is no name of a header",
+      "cache.remote.headers.X-Key is not a valid header name",
     ],
     [
       PORT,

@@ -31,9 +31,9 @@ async function runIn(files: Files, args: readonly string[] = ["run", "--filter=w
 test("a run with --filter names them, with what is meant, and goes on", async () => {
   const config = cached("build", "web#build", "@acme/lib#test:unit", "biuld", "web#biuld", "else\u001b");
   const expected = [
-    '[run.cache] names "biuld", which no package has as a script; did you mean "build"?',
-    '[run.cache] names "web#biuld", which no package has as a script; did you mean "web#build"?',
-    '[run.cache] names "else\\u001b", which no package has as a script',
+    '[run.cache]: no package has a script "biuld"; did you mean "build"?',
+    '[run.cache]: no package has a script "web#biuld"; did you mean "web#build"?',
+    '[run.cache]: no package has a script "else\\u001b"',
   ];
   const { warned, stdout, status } = await runIn(config);
   expect({ warned, status }).toEqual({ warned: expected, status: 0 });
@@ -44,7 +44,7 @@ test("a run with --filter names them, with what is meant, and goes on", async ()
     warnings: expected.map((line) => line.replace("\\u001b", "\u001b")),
   });
   expect((await runIn(cached("a", "b", "c", "d", "e"))).warned.slice(2)).toEqual([
-    '[run.cache] names "c", which no package has as a script',
+    '[run.cache]: no package has a script "c"',
     "[run.cache] names 2 more that no package has as a script",
   ]);
 });
@@ -68,8 +68,8 @@ test("so it is with rows of [run.secrets]", async () => {
   const config = { "rtfig.toml": `[secrets.TOKEN]\nfrom = "a/b"\n[run.secrets]\n${table}` };
   const { stdout } = await runIn(config, ["run", "--filter=*", "--dry-run", "look"]);
   expect(stdout.split("\n").filter((line) => line.startsWith("warn: "))).toEqual([
-    'warn: [run.secrets] names "shwo", which no package has as a script',
-    'warn: [run.secrets] names "wbe#*", which no package has as a script',
+    'warn: [run.secrets]: no package has a script "shwo"',
+    'warn: [run.secrets]: no package has a script "wbe#*"',
   ]);
 });
 
@@ -79,7 +79,7 @@ test("so it is with those of [run.remote.scripts]", async () => {
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
   const { stdout } = await run(project, ["--remote", "run", "--filter=*", "--dry-run", "look"]);
   expect(stdout).toStartWith(
-    'warn: [run.remote.scripts] names "biuld", which no package has as a script; did you mean "build"?\n',
+    'warn: [run.remote.scripts]: no package has a script "biuld"; did you mean "build"?\n',
   );
 });
 
@@ -102,7 +102,7 @@ test("a run that is told again says it again", async () => {
   await using project = await createProject({ ...workspace(packages), ...cached("t", "tt") });
   for (const _ of [1, 2, 3, 4])
     expect((await run(project, ["run", "--filter=*", "t"])).warned).toContain(
-      '[run.cache] names "tt", which no package has as a script; did you mean "t"?',
+      '[run.cache]: no package has a script "tt"; did you mean "t"?',
     );
 });
 
@@ -123,8 +123,8 @@ test("rt doctor tells of them, from every folder of the workspace", async () => 
     expect.objectContaining({
       status: "warning",
       found:
-        '[run.cache] names "biuld", which no package has as a script; did you mean "build"?; ' +
-        '[run.cache] names "web#\u001b", which no package has as a script',
+        '[run.cache]: no package has a script "biuld"; did you mean "build"?; ' +
+        '[run.cache]: no package has a script "web#\u001b"',
       remedy: expect.stringMatching(/^name them in .*rtfig\.toml as package\.json does, or take them out$/),
     }),
   ]);

@@ -9,9 +9,9 @@ import { workspace } from "../support/workspace.ts";
 import { createMachines, RECORD } from "./machines.ts";
 
 const EXAMPLE =
-  "hint: as in: rt run --share rediss://redis.example.com:6379 --share-id $CI_RUN --filter '*' build\n";
+  "hint: for example: rt run --share rediss://redis.example.com:6379 --share-id $CI_RUN --filter '*' build\n";
 const IDENTIFY =
-  "hint: give what is the same on all machines of this run, and of no other: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT\n";
+  "hint: use the same value on all machines of this run only: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT\n";
 const ADDRESS =
   "error: --share needs the address of a Redis, which begins with redis:// or rediss://\n" + EXAMPLE;
 
@@ -43,7 +43,7 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ...["--shard=1/2", "--sequential", "--watch", "--force", "--no-cache", "--verify-inputs", "--remote"].map(
     (word): [string[], string] => [
       [...share, word],
-      `error: --share and ${word.split("=")[0]} exclude each other\nhint: leave one of them out\n`,
+      `error: --share cannot be used with ${word.split("=")[0]}\nhint: remove one of them\n`,
     ],
   ),
   [
@@ -146,7 +146,7 @@ test.skipIf(!CAN_TRACE)(
     });
     const [machine] = machines.all;
     const refused = await machine!.start([]).result;
-    expect(refused.stderr).toContain(" has not been allowed to give RT_SHARE_PASSWORD to the Redis redis://");
+    expect(refused.stderr).toContain(" is not allowed to send RT_SHARE_PASSWORD to the Redis redis://");
     expect(refused.status).toBe(1);
     const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
     const allowed = await machine!.start([], { RT_TRUST: hash }).result;

@@ -580,8 +580,8 @@ describe.if(isLinux)("a server that is not well", () => {
 
 describe("what --remote cannot do is an error before anything is sent", () => {
   test.each<[string[], string, string | undefined]>([
-    [["--watch"], "--remote and --watch exclude each other", undefined],
-    [["--verify-inputs"], "--remote and --verify-inputs exclude each other", undefined],
+    [["--watch"], "--remote cannot be used with --watch", undefined],
+    [["--verify-inputs"], "--remote cannot be used with --verify-inputs", undefined],
     [
       ["--secret=TOKEN=service/name"],
       "The script is given secrets, which do not leave this machine",
@@ -601,16 +601,16 @@ describe("what --remote cannot do is an error before anything is sent", () => {
   const outputs = (value: string) =>
     `${url("grpc://localhost:1")}[run.remote.scripts.build]\noutputs = ["${value}"]\n`;
   const noOutput = (value: string) =>
-    `run.remote.scripts.build.outputs: "${value}" is no file or directory of the package`;
+    `run.remote.scripts.build.outputs: "${value}" is not a file or directory of the package`;
   test.each<[string, string]>([
-    ["", "--remote needs to know where"],
-    [url("https://x"), 'run.remote.url is no address of a server: "https://x"'],
-    [url("grpc://x/y"), 'run.remote.url is no address of a server: "grpc://x/y"'],
+    ["", "--remote needs the URL of a server"],
+    [url("https://x"), 'run.remote.url is not a server address: "https://x"'],
+    [url("grpc://x/y"), 'run.remote.url is not a server address: "grpc://x/y"'],
     [url("grpc://a:s3cret@x"), "run.remote.url has a password in it"],
     [url("grpcs://10.0.0.1:9"), "run.remote.url needs the name of a host with grpcs://, and has an address"],
     [
       `${url("grpc://example.com")}[run.remote.headers]\nx-key = "k"`,
-      "[run.remote.headers] would go over the network for all to read",
+      "[run.remote.headers] would be sent unencrypted",
     ],
     [
       `${url("grpcs://example.com")}[run.remote.headers]\nx-key = "$NOT_SET"`,
@@ -618,7 +618,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     ],
     [
       `${url("grpcs://example.com")}[run.remote.headers]\nX-Key = "k"`,
-      "run.remote.headers.X-Key is no name of a header",
+      "run.remote.headers.X-Key is not a valid header name",
     ],
     [`${url("grpcs://example.com")}ca = "none.pem"`, "Cannot read run.remote.ca, $PROJECT/none.pem: ENOENT"],
     ...[

@@ -1,32 +1,32 @@
-// How code runs: a file, standard input, code given as an argument, and the engine's tools. From the options that are the
-// engine's to the words that it takes.
+// Reads the settings for running code (files, standard input, code arguments, engine tools), including the engine's options.
 //
-// Contract: an option reaches the engine exactly once, as one word, so that no value is taken for a flag; what is carried
-// out before the engine starts (its directory, its configuration) does not reach it again.
+// Invariants:
+// - An option reaches the engine once, as one word, so that no value is parsed as a flag. Options that rt carries out before the
+//   engine starts (directory, configuration) are not passed on.
 import type { Given, GivenOptions } from "../../options/parse.ts";
 import { namesIn } from "../../options/values.ts";
 
 export interface CodeSettings {
-  /** The options that are the engine's, as the engine spells them. */
+  /** Options of the engine, in the engine's spelling. */
   readonly engineWords: readonly string[];
-  /** The first option that only the engine's own start can honour, as "--smol"; undefined when there is none. */
+  /** The first option that needs an engine process, such as "--smol". */
   readonly engineOption?: string | undefined;
-  /** `node` means rt in what the code starts. */
+  /** `node` means rt in processes that the code starts. */
   readonly forceRuntime: boolean;
-  /** Files of --env-file, in the order in which they were given. */
+  /** Files of --env-file, in command-line order. */
   readonly envFiles: readonly string[];
   /** The file of --tsconfig-override. */
   readonly tsconfig?: string | undefined;
   readonly preloads: readonly Preload[];
-  /** The port of --port, which wins over the environment; not that of rtfig.toml. */
+  /** Port of --port, which overrides the environment; not that of rtfig.toml. */
   readonly port?: string | undefined;
-  /** A line for the user for each option that cannot be honoured here. */
+  /** A warning for each option without effect. */
   readonly unmet: readonly string[];
-  /** The engine gets help with one of the options. */
+  /** rt implements a part of one of the options for the engine. */
   readonly isHelped: boolean;
-  /** The registry is asked, whatever the cache has of its answers. */
+  /** The registry is queried even for cached answers. */
   readonly asksRegistry: boolean;
-  /** With --watch or --hot rt stays with the engine. */
+  /** --watch or --hot: rt keeps running beside the engine. */
   readonly isWatched: boolean;
 }
 
@@ -59,7 +59,7 @@ function preloadOf({ option, value, locate }: Given): Preload[] {
   return [{ module: value!, origin: locate?.() ?? `--${option.name}` }];
 }
 
-/** docs/differences.md says what was tried. */
+/** Returns the warnings. docs/differences.md describes what was tried. */
 function findUnmet(given: GivenOptions): string[] {
   const lines: string[] = [];
   if (given.has("preserve-symlinks-main"))
@@ -67,7 +67,7 @@ function findUnmet(given: GivenOptions): string[] {
   return lines.map((line) => `warning: ${line} (rt help differences)`);
 }
 
-/** Options of rt alone need no engine, but for --rt, which needs the PATH of a new process. */
+/** Finds the first option that needs an engine process. Of rt's own options only --rt does, for the PATH of a new process. */
 function engineOption(options: readonly Given[]): string | undefined {
   for (const { option } of options)
     if (option.by !== "runner" || (option.aliasOf ?? option.name) === "rt") return option.name;
@@ -83,18 +83,18 @@ function engineWords(options: readonly Given[]): string[] {
   return words;
 }
 
-/** The engine takes one name at a time. */
+/** Splits a list, because the engine accepts one name per option. */
 function splitList(given: Given): Given[] {
   if (!given.option.value?.isList || given.value === undefined) return [given];
   return namesIn(given.value).map((value) => ({ ...given, value }));
 }
 
-/** The engine's own order, complete. */
+/** The engine's default order. */
 const EXTENSION_ORDER = [".tsx", ".ts", ".jsx", ".cts", ".cjs", ".js", ".mjs", ".mts", ".json"];
 
 /**
- * Adds the extensions that an order leaves out to its end. Without them, the engine's require() would not find such files,
- * and its import would: it uses an order of its own.
+ * Appends the extensions that --extension-order omits. Without them, the engine's require() would not find such files, but
+ * its import would, because import uses a separate order.
  */
 function completeOrder(given: GivenOptions): string[] {
   const order = given.get("extension-order")?.all.flatMap(namesIn);
@@ -104,9 +104,9 @@ function completeOrder(given: GivenOptions): string[] {
   );
 }
 
-/** Code is the exception: only as two words do the engine's subcommands not claim the first argument behind it. */
+/** Code needs two words: otherwise the engine parses the first argument after it as a subcommand. */
 function spell({ option, value }: Given): string[] {
   const flag = option.forward ?? `--${option.aliasOf ?? option.name}`;
-  if (option.value?.isCode) return [flag, value || " "]; // to the engine, no code at all is a call for help
+  if (option.value?.isCode) return [flag, value || " "]; // for empty code the engine would print its help
   return [value === undefined ? flag : `${flag}=${value}`];
 }

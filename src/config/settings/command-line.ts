@@ -1,18 +1,18 @@
-// A command line put together again, for another rt that does what this one does not: it runs a program while this one
-// watches. It reads rtfig.toml by itself.
+// Rebuilds the command line for another rt process, which runs a program while this one watches. That process reads rtfig.toml
+// itself.
 import { host } from "../../../platform/processes/process.ts";
 import type { Given, Invocation } from "../../options/parse.ts";
 
 export interface CommandLines {
-  /** Of the rt that becomes the engine, which watches as well. */
+  /** For the rt that executes the engine, which also watches. */
   readonly code: readonly string[];
-  /** Of the rt that runs a script once. */
+  /** For the rt that runs a script once. */
   readonly script: readonly string[];
 }
 
 const WATCHING = ["watch", "watch-path", "watch-ignore", "watch-kill-signal", "no-clear-screen"];
 
-/** What the user wrote, without the options that are carried out already. */
+/** Returns the user's command line without the options that rt has carried out already. */
 export function commandLines(invocation: Invocation): CommandLines {
   return {
     code: wordsWithout(["cwd"], invocation),

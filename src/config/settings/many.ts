@@ -1,15 +1,15 @@
-// How many scripts run, or the scripts of many packages: which of them, in which order, and how they are shown.
+// Reads the settings for running several scripts, or scripts of several packages: selection, order and output.
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import type { Given, GivenOptions, Invocation } from "../../options/parse.ts";
 import type { ShareSettings } from "./share.ts";
 
 export interface ManySettings {
-  /** Script names or globs (`build:*`); none to list what there is. */
+  /** Script names or globs (`build:*`); empty to list the scripts. */
   readonly scripts: readonly string[];
-  /** For the scripts. */
+  /** Arguments of the scripts. */
   readonly args: readonly string[];
-  /** Patterns of packages. */
+  /** Values of --filter. */
   readonly filters: readonly string[];
   readonly workspaces: boolean;
   /** Packages changed since this commit and what depends on them; "" stands for the default branch. */
@@ -17,17 +17,17 @@ export interface ManySettings {
   readonly parallel: boolean;
   readonly sequential: boolean;
   readonly noExitOnError: boolean;
-  /** How many at once; undefined for the default (the cores; with `parallel`, all). */
+  /** Concurrency limit; undefined for the default (number of cores; unlimited with `parallel`). */
   readonly concurrency?: number | undefined;
-  /** Lines of each script's output that a terminal shows; 0 for all, undefined when nobody said. */
+  /** Lines of each script's output that a terminal shows; 0 for all, undefined for the default. */
   readonly elideLines?: number | undefined;
   readonly ifPresent: boolean;
   readonly dryRun?: "text" | "json" | "html" | "mermaid" | undefined;
-  /** Files for reports; what each gets its ending says. */
+  /** Report files; the extension selects the format. */
   readonly reports: readonly string[];
-  /** Which part of it all is this machine's. */
+  /** Static split of the plan over several machines. */
   readonly shard?: ShardSettings | undefined;
-  /** Where other machines carry out the same. */
+  /** Shared run with other machines. */
   readonly share?: ShareSettings | undefined;
 }
 
@@ -39,23 +39,23 @@ export interface ShardSettings {
   readonly times: readonly string[];
 }
 
-const MOST_SHARDS = 1000;
+const MAX_SHARDS = 1000;
 
-/** Undefined unless the command line, and not rtfig.toml alone, asks for many. Throws Failure. */
+/** Returns undefined unless the command line, not only rtfig.toml, selects several scripts or packages. @throws UserError */
 export function readManySettings(
   { options, target, args }: Invocation,
   given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): ManySettings | undefined {
-  if (!options.some((each) => asksForMany(each, target !== undefined))) return undefined;
+  if (!options.some((each) => selectsMany(each, target !== undefined))) return undefined;
   const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
   if (parallel && sequential)
-    throw new UserError("--parallel and --sequential exclude each other", "give one of them");
+    throw new UserError("--parallel cannot be used with --sequential", "remove one of them");
   const shard = readShard(given);
   if (shard && sequential)
     throw new UserError(
-      "--sequential and --shard exclude each other",
-      "leave --sequential out: --concurrency=1 runs one script at a time, after those that it waits for",
+      "--sequential cannot be used with --shard",
+      "remove --sequential: --concurrency=1 runs one script at a time, after its dependencies",
     );
   const words = target === undefined ? [] : [target, ...args];
   return {
@@ -72,31 +72,31 @@ export function readManySettings(
     dryRun: readDryRun(given),
     reports: given.get("report")?.all ?? [],
     shard,
-    share: readSharing(given),
+    share: readShareSettings(given),
   };
 }
 
-/** Its values are those of the row, which are checked before this. */
+/** The option parser has validated the value. */
 function readDryRun(given: GivenOptions): ManySettings["dryRun"] {
   if (!given.has("dry-run")) return undefined;
   return (given.get("dry-run")!.last as ManySettings["dryRun"]) ?? "text";
 }
 
-/** Whether the scripts are those of packages that are looked for, not of the one that we stand in. */
+/** Returns whether the run selects packages of the workspace, rather than the current package. */
 export function choosesPackages({ filters, workspaces, affected }: ManySettings): boolean {
   return filters.length > 0 || workspaces || affected !== undefined;
 }
 
 export function selectsPackages({ options }: Invocation): boolean {
-  return options.some((each) => asksForMany(each, false));
+  return options.some((each) => selectsMany(each, false));
 }
 
-/** Without a script, only options that say which packages ask for something: the list of their scripts. */
-function asksForMany({ option, isConfigured }: Given, hasScript: boolean): boolean {
+/** Without a script, only options that select packages count: they list the scripts. */
+function selectsMany({ option, isConfigured }: Given, hasScript: boolean): boolean {
   return !isConfigured && (option.many === "packages" || (option.many === "scripts" && hasScript));
 }
 
-/** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
+/** With --parallel or --sequential every word up to `--` is a script; otherwise only the first one. */
 function splitWords(words: readonly string[], takesMany: boolean): Pick<ManySettings, "scripts" | "args"> {
   const end = takesMany ? words.indexOf("--") : 1;
   const scripts = end < 0 ? words : words.slice(0, end);
@@ -105,20 +105,21 @@ function splitWords(words: readonly string[], takesMany: boolean): Pick<ManySett
 }
 
 /**
- * The option wins over the environment, which is this machine's, and that over rtfig.toml, which is everybody's. With
- * --parallel the option alone counts: servers never end, so that one which waits for its turn would never start.
+ * Precedence: the option, the environment (of this machine), rtfig.toml (of all users). With --parallel only the option
+ * counts: servers never exit, so a server that waits for a free slot would never start.
  */
 function readConcurrency(given: GivenOptions, variable: string | undefined): number | undefined {
   const option = given.get("concurrency");
-  const isOnLine = option?.isOnLine ?? false;
-  const inherited = isOnLine ? undefined : variable;
+  const isOnCommandLine = option?.isOnLine ?? false;
+  const inherited = isOnCommandLine ? undefined : variable;
   const value = inherited ?? option?.last;
   const count = toCount(value);
-  if (value === undefined || (count ?? 0) > 0) return given.has("parallel") && !isOnLine ? undefined : count;
+  if (value === undefined || (count ?? 0) > 0)
+    return given.has("parallel") && !isOnCommandLine ? undefined : count;
   const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
   throw new UserError(
     `${name} needs a whole number from 1 up, not "${value}"`,
-    "leave it out for the default",
+    "remove it to use the default",
   );
 }
 
@@ -129,16 +130,16 @@ function readShard(given: GivenOptions): ShardSettings | undefined {
     throw new UserError("--shard-times has no effect without --shard", "give both, or neither");
   if (value === undefined) return undefined;
   const [, number = 0, count = 0] = (/^(\d+)\/(\d+)$/.exec(value) ?? []).map(Number);
-  if (number >= 1 && number <= count && count <= MOST_SHARDS) return { number, count, times };
-  const reason = count > MOST_SHARDS ? `at most ${MOST_SHARDS} shards` : "a number and a count, such as 2/5";
+  if (number >= 1 && number <= count && count <= MAX_SHARDS) return { number, count, times };
+  const reason = count > MAX_SHARDS ? `at most ${MAX_SHARDS} shards` : "a number and a count, such as 2/5";
   throw new UserError(
     `--shard needs ${reason}, not "${oneLine(value)}"`,
     "of five machines the first takes --shard 1/5, the last --shard 5/5",
   );
 }
 
-/** Few runs are: what reads it is loaded for them. */
-function readSharing(given: GivenOptions): ShareSettings | undefined {
+/** Loads its module lazily: few runs are shared. */
+function readShareSettings(given: GivenOptions): ShareSettings | undefined {
   if (!["share", "share-id", "share-name"].some((name) => given.has(name))) return undefined;
   const { readShare } = require("./share.ts") as typeof import("./share.ts");
   return readShare(given);

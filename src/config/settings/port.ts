@@ -1,7 +1,7 @@
-// The variables by which `--port` reaches what runs.
+// Passes `--port` to the started program as environment variables.
 //
-// Non-obvious: the engine reads BUN_PORT before PORT, and both before its own `--port`. So the option is given as both
-// variables: it wins over the environment, and over `.env`, which replaces no variable.
+// Non-obvious: the engine reads BUN_PORT before PORT, and both before its own `--port`. Setting both variables overrides the
+// environment and `.env` files.
 
 export function portVariables(port: string | undefined): Record<string, string> {
   return port === undefined ? {} : { PORT: port, BUN_PORT: port };

@@ -1,14 +1,14 @@
-// A server of the Remote Execution API, as rtfig.toml names one: [run.remote] to run scripts there, [cache.remote] to share
-// what they have made. Both have url, instance, headers, ca, cert, key and timeout, and they mean the same.
+// Reads the keys of a Remote Execution API server that [run.remote] and [cache.remote] share: url, headers and certificates.
 //
-// Contract: nothing goes over the network for all to read. A header's value may mention variables ("Bearer $TOKEN"), whose
-// values are in no message.
+// Invariants:
+// - Headers are never sent unencrypted, except to localhost. A header's value may reference variables ("Bearer $TOKEN"), whose
+//   values are in no message.
 import { resolve } from "node:path";
 import { files } from "../../../platform/files/files.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 
-/** PEM. */
+/** Certificates and key in PEM. */
 export interface Certificates {
   readonly ca?: string;
   readonly cert?: string;
@@ -16,10 +16,15 @@ export interface Certificates {
 }
 
 const PATHS = ["ca", "cert", "key"] as const;
-const LARGEST_CERTIFICATE = 1 << 20;
-const MENTION = /\$\{?([A-Za-z_]\w*)\}?/g;
+const MAX_CERTIFICATE_SIZE = 1 << 20;
+const REFERENCE = /\$\{?([A-Za-z_]\w*)\}?/g;
 
-/** @param section "run.remote" @param hasHeaders whether any are sent. Throws Failure. */
+/**
+ * Validates the URL of a server and returns it without its path.
+ * @param section name of the table, such as "run.remote"
+ * @param hasHeaders whether headers are sent
+ * @throws UserError
+ */
 export function readServerUrl(text: string, section: string, hasHeaders: boolean): string {
   const url = URL.parse(text);
   if (
@@ -29,24 +34,21 @@ export function readServerUrl(text: string, section: string, hasHeaders: boolean
     /[^/]/.test(url.pathname + url.search)
   )
     throw new UserError(
-      `${section}.url is no address of a server: "${oneLine(text)}"`,
-      "it begins with grpcs:// or grpc://, and has a host and a port",
+      `${section}.url is not a server address: "${oneLine(text)}"`,
+      "use grpcs:// or grpc:// with a host and a port",
     );
   if (url.username !== "" || url.password !== "")
     throw new UserError(`${section}.url has a password in it`, `give it in [${section}.headers]`);
-  // The engine takes no address as the name of a server that it verifies.
+  // The engine does not verify certificates for IP addresses.
   if (url.protocol === "grpcs:" && /^(?:[\d.]+|\[.*\])$/.test(url.hostname))
-    throw new UserError(`${section}.url needs the name of a host with grpcs://, and has an address`);
-  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "grpc:" && !isHere && hasHeaders)
-    throw new UserError(
-      `[${section}.headers] would go over the network for all to read`,
-      `write grpcs:// in ${section}.url`,
-    );
+    throw new UserError(`${section}.url needs a host name with grpcs://, not an IP address`);
+  const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "grpc:" && !isLocal && hasHeaders)
+    throw new UserError(`[${section}.headers] would be sent unencrypted`, `write grpcs:// in ${section}.url`);
   return `${url.protocol}//${url.host}`;
 }
 
-/** @param texts what the section says, by key; paths are relative to `directory`. Throws Failure. */
+/** Reads the certificate files. @param texts values by key; paths are relative to `directory` @throws UserError */
 export function readCertificates(
   texts: ReadonlyMap<string, string>,
   section: string,
@@ -65,34 +67,39 @@ export function readCertificates(
 }
 
 function readCertificate(path: string, key: string): string {
-  const bytes = files.readFile(path, LARGEST_CERTIFICATE);
+  const bytes = files.readFile(path, MAX_CERTIFICATE_SIZE);
   if (typeof bytes === "string") throw new UserError(`Cannot read ${key}, ${oneLine(path)}: ${bytes}`);
   return new TextDecoder().decode(bytes);
 }
 
-/** Throws Failure for a name that no header has. */
+/** @throws UserError for an invalid header name */
 export function requireHeaderName(name: string, section: string): void {
   if (/^[a-z\d_.-]+$/.test(name) && !name.startsWith("grpc-")) return;
-  throw new UserError(`${section}.headers.${oneLine(name)} is no name of a header`, "they are in lower case");
+  throw new UserError(`${section}.headers.${oneLine(name)} is not a valid header name`, "use lower case");
 }
 
-/** The variables that a header's value mentions. */
+/** Returns the variables that a header's value references. */
 export function variablesIn(value: string): string[] {
-  return [...value.matchAll(MENTION)].map(([, name]) => name!);
+  return [...value.matchAll(REFERENCE)].map(([, name]) => name!);
 }
 
-/** @param key of the header, for people @param variable "" and undefined are not set. Throws Failure. */
+/**
+ * Replaces the references in a header's value.
+ * @param key name of the header in messages
+ * @param variable returns a variable; "" and undefined mean that it is not set
+ * @throws UserError
+ */
 export function fillHeader(
   value: string,
   key: string,
   variable: (name: string) => string | undefined,
 ): string {
-  const filled = value.replace(MENTION, (_, name: string) => {
-    const found = variable(name);
-    if (found === undefined || found === "") throw new UserError(`${name} is not set, which ${key} needs`);
-    return found;
+  const filled = value.replace(REFERENCE, (_, name: string) => {
+    const text = variable(name);
+    if (text === undefined || text === "") throw new UserError(`${name} is not set, which ${key} needs`);
+    return text;
   });
   if (!/^[\x20-\x7e]*$/.test(filled))
-    throw new UserError(`${key} has characters in it that no header may have`);
+    throw new UserError(`${key} has characters that are invalid in a header`);
   return filled;
 }

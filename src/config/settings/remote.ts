@@ -1,8 +1,8 @@
-// Where `--remote` runs a script, and what it needs there: [run.remote] of rtfig.toml.
+// Reads [run.remote] of rtfig.toml and --remote: the server, and the declared inputs and outputs of remote scripts.
 //
 // Invariants:
-// - The server gets the variables that are written there, and no others. A person has to allow them: run/remote/consent.ts.
-// - A header's value may mention variables ("Bearer $TOKEN"). They are filled in when the server is called.
+// - The server gets only the variables that are listed there, and only after trust: src/remote-execution.
+// - A header's value may reference variables ("Bearer $TOKEN"). They are substituted when the server is called.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
@@ -13,35 +13,35 @@ import { type Certificates, readCertificates, readServerUrl, requireHeaderName }
 import { ruleNamed } from "./script-rules.ts";
 
 export interface RemoteScript {
-  /** `build`, of whichever package, or `web#build`. */
+  /** `build` for any package, or `web#build`. */
   readonly name: string;
-  /** Files and directories that it makes, from its package. */
+  /** Files and directories that it writes, relative to its package. */
   readonly outputs: readonly string[];
-  /** Variables that it gets from here. */
+  /** Local variables that it gets. */
   readonly env: readonly string[];
-  /** Files that it reads besides its package, those of the workspace that it depends on, and node_modules; globs. */
+  /** Globs of inputs besides its package, the packages that it depends on, and node_modules. */
   readonly inputs: readonly string[];
-  /** Whether it runs there without --remote, or not even with it; undefined where the file does not say. */
+  /** True: remote even without --remote. False: local even with --remote. Undefined: not configured. */
   readonly isRemote: boolean | undefined;
 }
 
 export interface RemoteSettings {
   readonly url: string;
   readonly instance: string;
-  /** As the file has them, with the names of variables. */
+  /** Headers with unresolved references. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Certificates;
-  /** Of its machines, as in "linux-x64". */
+  /** System of its machines, such as "linux-x64". */
   readonly system: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** Milliseconds for one answer. */
+  /** Milliseconds for one request. */
   readonly timeout: number;
   readonly scripts: readonly RemoteScript[];
-  /** --remote asks for it. */
+  /** --remote was given. */
   readonly isAsked: boolean;
-  /** --force: what the server knows is not used. */
+  /** --force: results that the server has cached are not used. */
   readonly isForced: boolean;
-  /** How many scripts at a time. */
+  /** Concurrency limit. */
   readonly concurrency: number;
 }
 
@@ -50,20 +50,22 @@ const SYSTEM = "linux-x64";
 const TIMEOUT = 60; // seconds
 const CONCURRENCY = 64;
 const LISTS = ["outputs", "env", "inputs"] as const;
-const NOTHING = { outputs: [], env: [], inputs: [], isRemote: undefined } as const;
-/** A watched script starts again in moments, what is verified has to be followed, and --share has machines of its own. */
-const HINDERING = ["watch", "hot", "verify-inputs", "share"] as const;
+const NO_DECLARATION = { outputs: [], env: [], inputs: [], isRemote: undefined } as const;
+/** Options that need local execution: watch mode restarts quickly, verification needs the tracer, --share has its machines. */
+const LOCAL_ONLY = ["watch", "hot", "verify-inputs", "share"] as const;
 
-/** Undefined where neither the command line nor rtfig.toml sends a script away. Throws Failure. */
+/** Returns undefined if neither the command line nor rtfig.toml runs a script remotely. @throws UserError */
 export function readRemoteSettings(
   config: Config | undefined,
   given: GivenOptions,
   cwd: string,
 ): RemoteSettings | undefined {
   const isAsked = given.has("remote");
-  const hinders = HINDERING.find((name) => given.has(name));
-  if (isAsked && hinders !== undefined) throw new UserError(`--remote and --${hinders} exclude each other`);
-  if (given.has("no-remote") || (!isAsked && (hinders !== undefined || !sendsAway(config)))) return undefined;
+  const conflicting = LOCAL_ONLY.find((name) => given.has(name));
+  if (isAsked && conflicting !== undefined)
+    throw new UserError(`--remote cannot be used with --${conflicting}`);
+  if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config))))
+    return undefined;
   const texts = new Map<string, string>();
   const headers: Record<string, string> = {};
   const properties: Record<string, string> = {};
@@ -79,7 +81,7 @@ export function readRemoteSettings(
     else if (name === "timeout" || name === "concurrency") numbers[name] = value as number;
     else if (name === "scripts") {
       const [script, field] = rest as [string, (typeof LISTS)[number] | "remote"];
-      const before = scripts.get(script) ?? { ...NOTHING, name: script };
+      const before = scripts.get(script) ?? { ...NO_DECLARATION, name: script };
       scripts.set(script, { ...before, [field === "remote" ? "isRemote" : field]: value });
     } else texts.set(name, value as string);
   }
@@ -87,8 +89,8 @@ export function readRemoteSettings(
   const url = texts.get("url");
   if (url === undefined)
     throw new UserError(
-      "--remote needs to know where",
-      'write [run.remote] and url = "grpcs://..." in rtfig.toml',
+      "--remote needs the URL of a server",
+      'add url = "grpcs://..." to [run.remote] in rtfig.toml',
     );
   const directory = config ? dirname(resolve(cwd, config.file)) : cwd;
   return {
@@ -108,15 +110,15 @@ export function readRemoteSettings(
   };
 }
 
-function sendsAway(config: Config | undefined): boolean {
+function hasRemoteScript(config: Config | undefined): boolean {
   return (config?.settings ?? []).some(
     ({ path, value }) => path[0] === "run" && path[1] === "remote" && path[4] === "remote" && value === true,
   );
 }
 
-/** What is declared of a script. */
+/** Returns the declaration of a script; empty if it has none. */
 export function remoteScript({ scripts }: RemoteSettings, packageName: string, name: string): RemoteScript {
-  return ruleNamed(scripts, packageName, name) ?? { ...NOTHING, name };
+  return ruleNamed(scripts, packageName, name) ?? { ...NO_DECLARATION, name };
 }
 
 function checkOutput(output: string, script: string): void {
@@ -126,7 +128,7 @@ function checkOutput(output: string, script: string): void {
   );
   if (isPath && names[0] !== "node_modules" && !names.some(isRepositoryName)) return;
   throw new UserError(
-    `run.remote.scripts.${oneLine(script)}.outputs: "${oneLine(output)}" is no file or directory of the package`,
+    `run.remote.scripts.${oneLine(script)}.outputs: "${oneLine(output)}" is not a file or directory of the package`,
     'write names, such as "dist" or "coverage/report.json", without wildcards',
   );
 }

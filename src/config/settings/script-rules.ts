@@ -1,6 +1,6 @@
-// Rules of rtfig.toml that are named after scripts: `build`, of whichever package, or `web#build`.
+// Finds the rule for a script in a table of rtfig.toml: `build` for any package, or `web#build`.
 
-/** The rule of a package's own wins. */
+/** Returns the rule; one for a specific package takes precedence. */
 export function ruleNamed<Rule extends { readonly name: string }>(
   rules: readonly Rule[],
   packageName: string,

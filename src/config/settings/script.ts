@@ -1,32 +1,32 @@
-// How scripts, binaries and commands of the system run.
+// Reads the settings for running scripts, binaries and system commands.
 import { host } from "../../../platform/processes/process.ts";
 import type { ShellChoice } from "../../../platform/processes/contract/process.ts";
 import type { Given, GivenOptions } from "../../options/parse.ts";
 
 export interface ScriptSettings {
-  /** Neither the command is shown nor how it ended. */
+  /** Hides the command and its exit status. */
   readonly silent: boolean;
   readonly shell: ShellChoice;
   /** `node` means rt. */
   readonly forceRuntime: boolean;
-  /** Files of --env-file, for the environment; in the order in which they were given. */
+  /** Files of --env-file, in command-line order. */
   readonly envFiles: readonly string[];
-  /** The port of --port, for PORT and BUN_PORT. The port of rtfig.toml is for code only. */
+  /** Port of --port, for PORT and BUN_PORT. The port in rtfig.toml applies to code only. */
   readonly port?: string | undefined;
-  /** Values of secrets are not kept out of what is shown. */
+  /** Disables redaction. */
   readonly showsSecrets: boolean;
-  /** Options of the engine, as "--smol", which a program that is no code of rt's has no use for. */
+  /** Options of the engine, such as "--smol", which have no effect on scripts. */
   readonly idle: readonly string[];
 }
 
-/** What npm tells the scripts of `npm run --silent` by, and rt those of `rt --silent`: to any npm or rt that they start. */
+/** The variable by which npm and rt pass --silent to an npm or rt that a script starts. */
 export const SILENCE = { npm_config_loglevel: "silent" } as const;
 
 function isSilenced(): boolean {
   return host.originalVariable("npm_config_loglevel") === SILENCE.npm_config_loglevel;
 }
 
-/** Without any option. */
+/** Settings without options. */
 export const PLAIN_SCRIPT: ScriptSettings = {
   silent: isSilenced(),
   shell: host.defaultShell,

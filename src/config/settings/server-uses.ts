@@ -1,4 +1,4 @@
-// Which variables the servers of [cache.remote] and [run.remote] get.
+// Lists the variables that the servers of [cache.remote] and [run.remote] receive.
 import type { Config } from "../rtfig.ts";
 import type { ServerUse } from "../server-use.ts";
 import { findCacheConfig, readCacheSettings } from "./cache.ts";
@@ -17,7 +17,7 @@ export function remoteUse({ url, headers, scripts }: RemoteSettings): ServerUse 
   return { server: `the server ${url}, which runs scripts,`, names: each, named: each };
 }
 
-/** Returns the servers of a project's files, for commands that run nothing. Throws Failure. */
+/** Returns the servers of a project's files, for commands that run no script. @throws UserError */
 export function readServerUses(config: Config | undefined, cwd: string): ServerUse[] {
   const none = new Map();
   const cached = findCacheConfig(config, cwd);

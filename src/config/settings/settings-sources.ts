@@ -1,6 +1,6 @@
-// Where settings come from: the command line, the directory that it names to work in, and the rtfig.toml there.
+// Reads the settings of a run from the command line, the working directory that it names, and the rtfig.toml there.
 //
-// Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
+// Non-obvious: --cwd is applied first, so that every relative path is relative to the new directory.
 import { errorCode } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -17,28 +17,28 @@ import {
 import { readSettings, type RunSettings } from "./settings.ts";
 import type { ToolLine } from "./tool.ts";
 
-export interface Opened {
+export interface OpenedSettings {
   readonly settings: RunSettings;
   readonly config: Config | undefined;
-  /** The working directory from here on, absolute. */
+  /** Absolute path of the working directory, after --cwd. */
   readonly cwd: string;
-  /** The same line, with what its files say by then. Throws Failure. */
-  reopen(): Promise<Opened>;
+  /** Reads the same command line withoutCwd, with the current files. @throws UserError */
+  reopen(): Promise<OpenedSettings>;
 }
 
-/** Throws Failure. */
-export async function openSettings(written: Invocation): Promise<Opened> {
-  // By then it works there already.
-  const again = { ...written, options: written.options.filter(({ option }) => option.name !== "cwd") };
-  return { ...(await open(written)), reopen: () => openSettings(again) };
+/** @throws UserError */
+export async function openSettings(written: Invocation): Promise<OpenedSettings> {
+  // The working directory is already set when the settings are read withoutCwd.
+  const withoutCwd = { ...written, options: written.options.filter(({ option }) => option.name !== "cwd") };
+  return { ...(await open(written)), reopen: () => openSettings(withoutCwd) };
 }
 
-async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
-  const line = await lineOf(written);
+async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">> {
+  const line = await parseLine(written);
   const { invocation, tool } = line;
   const cwd = changeDirectory(lastOf("cwd", invocation));
   const { config, options } = await openConfig(line.config ?? lastOf("config", invocation));
-  // As if the user had written the file's options in front of the others.
+  // The options of the file precede those of the user.
   const all = [...withoutOverridden(options, invocation.options), ...invocation.options];
   const configured = tool ? invocation : { ...invocation, options: all };
   const given = collectOptions(configured.options);
@@ -55,13 +55,13 @@ async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
 
 type ParsedLine = Pick<ToolLine, "invocation" | "config"> & Partial<Pick<ToolLine, "tool">>;
 
-async function lineOf(invocation: Invocation): Promise<ParsedLine> {
+async function parseLine(invocation: Invocation): Promise<ParsedLine> {
   const { command } = invocation;
   if (command === undefined || COMMANDS[command]!.by !== "engine") return { invocation };
   return (await import("./tool.ts")).readToolLine(invocation);
 }
 
-/** What the last of an option's kind says on the command line. */
+/** Returns the value of the last option of a name on the command line. */
 function lastOf(name: string, { options }: Invocation): string | undefined {
   for (let index = options.length - 1; index >= 0; index -= 1)
     if (options[index]!.option.name === name) return options[index]!.value;
@@ -74,14 +74,14 @@ interface OpenedConfig {
 }
 
 async function openConfig(path: string | undefined): Promise<OpenedConfig> {
-  // By its name alone: a working directory below one that may not be entered can still be read that way.
+  // A relative name works even if a parent of the working directory is not accessible.
   if (path === undefined && files.readFile(FILE_NAME, 1) === "ENOENT") return { options: [] };
   const { optionsOf, readConfig } = await import("../rtfig.ts");
   const config = readConfig(path ?? FILE_NAME);
   return { config, options: optionsOf(config) };
 }
 
-/** Where the project's file speaks of caching. Throws Failure. */
+/** Returns undefined if no configuration file contains cache settings. @throws UserError */
 async function findCache(config: Config | undefined, given: GivenOptions, cwd: string) {
   if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
   const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
@@ -89,8 +89,8 @@ async function findCache(config: Config | undefined, given: GivenOptions, cwd: s
   const settings = found && readCacheSettings(found, given, cwd);
   if (settings?.isVerified && !(await canTrace()))
     throw new UserError(
-      "--verify-inputs cannot see here what a script reads",
-      "try it on Linux, from 5.9 on",
+      "--verify-inputs cannot trace scripts on this system",
+      "use it on Linux 5.9 or later",
     );
   return settings;
 }
@@ -100,7 +100,7 @@ async function canTrace(): Promise<boolean> {
   return (await findTracing()) !== undefined;
 }
 
-/** Where the command line or the file sends scripts to other machines. Throws Failure. */
+/** Returns undefined if neither the command line nor the file configures remote execution. @throws UserError */
 async function findRemote(config: Config | undefined, given: GivenOptions, cwd: string) {
   const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
   if (!given.has("remote") && !isMentioned) return undefined;

@@ -1,10 +1,10 @@
-// What a run was asked for, as types: made once of the command line, the options that rtfig.toml stands for, and the
-// environment, and checked while it is made. Nothing behind this folder looks an option up by its name, so a new option is
-// a row of src/options/options.ts and a field here.
+// Declares and reads the settings of a run, from the command line, the options of rtfig.toml and the environment.
 //
 //   words --parse--> Invocation --read--> Settings --plan--> Plan --execute-->
 //
-// Each purpose has a file and a type of its own: how code runs, how scripts run, how many run, how to watch.
+// Invariants:
+// - Settings are validated when they are read. Code outside this folder does not look up options by name: a new option is a row
+//   of src/options/options.ts and a field here. Each purpose (code, scripts, several scripts, watch mode) has a file and a type.
 import type { GivenOptions, Invocation } from "../../options/parse.ts";
 import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
@@ -17,34 +17,34 @@ import type { Tool } from "./tool.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
 export interface RunSettings {
-  /** A file, script, binary, command or "-"; undefined where code is given, or nothing. */
+  /** A file, script, binary, command or "-"; undefined if code or nothing is given. */
   readonly target?: string | undefined;
   readonly args: readonly string[];
-  /** Whether `run` was written. */
+  /** `run` was written. */
   readonly isExplicit: boolean;
-  /** The code itself is given by an option. */
+  /** An option contains the code. */
   readonly evaluates: boolean;
-  /** A tool of the engine, in the place of a target. */
+  /** A tool of the engine, instead of a target. */
   readonly tool?: Tool | undefined;
-  /** A target that is not there is no error. */
+  /** A missing target is not an error. */
   readonly ifPresent: boolean;
   readonly code: CodeSettings;
   readonly script: ScriptSettings;
-  /** Where rtfig.toml names scripts that are not run again when nothing has changed. */
+  /** Undefined if rtfig.toml has no [run.cache]. */
   readonly cache?: CacheSettings | undefined;
-  /** Where the script runs on another machine. */
+  /** Undefined if no script runs remotely. */
   readonly remote?: RemoteSettings | undefined;
-  /** What --secret gives to the target. */
+  /** Secrets of --secret. */
   readonly secrets: readonly AskedSecret[];
-  /** Where many scripts, or the scripts of many packages, are asked for. */
+  /** Undefined unless several scripts or packages are selected. */
   readonly many?: ManySettings | undefined;
-  /** Where a program that is no code of rt's is to start again at each change. */
+  /** Undefined unless a script, binary or command is watched. */
   readonly watch?: WatchSettings | undefined;
-  /** Where something is watched: the words of another rt that runs it, while this one stays. */
+  /** In watch mode: the command line of the rt process that runs the program. */
   readonly again?: CommandLines | undefined;
 }
 
-/** Throws Failure where options contradict each other. */
+/** Reads the settings. @throws UserError for options that cannot be combined */
 export function readSettings(
   invocation: Invocation,
   given: GivenOptions,

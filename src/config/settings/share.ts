@@ -1,7 +1,8 @@
-// With which machines a run is shared, and over which Redis: --share, --share-id, --share-name.
+// Reads the settings of a shared run: --share, --share-id, --share-name.
 //
-// Contract: the address that is shown has no password in it, nor has anything else here but `password`. What would have
-// another meaning on each machine excludes --share.
+// Invariants:
+// - The address in messages contains no password; only `password` does.
+// - Options that would mean something different on each machine cannot be combined with --share.
 import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
 import { oneLine } from "../../printable.ts";
@@ -10,42 +11,44 @@ export interface ShareSettings {
   readonly server: RedisAddress;
   /** The same on all machines of the run. */
   readonly id: string;
-  /** Of this machine; undefined for that of its host. */
+  /** Name of this machine; undefined for its host name. */
   readonly name?: string | undefined;
   /** Reports of earlier runs, or folders of them. */
   readonly times: readonly string[];
 }
 
 export interface RedisAddress {
-  /** Scheme, host, port and database: nothing that nobody may know. */
+  /** Scheme, host, port and database, without credentials. */
   readonly url: string;
   /** "" for the server's default user. */
   readonly user: string;
-  /** Where the address has one. */
+  /** Password of the address, if it has one. */
   readonly password?: string | undefined;
 }
 
-/** Options by which machines would do something else than share what each script makes. */
+/** Options that cannot be combined with a shared run. */
 const EXCLUDED = ["shard", "sequential", "watch", "force", "no-cache", "verify-inputs", "remote"] as const;
-const LONGEST_ID = 200;
+const MAX_ID_LENGTH = 200;
 const DEFAULT_PORT = 6379;
-const EXAMPLE = "as in: rt run --share rediss://redis.example.com:6379 --share-id $CI_RUN --filter '*' build";
+const EXAMPLE =
+  "for example: rt run --share rediss://redis.example.com:6379 --share-id $CI_RUN --filter '*' build";
 
-/** Throws Failure. */
+/** @throws UserError */
 export function readShare(given: GivenOptions): ShareSettings | undefined {
   if (!given.has("share")) {
-    const idle = ["share-id", "share-name"].find((name) => given.has(name));
-    if (idle !== undefined) throw new UserError(`--${idle} has no effect without --share`, EXAMPLE);
+    const withoutEffect = ["share-id", "share-name"].find((name) => given.has(name));
+    if (withoutEffect !== undefined)
+      throw new UserError(`--${withoutEffect} has no effect without --share`, EXAMPLE);
     return undefined;
   }
   const other = EXCLUDED.find((name) => given.has(name));
   if (other !== undefined)
-    throw new UserError(`--share and --${other} exclude each other`, "leave one of them out");
+    throw new UserError(`--share cannot be used with --${other}`, "remove one of them");
   const id = given.get("share-id")?.last ?? "";
-  if (id === "" || id.length > LONGEST_ID)
+  if (id === "" || id.length > MAX_ID_LENGTH)
     throw new UserError(
-      id === "" ? "--share needs --share-id" : `--share-id has more than ${LONGEST_ID} characters`,
-      "give what is the same on all machines of this run, and of no other: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT",
+      id === "" ? "--share needs --share-id" : `--share-id has more than ${MAX_ID_LENGTH} characters`,
+      "use the same value on all machines of this run only: in GitHub Actions --share-id $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT",
     );
   return {
     server: readAddress(given.get("share")!.last ?? ""),
@@ -55,7 +58,7 @@ export function readShare(given: GivenOptions): ShareSettings | undefined {
   };
 }
 
-/** Throws Failure, which does not show what it was given: there may be a password in it. */
+/** @throws UserError, which does not contain the address: it may contain a password */
 function readAddress(text: string): RedisAddress {
   const url = URL.parse(text);
   const [, database] = /^\/?(\d{0,5})$/.exec(url?.pathname ?? "") ?? [];
@@ -79,7 +82,7 @@ function readAddress(text: string): RedisAddress {
   };
 }
 
-/** What is no encoding is meant as it stands. */
+/** Returns text with invalid percent encoding unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,19 +1,19 @@
-// A command line that is for a tool of the engine: which words are the tool's, and what rt has to read of them first.
+// Parses the command line of an engine tool: the tool's words, and the options that rt must read first.
 //
-// Surprising: a tool reads rtfig.toml by itself, so what the file says is no option here.
+// Non-obvious: a tool reads rtfig.toml itself, so the file's options are not added to its command line.
 import type { Config } from "../rtfig.ts";
 import type { Invocation } from "../../options/parse.ts";
 
 export interface Tool {
   readonly name: string;
-  /** Behind its name. */
+  /** Words after its name. */
   readonly words: readonly string[];
 }
 
 export interface ToolLine {
   readonly invocation: Invocation;
   readonly tool: Tool;
-  /** The configuration that the tool's own words name. */
+  /** Value of --config among the tool's words. */
   readonly config?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function readToolLine(written: Invocation): ToolLine {
   return { invocation, tool: { name, words: args }, config: path };
 }
 
-/** What the engine would do before `rt` is there stands in front of the words: see config/rtfig.ts. */
+/** Adds the preloads of [test] as options, because the engine would run them before `rt` exists: see config/rtfig.ts. */
 export function withPreloads({ name, words }: Tool, config: Config | undefined): Tool {
   const setting = config?.settings.find(({ path }) => path.join(".") === `${name}.preload`);
   if (name !== "test" || !setting) return { name, words };
@@ -33,7 +33,7 @@ export function withPreloads({ name, words }: Tool, config: Config | undefined):
   return { name, words: [...preloads, ...words] };
 }
 
-/** A tool's own words may name the configuration; it is ours to read first. */
+/** Extracts --config from the tool's words, because rt reads the file first. */
 function findOwnConfig(args: readonly string[]): { args: readonly string[]; path?: string } {
   const end = args.indexOf("--");
   const index = args.findIndex(
@@ -46,12 +46,12 @@ function findOwnConfig(args: readonly string[]): { args: readonly string[]; path
   return { args: [...args.slice(0, index), ...args.slice(index + (isSplit ? 2 : 1))], path };
 }
 
-/** The tools that the row of --hot names. */
+/** Tools that accept --hot. */
 const RELOADED = ["test", "build"];
 /** The option of `rt build` whose value may be any option. */
 const BUILT_IN = "--compile-exec-argv";
 
-/** As if --watch had been written: the engine takes --hot in these tools and does nothing. */
+/** Replaces --hot by --watch, because the engine accepts --hot in these tools and ignores it. */
 function readHot({ options, args, ...rest }: Invocation): Invocation {
   const end = args.indexOf("--");
   const isHot = (word: string, index: number) =>
@@ -65,12 +65,12 @@ function readHot({ options, args, ...rest }: Invocation): Invocation {
   };
 }
 
-/** What tells `rt x` that rt is to stand in for Node.js; behind the package's name the words are the package's own. */
+/** Flags of `rt x` that make `node` mean rt. Words after the package's name belong to the package. */
 const FORCED = ["--rt", "--bun", "-b"];
-/** Those that a value follows. */
+/** Flags that are followed by a value. */
 const VALUED = ["-p", "--package"];
 
-/** As if --rt had been written in front of `x`. */
+/** Converts these flags to --rt. */
 function readForced(invocation: Invocation): Invocation {
   const { args, options } = invocation;
   let end = 0;

@@ -1,25 +1,25 @@
-// How a script, a binary or a run of many is watched: what runs again at a change, and how it is ended before.
+// Reads the settings of watch mode for scripts, binaries and runs of several scripts.
 import { UserError } from "../../user-error.ts";
 import type { Given, GivenOptions } from "../../options/parse.ts";
 
 export interface WatchSettings {
-  /** What is run, for messages. */
+  /** Name of the program in messages. */
   readonly label: string;
   readonly silent: boolean;
   readonly clearsScreen: boolean;
-  /** What asks it to end, as the option has it: src/runner/watch/script-watch.ts says which of these a script can be sent. */
+  /** Value of --watch-kill-signal; src/runner/watch/script-watch.ts validates it. */
   readonly signal?: string | undefined;
-  /** Files, folders and globs; none for the project. Those of the command line take the place of rtfig.toml's. */
+  /** Files, folders and globs; empty for the project. The command line replaces the list of rtfig.toml. */
   readonly paths: readonly string[];
-  /** Lines as of a .gitignore in the working directory. */
+  /** Lines in the syntax of a .gitignore in the working directory. */
   readonly ignore: readonly string[];
-  /** Which of these two options stand on the command line, as "--watch-path". */
+  /** Which of these two options the command line has, as "--watch-path". */
   readonly narrowing: readonly string[];
 }
 
 /**
- * Undefined where nothing is to be watched: a list, and a plan that is printed, are not worth waiting for changes.
- * Throws Failure.
+ * Returns undefined without watch mode. Lists and printed plans are not watched.
+ * @throws UserError
  */
 export function readWatchSettings(
   target: string | undefined,
@@ -35,13 +35,13 @@ export function readWatchSettings(
     silent: given.has("silent"),
     clearsScreen: !given.has("no-clear-screen"),
     signal: given.get("watch-kill-signal")?.last,
-    paths: onLineFirst("watch-path", options),
+    paths: preferCommandLine("watch-path", options),
     ignore: given.get("watch-ignore")?.all ?? [],
     narrowing: narrowing.map((name) => `--${name}`),
   };
 }
 
-function onLineFirst(name: string, options: readonly Given[]): string[] {
+function preferCommandLine(name: string, options: readonly Given[]): string[] {
   const all = options.filter(({ option }) => option.name === name);
   const onLine = all.filter(({ isConfigured }) => !isConfigured);
   return (onLine.length > 0 ? onLine : all).map(({ value }) => value!);
