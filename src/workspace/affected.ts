@@ -1,13 +1,12 @@
-// Which packages have changed since a commit, with everything that depends on them.
+// Finds the packages that changed since a commit, and their dependents, for --affected.
 //
-// Contract: committed, staged, unstaged and untracked changes count, from where the branch left `reference`
-// (its merge base), so that what others have done there meanwhile does not. A changed file belongs to the
-// innermost package around it; what lies outside every package belongs to the root alone. Of a repository inside this one
-// (a submodule, or one that nobody has added) git gives the directory, which stands for the packages that it holds. The
-// root's package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
+// Invariants:
+// - Committed, staged, unstaged and untracked changes count, from the merge base with `reference`: later commits of others there do
+//   not. A changed file belongs to the innermost package around it; files outside all packages belong to the root only.
+// - The root's package.json, lockfiles and workspace declarations affect all packages.
 //
-// Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
-// what a repository's own configuration would start it starts no hooks and no file system monitor.
+// Non-obvious: git reports a nested repository (a submodule, or an untracked one) as a directory. It affects the packages inside.
+// `reference` "" is the default branch: origin/HEAD, main or master. Git starts no hooks and no file system monitor.
 import { errorReason } from "../../platform/caught-error.ts";
 import { host } from "../../platform/processes/process.ts";
 import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
@@ -15,15 +14,15 @@ import type { Workspace } from "./members.ts";
 import { explainUnreadable, parentDirectory } from "./package-json.ts";
 import { UserError } from "../user-error.ts";
 
-/** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
+/** Loads node:path lazily: this module shares a chunk with runs that do not need it. */
 function join(...names: string[]): string {
   return process.getBuiltinModule("node:path").join(...names);
 }
 
-/** What makes a package an affected one: a file, by its absolute path, or another package that it depends on. */
+/** Why a package is affected: a file (absolute path), or a dependency (position). */
 export type AffectedReason = { readonly file: string } | { readonly dependsOn: number };
 
-/** By positions of members. Throws Failure when git cannot tell. */
+/** Returns the affected members by position. @throws UserError if git fails */
 export async function affectedMembers(
   workspace: Workspace,
   graph: DependencyGraph,
@@ -33,19 +32,19 @@ export async function affectedMembers(
   return affectedBy(workspace, graph, files);
 }
 
-/** Pure: absolute paths in, positions of members out. */
+/** Returns the members that the files affect, by position (pure function). @param files absolute paths */
 export function affectedBy(
   workspace: Workspace,
   graph: DependencyGraph,
   files: readonly string[],
 ): Map<number, AffectedReason> {
-  const causes = ownersOf(workspace, files);
+  const reasons = ownersOf(workspace, files);
   const dependents = reverseGraph(graph);
-  // A Map is walked while it grows.
-  for (const [index] of causes)
+  // The iteration includes entries that are added during it.
+  for (const [index] of reasons)
     for (const dependent of dependents.edges(index))
-      if (!causes.has(dependent)) causes.set(dependent, { dependsOn: index });
-  return causes;
+      if (!reasons.has(dependent)) reasons.set(dependent, { dependsOn: index });
+  return reasons;
 }
 
 export const SHARED_FILES = [
@@ -59,35 +58,35 @@ export const SHARED_FILES = [
   "yarn.lock",
 ] as const;
 
-/** Pure: absolute paths in; out the positions of the packages that hold them, each with the first. */
+/** Returns the members that contain the files, each with its first file. @param files absolute paths */
 function ownersOf(workspace: Workspace, files: readonly string[]): Map<number, AffectedReason> {
   const find = findOwners(workspace);
-  const held = membersBelow(workspace);
-  const causes = new Map<number, AffectedReason>();
+  const below = membersBelow(workspace);
+  const reasons = new Map<number, AffectedReason>();
   for (const file of files) {
     const owner = find(file);
     const owners = owner === "all" ? workspace.members.keys() : owner === undefined ? [] : [owner];
-    for (const each of owners) if (!causes.has(each)) causes.set(each, { file });
-    for (const each of held.get(file) ?? []) if (!causes.has(each)) causes.set(each, { file });
+    for (const each of owners) if (!reasons.has(each)) reasons.set(each, { file });
+    for (const each of below.get(file) ?? []) if (!reasons.has(each)) reasons.set(each, { file });
   }
-  return causes;
+  return reasons;
 }
 
-/** By the directories between the root and the packages: no file has such a path, but a repository of its own may. */
+/** Returns the members below each directory between the root and the packages, for changed nested repositories. */
 function membersBelow({ root, members }: Workspace): Map<string, number[]> {
   const below = new Map<string, number[]>();
   for (const [index, { directory }] of members.entries()) {
-    let above = parentDirectory(directory);
-    for (; above !== null && above.length > root.length; above = parentDirectory(above)) {
-      const known = below.get(above);
-      if (known) known.push(index);
-      else below.set(above, [index]);
+    let ancestor = parentDirectory(directory);
+    for (; ancestor !== null && ancestor.length > root.length; ancestor = parentDirectory(ancestor)) {
+      const commit = below.get(ancestor);
+      if (commit) commit.push(index);
+      else below.set(ancestor, [index]);
     }
   }
   return below;
 }
 
-/** Pure: of an absolute path the position of the innermost package that holds it, or is it; undefined where none does. */
+/** Returns a function from an absolute path to its innermost package: a position, "all" for shared files, or undefined. */
 export function findOwners({ root, members }: Workspace): (file: string) => number | "all" | undefined {
   const shared = new Set<string>(SHARED_FILES.map((name) => join(root, name)));
   const byDirectory = new Map(members.map(({ directory }, index) => [directory, index]));
@@ -110,24 +109,21 @@ async function changedFiles(root: string, reference: string): Promise<string[]> 
   ]);
   return [...changed.split("\0"), ...untracked.split("\0")]
     .filter((file) => file !== "")
-    .map((file) => join(top, file.replace(/\/$/, ""))); // behind a repository that nobody has added
+    .map((file) => join(top, file.replace(/\/$/, ""))); // an untracked repository ends with a slash
 }
 
 async function mergeBase(root: string, reference: string): Promise<string> {
-  const known = await tryGit(root, [
+  const commit = await tryGit(root, [
     "rev-parse",
     "--verify",
     "--quiet",
     "--end-of-options",
     `${reference}^{commit}`,
   ]);
-  if (known === null)
-    throw new UserError(
-      `Git knows no commit "${reference}"`,
-      "fetch it, or name another one: --affected=REF",
-    );
-  const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
-  return (base ?? known).trim();
+  if (commit === null)
+    throw new UserError(`Unknown git revision "${reference}"`, "fetch it or use --affected=<ref>");
+  const base = await tryGit(root, ["merge-base", commit.trim(), "HEAD"]);
+  return (base ?? commit).trim();
 }
 
 async function defaultBranch(root: string): Promise<string> {
@@ -136,66 +132,70 @@ async function defaultBranch(root: string): Promise<string> {
   for (const name of ["origin/main", "origin/master", "main", "master"]) {
     if ((await tryGit(root, ["rev-parse", "--verify", "--quiet", name])) !== null) return name;
   }
-  throw new UserError("Git has no default branch to compare with", "name a commit: --affected=REF");
+  throw new UserError("Git has no default branch to compare with", "use --affected=<ref>");
 }
 
 async function git(cwd: string, args: readonly string[]): Promise<string> {
-  const answer = await askGit(cwd, args);
-  if (typeof answer === "string") return answer;
-  if ("code" in answer) {
-    const problem = answer.code === "ENOENT" ? "there is no such program" : explainUnreadable(answer.code);
-    throw new UserError(`Cannot start git: ${problem}`, "--affected asks git what has changed: install it");
+  const result = await runGit(cwd, args);
+  if (typeof result === "string") return result;
+  if ("code" in result) {
+    const problem = result.code === "ENOENT" ? "no such program" : explainUnreadable(result.code);
+    throw new UserError(`Cannot start git: ${problem}`, "install git, which --affected needs");
   }
-  throw refusalOf(args[0]!, cwd, answer.complaint);
+  throw gitError(args[0]!, cwd, result.complaint);
 }
 
-/** What git says of it, and what to do. @param complaint what it wrote, of which the line behind "fatal:" is the reason */
-function refusalOf(command: string, cwd: string, complaint: string): UserError {
+/** Converts git's error to a UserError. @param complaint standard error; its line after "fatal:" is the reason */
+function gitError(command: string, cwd: string, complaint: string): UserError {
   const lines = complaint.split("\n").map((line) => line.trim());
   const fatal = lines.findLast((line) => line.startsWith("fatal: "))?.slice("fatal: ".length);
   const reason = fatal ?? lines.findLast((line) => line !== "");
   const trust = lines.find((line) => line.startsWith("git config ") && line.includes("safe.directory"));
   let hint: string | undefined;
-  if (trust !== undefined) hint = `its files are another user's; if you trust them: ${trust}`;
+  if (trust !== undefined) hint = `another user owns the repository; if you trust it: ${trust}`;
   else if (reason?.startsWith("not a git repository"))
-    hint = "--affected needs a repository with a commit: git init makes one";
+    hint = "--affected needs a git repository with a commit";
   return new UserError(`git ${command} failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`, hint);
 }
 
 /**
- * Git asks the monitor before every comparison, and tells a hook that it has refreshed the index. A bare repository
- * among a project's files, as a checkout can hold one, is none that the user has made.
+ * Prevents code execution by a hostile repository: git starts the file system monitor before a comparison and a hook after
+ * refreshing the index. A checkout may contain a bare repository with such a configuration.
  */
-const CAUTION = [
+const SAFE_OPTIONS = [
   "--no-optional-locks",
   ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
 ];
 
-/** A submodule with new files in it has changed, unless the project's own .gitmodules says otherwise of it. */
+/** Counts a submodule with untracked files as changed, unless .gitmodules overrides it. */
 const WHOLE_SUBMODULES = ["-c", "diff.ignoreSubmodules=none"];
 
-/** Its output; null where it cannot tell, or is not there. @param isAnswer of its exit codes @param input what it reads */
+/**
+ * Runs git and returns its output; null if git is missing or fails.
+ * @param isSuccess returns whether an exit code means success
+ * @param input standard input
+ */
 export async function tryGit(
   cwd: string,
   args: readonly string[],
-  isAnswer?: (code: number) => boolean,
+  isSuccess?: (code: number) => boolean,
   input?: string,
 ): Promise<string | null> {
-  const answer = await askGit(cwd, args, isAnswer, input);
-  return typeof answer === "string" ? answer : null;
+  const result = await runGit(cwd, args, isSuccess, input);
+  return typeof result === "string" ? result : null;
 }
 
-/** Its output; or what it says instead; or the system's error code where it does not start. */
-async function askGit(
+/** Runs git and returns its output, its standard error, or the system's error code if it cannot be started. */
+async function runGit(
   cwd: string,
   args: readonly string[],
-  isAnswer: (code: number) => boolean = (code) => code === 0,
+  isSuccess: (code: number) => boolean = (code) => code === 0,
   input?: string,
 ): Promise<string | { readonly complaint: string } | { readonly code: string }> {
   try {
-    const child = Bun.spawn(["git", ...CAUTION, ...WHOLE_SUBMODULES, ...args], {
+    const child = Bun.spawn(["git", ...SAFE_OPTIONS, ...WHOLE_SUBMODULES, ...args], {
       cwd,
-      env: { ...host.originalEnvironment(), LC_ALL: "C" }, // its complaints are read
+      env: { ...host.originalEnvironment(), LC_ALL: "C" }, // its errors are parsed
       stdin: input === undefined ? "ignore" : Buffer.from(input),
       stdout: "pipe",
       stderr: "pipe",
@@ -204,7 +204,7 @@ async function askGit(
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
     ]);
-    return isAnswer(await child.exited) ? output : { complaint };
+    return isSuccess(await child.exited) ? output : { complaint };
   } catch (error) {
     return { code: errorReason(error) };
   }

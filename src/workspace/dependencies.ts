@@ -1,10 +1,10 @@
-// Which members of a workspace depend on which: the edges that selectors (`foo...`), the schedule and
-// `--affected` share.
+// Builds the dependency graph of the workspace's members, which selectors (`foo...`), the topological order of runs and
+// `--affected` use.
 //
-// Contract: dependencies, devDependencies, optionalDependencies and peerDependencies count, by name; an alias
-// (`npm:real@1`, `workspace:real@*`) counts for what it stands for, a path (`file:`, `link:`, `portal:`,
-// `workspace:./x`) for the member that lives there. Versions do not count: whether a range fits is the
-// package manager's decision. A package does not depend on itself.
+// Invariants:
+// - dependencies, devDependencies, optionalDependencies and peerDependencies count, by name. An alias (`npm:real@1`,
+//   `workspace:real@*`) counts as its target. A path (`file:`, `link:`, `portal:`, `workspace:./x`) counts as the member there.
+// - Version ranges are ignored: matching them is up to the package manager. A package does not depend on itself.
 import { UserError } from "../user-error.ts";
 import type { MemberPackage, Workspace } from "./members.ts";
 import { recordField } from "./package-json.ts";
@@ -13,22 +13,22 @@ const FIELDS = ["dependencies", "devDependencies", "optionalDependencies", "peer
 const ALIAS = /^(?:npm|workspace):((?:@[^/@]+\/)?[^/@]+)@/;
 const PATH = /^(?:(?:file|link|portal):|workspace:(?=\.{0,2}\/))(.*)$/;
 
-/** Members by their position in the workspace. */
+/** A graph of members, by their positions in the workspace. */
 export interface DependencyGraph {
   readonly size: number;
-  /** The positions of those that a member depends on, ascending. */
+  /** Returns the direct dependencies of a member: ascending positions. */
   edges(node: number): readonly number[];
 }
 
-/** Looks at a member's dependencies only when it is asked for them: a selection seldom needs them all. */
+/** Creates the graph. Edges are computed on demand and memoized, because a selection seldom needs all of them. */
 export function linkMembers(members: readonly MemberPackage[]): DependencyGraph {
-  const known: (readonly number[] | undefined)[] = [];
+  const memo: (readonly number[] | undefined)[] = [];
   let index: MemberIndex | undefined;
   return {
     size: members.length,
     edges(node) {
       index ??= indexMembers(members);
-      return (known[node] ??= findTargets(members[node]!, node, index));
+      return (memo[node] ??= findTargets(members[node]!, node, index));
     },
   };
 }
@@ -85,13 +85,13 @@ function resolveTargets(
   };
   const path = PATH.exec(spec)?.[1];
   if (path === undefined) return named(ALIAS.exec(spec)?.[1] ?? key);
-  const { resolve } = process.getBuiltinModule("node:path"); // few need it
+  const { resolve } = process.getBuiltinModule("node:path"); // lazy: few members need it
   const target = byDirectory.get(resolve(directory, path));
   return target === undefined ? named(key) : [target];
 }
 
 /**
- * Refuses a selection with two packages of one name, and a dependency on a name that two packages share. Other packages may
+ * Rejects a selection with two packages of one name, and a dependency on a name that two packages share. Other packages may
  * share names: test fixtures often do.
  *
  * @throws UserError
@@ -120,7 +120,7 @@ function refusePair(members: readonly MemberPackage[], indices: readonly number[
   }
 }
 
-/** The same edges seen from the other end. */
+/** Returns the graph of dependents. */
 export function reverseGraph(graph: DependencyGraph): DependencyGraph {
   let reversed: number[][] | undefined;
   const build = (): number[][] => {
@@ -137,9 +137,9 @@ export function reverseGraph(graph: DependencyGraph): DependencyGraph {
   };
 }
 
-/** Everything that can be reached from `start`, `start` itself included. */
+/** Returns all nodes that are reachable from `start`, including `start`. */
 export function reachable(graph: DependencyGraph, start: Iterable<number>): Set<number> {
-  const seen = new Set(start);
-  for (const node of seen) for (const next of graph.edges(node)) seen.add(next); // a Set is walked while it grows
-  return seen;
+  const reached = new Set(start);
+  for (const node of reached) for (const next of graph.edges(node)) reached.add(next); // the iteration includes added nodes
+  return reached;
 }

@@ -1,14 +1,13 @@
-// Which members `--filter` means.
+// Selects the members that `--filter` matches.
 //
-//   name globs    web   @acme/*   *-lib     `*` stops at `/`; `*` and `**` alone mean every package
+//   name globs    web   @acme/*   *-lib     `*` stops at `/`; `*` and `**` alone match every package
 //   path globs    ./packages/*              relative to the current directory
 //   directories   {packages}  {apps/*}      the package there and every one below
 //   both          @acme/*{packages}         names within a directory
-//   relatives     foo... (and what it needs)  ...foo (and what needs it)  foo^... and ...^foo (without foo)
-//   exclusions    !foo                      taken away from the rest; alone: from all packages
+//   relatives     foo... (and dependencies)   ...foo (and dependents)   foo^... and ...^foo (without foo)
+//   exclusions    !foo                      removed from the rest; alone: from all packages
 //
-// Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
-// given exactly. Parsing and selecting are pure: members in, positions out.
+// Invariants: filters are combined as a union. The root of a declared workspace matches only an exact name or path.
 import { files } from "../../platform/files/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
@@ -19,24 +18,24 @@ import { UserError } from "../user-error.ts";
 export interface Selector {
   readonly source: string;
   readonly isExclusion: boolean;
-  /** "" when any name is meant. */
+  /** Name or glob; "" matches any name. */
   readonly name: string;
-  /** A path glob, or "". */
+  /** Path glob, or "". */
   readonly path: string;
-  /** A directory whose packages are meant, or "". */
+  /** Directory whose packages match, or "". */
   readonly directory: string;
   readonly withDependencies: boolean;
   readonly withDependents: boolean;
-  /** False after `^`: the relatives without the package. */
+  /** False with `^`: dependencies or dependents without the package itself. */
   readonly withSelf: boolean;
 }
 
 export interface Selection {
   /** Positions in the workspace's members, ascending. */
   readonly indices: readonly number[];
-  /** Filters that matched nothing although others did. */
+  /** Filters without a match, although others have one. */
   readonly unmatched: readonly string[];
-  /** Packages that the filters may mean, whose package.json, or whose folder, is there and cannot be read. */
+  /** Packages that may match the filters, but whose package.json or folder cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
 }
 
@@ -51,7 +50,7 @@ const NAMED = {
   withSelf: true,
 } as const;
 
-/** Throws Failure. */
+/** @throws UserError */
 function parseSelector(source: string): Selector {
   if (isPlainName(source)) return { ...NAMED, source, name: source };
   const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
@@ -59,7 +58,7 @@ function parseSelector(source: string): Selector {
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
   const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
   if (core === "")
-    throw new UserError(`Filter "${source}" names no package`, "give a name, a ./path or a {directory}");
+    throw new UserError(`Filter "${source}" names no package`, "use a name, a ./path or a {directory}");
   return {
     source,
     isExclusion: bang === "!",
@@ -72,12 +71,17 @@ function parseSelector(source: string): Selector {
   };
 }
 
-/** A name or a glob of names and nothing else, as most are: without regular expressions, see glob.ts. */
+/** Returns whether a filter is only a name or name glob, the common case. It uses no regular expression: see glob.ts. */
 function isPlainName(source: string): boolean {
   return source !== "" && !"!./".includes(source[0]!) && !source.includes("{") && !source.includes("...");
 }
 
-/** `from` is what relative paths start at. Throws Failure when nothing is left, unless it may be so. */
+/**
+ * Selects members.
+ * @param from base of relative paths
+ * @param mayBeEmpty returns an empty selection instead of throwing
+ * @throws UserError if no member is selected
+ */
 export function selectMembers(
   { members, broken }: Workspace,
   graph: DependencyGraph,
@@ -98,9 +102,11 @@ export function selectMembers(
   for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
     for (const index of apply(selector)) selected.delete(index);
   }
-  const unreadable = broken.filter((error) => isThere(error) && mayMean(selectors, unmatched, error, from));
+  const unreadable = broken.filter(
+    (error) => existsOnDisk(error) && mayMatch(selectors, unmatched, error, from),
+  );
   if (selected.size > 0) return { indices: [...selected].sort((a, b) => a - b), unmatched, unreadable };
-  if (!mayBeEmpty && unreadable.length === 0) throw nothingMatched(selectors, unmatched, members, from);
+  if (!mayBeEmpty && unreadable.length === 0) throw noMatchError(selectors, unmatched, members, from);
   return { indices: [], unmatched: [], unreadable };
 
   function apply(selector: Selector): Set<number> {
@@ -120,21 +126,21 @@ export function allMembers(members: readonly MemberPackage[]): number[] {
   return members.flatMap(({ isRoot }, index) => (isRoot ? [] : [index]));
 }
 
-/** Selects what `--workspaces` means: every member but the package of the root's directory. */
+/** Selects the members of `--workspaces`: all except the package in the root's directory. */
 export function workspacePackages(members: readonly MemberPackage[]): number[] {
   return members.flatMap(({ path }, index) => (path === "." ? [] : [index]));
 }
 
-/** A package that is listed and not there may have been left out on purpose: a submodule, a part of a container. */
-export function isThere({ file }: PackageJsonError): boolean {
+/** Returns whether the file exists. A listed package may be missing on purpose: a submodule, or a part of a container. */
+export function existsOnDisk({ file }: PackageJsonError): boolean {
   return files.readFile(file, 0) !== "ENOENT";
 }
 
 /**
- * Whether a package that cannot be read, so that nobody knows its name and what it needs, may be asked for; or one of those
- * in a folder that cannot be listed, of which not even the paths are known.
+ * Returns whether the filters may match an unreadable package, whose name and dependencies are unknown. For a package in an
+ * unlistable folder, the path is unknown too.
  */
-function mayMean(
+function mayMatch(
   selectors: readonly Selector[],
   unmatched: readonly string[],
   { file, isFolder }: PackageJsonError,
@@ -166,35 +172,36 @@ function mayMean(
   return !isExcluded && (positive.length === 0 || positive.some(isWanted));
 }
 
-function addOthers(found: Iterable<number>, own: readonly number[], result: Set<number>): void {
+function addOthers(matches: Iterable<number>, own: readonly number[], result: Set<number>): void {
   const excluded = new Set(own);
-  for (const index of found) if (!excluded.has(index)) result.add(index);
+  for (const index of matches) if (!excluded.has(index)) result.add(index);
 }
 
-/** Loaded where a selector has a path: most have a name. */
+/** Loads node:path lazily: most selectors have a name, not a path. */
 function resolve(from: string, path: string): string {
   return process.getBuiltinModule("node:path").resolve(from, path);
 }
 
-/** Positions. Most selectors are a plain name, and a function that is called a thousand times takes its time. */
+/** Returns matching positions. Plain names, the common case, are compared in a loop without a function call each. */
 function matching(selector: Selector, from: string, members: readonly MemberPackage[]): number[] {
   const { name, path, directory } = selector;
-  const found: number[] = [];
+  const matches: number[] = [];
   if (path === "" && directory === "" && !isGlob(name)) {
-    for (let index = 0; index < members.length; index++) if (members[index]!.name === name) found.push(index);
-    return found;
+    for (let index = 0; index < members.length; index++)
+      if (members[index]!.name === name) matches.push(index);
+    return matches;
   }
-  const isMeant = compileMatch(selector, from);
-  for (let index = 0; index < members.length; index++) if (isMeant(members[index]!)) found.push(index);
-  return found;
+  const isMatch = compileMatch(selector, from);
+  for (let index = 0; index < members.length; index++) if (isMatch(members[index]!)) matches.push(index);
+  return matches;
 }
 
 function compileMatch({ name, path, directory }: Selector, from: string): (member: MemberPackage) => boolean {
   if (path !== "") return compilePathMatch(path, from);
   const isName = compileNameMatch(name);
   if (directory === "") return isName;
-  const isThere = compileDirectoryMatch(directory, from);
-  return (member) => isThere(member) && isName(member);
+  const existsOnDisk = compileDirectoryMatch(directory, from);
+  return (member) => existsOnDisk(member) && isName(member);
 }
 
 function compileNameMatch(name: string): (member: MemberPackage) => boolean {
@@ -207,8 +214,8 @@ function compileNameMatch(name: string): (member: MemberPackage) => boolean {
 
 function compilePathMatch(path: string, from: string): (member: MemberPackage) => boolean {
   if (!isGlob(path)) {
-    const wanted = resolve(from, path);
-    return ({ directory }) => directory === wanted;
+    const target = resolve(from, path);
+    return ({ directory }) => directory === target;
   }
   const glob = compileGlob(path, from);
   return ({ isRoot, directory }) => !isRoot && glob.match(directory);
@@ -228,7 +235,7 @@ function compileDirectoryMatch(path: string, from: string): (member: MemberPacka
   };
 }
 
-/** The place we stand in is a plain path, whatever characters it has. */
+/** Escapes the glob characters of the current directory. */
 function compileGlob(path: string, from: string): InstanceType<typeof Bun.Glob> {
   return new Bun.Glob(resolve(from.replace(/[*?[\]{}!]/g, "\\$&"), path));
 }
@@ -237,7 +244,7 @@ function isWithin(directory: string, parent: string): boolean {
   return directory === parent || directory.startsWith(parent.endsWith("/") ? parent : `${parent}/`);
 }
 
-function nothingMatched(
+function noMatchError(
   selectors: readonly Selector[],
   unmatched: readonly string[],
   members: readonly MemberPackage[],
@@ -246,7 +253,7 @@ function nothingMatched(
   const sources = selectors.map(({ source }) => `"${source}"`);
   const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
   const hints = selectors.flatMap((selector) =>
-    unmatched.includes(selector.source) ? hintAt(selector, members, from) : [],
+    unmatched.includes(selector.source) ? hintFor(selector, members, from) : [],
   );
   return new UserError(
     unmatched.length > 0
@@ -258,11 +265,11 @@ function nothingMatched(
 
 const COMMIT = /^\[(.+)\]$/;
 
-function hintAt({ name }: Selector, members: readonly MemberPackage[], from: string): string[] {
+function hintFor({ name }: Selector, members: readonly MemberPackage[], from: string): string[] {
   const [, commit] = COMMIT.exec(name) ?? [];
-  if (commit !== undefined) return [`packages changed since a commit are meant by --affected=${commit}`];
+  if (commit !== undefined) return [`to select packages changed since a commit, use --affected=${commit}`];
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
-    return [`a path begins with ./, as in ./${name}`];
+    return [`write a path with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
   const { suggestNames } = require("../did-you-mean.ts") as typeof import("../did-you-mean.ts");
   const suggestions = suggestNames(name, names).map((each) => `"${each}"`);
@@ -270,6 +277,6 @@ function hintAt({ name }: Selector, members: readonly MemberPackage[], from: str
   const found = name === "" ? "ENOENT" : files.readFile(`${from}/${name}`, 1);
   if (typeof found === "string" && ["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(found)) return [];
   return [
-    `"${name}" is a name in this folder: a * needs quotes ('*'), a folder is written ./${name} or {${name}}`,
+    `"${name}" is a file in this folder: quote a * ('*'), and write a folder as ./${name} or {${name}}`,
   ];
 }

@@ -1,8 +1,9 @@
-// JSON as people write it: with // and /* */ comments and trailing commas. Only asked when JSON.parse has
-// refused a text, so it is built for its errors, not for speed: each says what stood there and what should
-// have. Contract: whatever JSON.parse accepts gives the same value here; nothing else of JSON5 is accepted.
+// Parses JSON with comments and trailing commas, after JSON.parse has rejected a text. It is optimized for error messages, not
+// for speed.
 //
-// Surprising: a member named __proto__ becomes an own property, as with JSON.parse.
+// Invariants:
+// - Every text that JSON.parse accepts gives the same value. Other extensions of JSON5 are rejected.
+// - A member named __proto__ becomes an own property, as with JSON.parse.
 
 import { printable } from "../printable.ts";
 
@@ -38,16 +39,16 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["false", false],
   ["null", null],
 ]);
-const DEEPEST = 1000;
-/** Characters of a text that a message repeats. */
-const LONGEST_SHOWN = 40;
+const MAX_DEPTH = 1000;
+/** Characters of the text in a message. */
+const MAX_SHOWN_LENGTH = 40;
 
-// Matched where they are asked about, so that a long file is not copied for each number.
+// Sticky patterns match at a position, so that a long file is not copied for each token.
 const BLANKS = /[ \t\r\n]*/y;
 const LINE = /[^\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
 const WORD = /(?:true|false|null)(?!\w)/y;
-/** What a string is made of as it stands. */
+/** Characters of a string without escapes. */
 const PLAIN = /[^"\\\x00-\x1f]*/y;
 
 function matchAt(pattern: RegExp, text: string, at: number): string {
@@ -56,10 +57,10 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
 }
 
 function shorten(text: string): string {
-  return printable(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+  return printable(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text);
 }
 
-/** Throws JsonSyntaxError. */
+/** @throws JsonSyntaxError */
 export function parseLenientJson(text: string): unknown {
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   let depth = 0;
@@ -67,7 +68,7 @@ export function parseLenientJson(text: string): unknown {
   const fail = (problem: string, offset = at): never => {
     throw new JsonSyntaxError(text, offset, problem);
   };
-  const found = (offset = at): string => {
+  const describeToken = (offset = at): string => {
     const point = text.codePointAt(offset);
     if (point === undefined) return "the end of the file";
     const word = /^[\w$.+-]+/.exec(text.slice(offset, offset + 24));
@@ -103,7 +104,10 @@ export function parseLenientJson(text: string): unknown {
       at++;
       if (character === '"') return value;
       if (character !== "\\")
-        return fail(`expected an escape sequence in the string, found ${found(at - 1)}`, at - 1);
+        return fail(
+          `expected an escape sequence in the string, describeToken ${describeToken(at - 1)}`,
+          at - 1,
+        );
       value += readEscape();
     }
   }
@@ -113,21 +117,22 @@ export function parseLenientJson(text: string): unknown {
     const plain = ESCAPES[letter];
     if (plain !== undefined) return plain;
     const digits = letter === "u" ? /^[0-9a-fA-F]{4}/.exec(text.slice(at, at + 4)) : null;
-    if (!digits) return fail(`expected a valid escape sequence, found \\${printable(letter)}`, at - 2);
+    if (!digits)
+      return fail(`expected a valid escape sequence, describeToken \\${printable(letter)}`, at - 2);
     at += 4;
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }
 
   /** Calls `readEntry` for each entry up to `close`; a comma may follow the last. */
   function readEntries(close: string, entry: string, readEntry: () => void): void {
-    if (++depth > DEEPEST) fail(`expected at most ${DEEPEST} nested levels`);
+    if (++depth > MAX_DEPTH) fail(`expected at most ${MAX_DEPTH} nested levels`);
     at++;
     for (skipBlanks(); text[at] !== close; skipBlanks()) {
-      if (at >= text.length) fail(`expected ${entry} or ${close}, found ${found()}`);
+      if (at >= text.length) fail(`expected ${entry} or ${close}, describeToken ${describeToken()}`);
       readEntry();
       skipBlanks();
       if (text[at] === ",") at++;
-      else if (text[at] !== close) fail(`expected , or ${close}, found ${found()}`);
+      else if (text[at] !== close) fail(`expected , or ${close}, describeToken ${describeToken()}`);
     }
     at++;
     depth--;
@@ -145,10 +150,12 @@ export function parseLenientJson(text: string): unknown {
     if (character === "{") {
       const value: Record<string, unknown> = {};
       readEntries("}", "a member name", () => {
-        if (text[at] !== '"') fail(`expected a member name in double quotes or }, found ${found()}`);
+        if (text[at] !== '"')
+          fail(`expected a member name in double quotes or }, describeToken ${describeToken()}`);
         const key = readString();
         skipBlanks();
-        if (text[at] !== ":") fail(`expected : after the member name "${shorten(key)}", found ${found()}`);
+        if (text[at] !== ":")
+          fail(`expected : after the member name "${shorten(key)}", describeToken ${describeToken()}`);
         at++;
         Object.defineProperty(value, key, {
           value: readValue(),
@@ -165,11 +172,11 @@ export function parseLenientJson(text: string): unknown {
     const word = matchAt(WORD, text, at);
     at += word.length;
     if (word !== "") return LITERALS.get(word);
-    return fail(`expected a value, found ${found()}`);
+    return fail(`expected a value, describeToken ${describeToken()}`);
   }
 
   const value = readValue();
   skipBlanks();
-  if (at < text.length) fail(`expected the end of the file, found ${found()}`);
+  if (at < text.length) fail(`expected the end of the file, describeToken ${describeToken()}`);
   return value;
 }

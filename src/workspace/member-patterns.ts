@@ -1,57 +1,58 @@
-// The path patterns by which a workspace names its members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`,
-// `!packages/old`. Walks no further than a pattern asks for, never into node_modules.
+// Expands the path patterns of a workspace's members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`, `!packages/old`. Never
+// enters node_modules.
 //
-// Contract: what a pattern costs is bounded, since it comes from a project that somebody else may have written. Braces
-// are counted before they are written out; a directory is listed once and, real paths being compared, seen once for
-// each part of a pattern, so that links that lead back and repeated `**` end; the whole search has an allowance.
+// Invariants:
+// - The cost of hostile patterns is bounded: alternatives are counted before braces are expanded, and the search has a budget.
+// - A directory is listed once, and visited once for each pattern segment (by real path), so symbolic link cycles and repeated
+//   `**` terminate.
 //
-// Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
+// Non-obvious: `**` does not follow symbolic links, which may lead to a parent; `*` does.
 import { directories } from "../../platform/files/directories.ts";
 import { files } from "../../platform/files/files.ts";
 import type { Listing } from "../../platform/files/contract/directories.ts";
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
-import { isLost, parentDirectory } from "./package-json.ts";
+import { isUndecodable, parentDirectory } from "./package-json.ts";
 
 /** Characters of a pattern. */
-const LONGEST_PATTERN = 10_000;
-/** What the braces of one pattern may stand for, and what all patterns together may. */
-const MOST_ALTERNATIVES = 1000;
-const MOST_PATTERNS = 10_000;
+const MAX_PATTERN_LENGTH = 10_000;
+/** Alternatives of one pattern, and of all patterns together. */
+const MAX_ALTERNATIVES = 1000;
+const MAX_PATTERNS = 10_000;
 /** Characters of a pattern in a message. */
-const LONGEST_SHOWN = 60;
-/** A search may visit half a million directories, or compare a path with negated patterns 2.5 million times. */
-const ALLOWANCE = 10_000_000;
-const VISIT = 20;
-const COMPARISON = 4;
+const MAX_SHOWN_LENGTH = 60;
+/** Half a million visited directories, or 2.5 million comparisons with negated patterns. */
+const SEARCH_BUDGET = 10_000_000;
+const VISIT_COST = 20;
+const COMPARISON_COST = 4;
 
 export interface MemberPattern {
   readonly source: string;
   readonly isNegated: boolean;
-  /** Names one directory, which must then be there. */
+  /** Names one directory, which has to exist. */
   readonly isLiteral: boolean;
   readonly segments: readonly (readonly string[])[];
-  /** Whether a path from the root, with forward slashes, is meant. */
+  /** Returns whether a path matches: relative to the root, with forward slashes. */
   matches(path: string): boolean;
 }
 
-/** Throws Failure, which names the pattern. @param where the declaration is, for messages; "" without one */
+/** Compiles patterns. @param where description of the declaration for messages; "" without one @throws UserError */
 export function compilePatterns(texts: readonly string[], where: string): MemberPattern[] {
   const patterns: MemberPattern[] = [];
   let total = 0;
   for (const text of new Set(texts)) {
-    const count = text.length > LONGEST_PATTERN ? Number.POSITIVE_INFINITY : countAlternatives(text);
-    if (count > MOST_ALTERNATIVES) {
+    const count = text.length > MAX_PATTERN_LENGTH ? Number.POSITIVE_INFINITY : countAlternatives(text);
+    if (count > MAX_ALTERNATIVES) {
       const problem =
-        text.length > LONGEST_PATTERN
-          ? `is longer than ${LONGEST_PATTERN} characters`
-          : `stands for more than ${MOST_ALTERNATIVES} paths`;
+        text.length > MAX_PATTERN_LENGTH
+          ? `is longer than ${MAX_PATTERN_LENGTH} characters`
+          : `stands for more than ${MAX_ALTERNATIVES} paths`;
       throw new UserError(`The pattern ${describe(text, where)} ${problem}`, HINT);
     }
     total += count;
-    if (total > MOST_PATTERNS)
-      throw new UserError(`There are more than ${MOST_PATTERNS} patterns in ${where}`, HINT);
+    if (total > MAX_PATTERNS)
+      throw new UserError(`Too many patterns in ${where} (more than ${MAX_PATTERNS})`, HINT);
     patterns.push(compilePattern(text));
   }
   return patterns;
@@ -60,7 +61,7 @@ export function compilePatterns(texts: readonly string[], where: string): Member
 const HINT = 'name the folders that hold the packages, as in "packages/*"';
 
 function describe(pattern: string, where: string): string {
-  const shown = pattern.length > LONGEST_SHOWN ? `${pattern.slice(0, LONGEST_SHOWN)}...` : pattern;
+  const shown = pattern.length > MAX_SHOWN_LENGTH ? `${pattern.slice(0, MAX_SHOWN_LENGTH)}...` : pattern;
   return `"${printable(shown)}" in ${where}`;
 }
 
@@ -87,66 +88,66 @@ function compilePattern(text: string): MemberPattern {
 }
 
 export interface Search {
-  /** The directories that a pattern names, real paths, whether or not they hold a package. Throws Failure. */
+  /** Returns the real paths of directories that match, with or without a package. @throws UserError over the budget */
   expand(pattern: MemberPattern): string[];
-  /** Whether a path is meant by one of them. Throws Failure. */
+  /** Returns whether a path matches one of the patterns. @throws UserError over the budget */
   isMatched(patterns: readonly MemberPattern[], path: string): boolean;
-  /** Directories that could not be listed though they are there, each with the system's error code. */
+  /** Existing directories that could not be listed, with the system's error code. */
   readonly unlistable: ReadonlyMap<string, string>;
 }
 
-/** One search for members, whose patterns share what has been listed and what may be looked at. */
+/** Creates a search. Its patterns share the directory listings and the budget. */
 export function openSearch(root: string, where: string): Search {
   const listings = new Map<string, Listing>();
   const unlistable = new Map<string, string>();
-  let left = ALLOWANCE;
+  let budget = SEARCH_BUDGET;
 
   function spend(amount: number, { source }: MemberPattern): void {
-    left -= amount;
-    if (left >= 0) return;
+    budget -= amount;
+    if (budget >= 0) return;
     if (where === "") {
-      const problem = `There are too many folders below ${printable(root)} to look for packages`;
+      const problem = `Too many folders below ${printable(root)} to search for packages`;
       throw new UserError(
         problem,
-        'start rt in a project, or list its packages as "workspaces" in package.json',
+        'run rt in a project, or list its packages as "workspaces" in package.json',
       );
     }
-    throw new UserError(`The pattern ${describe(source, where)} leads through too many folders`, HINT);
+    throw new UserError(`The pattern ${describe(source, where)} searches too many folders`, HINT);
   }
 
   function list(directory: string): Listing {
     let listing = listings.get(directory);
     if (!listing) {
-      listing = directories.listDirectory(directory) ?? explainNothing(directory);
+      listing = directories.listDirectory(directory) ?? recordUnlistable(directory);
       listings.set(directory, listing);
     }
     return listing;
   }
 
-  function explainNothing(directory: string): Listing {
-    const code = files.readFile(directory, 0); // opens it as a listing does
-    const isWorthTelling = code === "ENOENT" ? isLost(directory) : code !== "ENOTDIR";
-    if (typeof code === "string" && isWorthTelling) unlistable.set(directory, code);
-    return NOTHING;
+  function recordUnlistable(directory: string): Listing {
+    const code = files.readFile(directory, 0); // fails with the same code as the listing
+    const isUnlistable = code === "ENOENT" ? isUndecodable(directory) : code !== "ENOTDIR";
+    if (typeof code === "string" && isUnlistable) unlistable.set(directory, code);
+    return EMPTY_LISTING;
   }
 
-  function walk(pattern: MemberPattern, segments: readonly string[], found: string[]): void {
-    const seen = segments.map(() => new Set<string>());
+  function walk(pattern: MemberPattern, segments: readonly string[], matches: string[]): void {
+    const visited = segments.map(() => new Set<string>());
     visit(root, 0);
 
     function visit(directory: string, at: number): void {
       const segment = segments[at];
       if (segment === undefined) {
-        found.push(directory);
+        matches.push(directory);
         return;
       }
-      if (seen[at]!.has(directory)) return;
-      seen[at]!.add(directory);
-      spend(VISIT, pattern);
+      if (visited[at]!.has(directory)) return;
+      visited[at]!.add(directory);
+      spend(VISIT_COST, pattern);
       if (segment === "**") {
         visit(directory, at + 1);
         const start = startOf(directory);
-        for (const name of entered(list(directory).directories)) visit(start + name, at);
+        for (const name of searchable(list(directory).directories)) visit(start + name, at);
       } else if (segment === "..") {
         visit(parentDirectory(directory) ?? directory, at + 1);
       } else {
@@ -154,11 +155,11 @@ export function openSearch(root: string, where: string): Search {
         const start = startOf(directory);
         const isLast = at + 1 === segments.length;
         for (const name of names.directories) {
-          if (isLast) found.push(start + name);
+          if (isLast) matches.push(start + name);
           else visit(start + name, at + 1);
         }
         for (const name of names.links) {
-          spend(VISIT, pattern);
+          spend(VISIT_COST, pattern);
           const target = directories.resolveDirectory(start + name);
           if (target !== null) visit(target, at + 1);
         }
@@ -168,55 +169,55 @@ export function openSearch(root: string, where: string): Search {
 
   return {
     expand(pattern) {
-      const found: string[] = [];
-      for (const alternative of pattern.segments) walk(pattern, alternative, found);
-      return found;
+      const matches: string[] = [];
+      for (const alternative of pattern.segments) walk(pattern, alternative, matches);
+      return matches;
     },
     isMatched: (patterns, path) =>
       patterns.some((pattern) => {
-        spend(pattern.segments.length * COMPARISON, pattern);
+        spend(pattern.segments.length * COMPARISON_COST, pattern);
         return pattern.matches(path);
       }),
     unlistable,
   };
 }
 
-/** The entries that a segment means. */
+/** Returns the entries that match a segment. */
 function select(listing: Listing, segment: string): Listing {
   if (!isGlob(segment)) return filter(listing, (name) => name === segment);
-  const candidates = { directories: entered(listing.directories), links: entered(listing.links) };
+  const candidates = { directories: searchable(listing.directories), links: searchable(listing.links) };
   if (segment === "*") return candidates;
   const glob = new Bun.Glob(segment);
   return filter(candidates, (name) => glob.match(name));
 }
 
-function filter({ directories, links }: Listing, isMeant: (name: string) => boolean): Listing {
-  return { directories: directories.filter(isMeant), links: links.filter(isMeant) };
+function filter({ directories, links }: Listing, isMatch: (name: string) => boolean): Listing {
+  return { directories: directories.filter(isMatch), links: links.filter(isMatch) };
 }
 
-const NOTHING: Listing = { directories: [], links: [] };
+const EMPTY_LISTING: Listing = { directories: [], links: [] };
 
-/** What the names of its entries follow, in their paths. */
+/** Returns the path prefix of a directory's entries. */
 export function startOf(directory: string): string {
   const { separator } = directories;
   return directory.endsWith(separator) ? directory : directory + separator;
 }
 
-/** Without hidden directories, which are packages only when a pattern spells their name, and installed ones. */
-function entered(names: readonly string[]): string[] {
-  const found: string[] = [];
-  for (const name of names) if (name[0] !== "." && name !== "node_modules") found.push(name);
-  return found;
+/** Removes node_modules and hidden directories: these match only by their exact name. */
+function searchable(names: readonly string[]): string[] {
+  const matches: string[] = [];
+  for (const name of names) if (name[0] !== "." && name !== "node_modules") matches.push(name);
+  return matches;
 }
 
-/** How many patterns `expandBraces` would make: known before it makes them. */
+/** Returns the number of patterns that `expandBraces` would create, without creating them. */
 function countAlternatives(pattern: string): number {
   const open: number[] = [];
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === "{") open.push(at);
     else if (pattern[at] === "}") open.pop();
   }
-  const end = open[0] ?? pattern.length; // from one that is never closed all is taken as it stands
+  const end = open[0] ?? pattern.length; // the text after an unclosed brace is literal
   let [sum, product] = [0, 1];
   const outer: (readonly [sum: number, product: number])[] = [];
   for (let at = 0; at < end; at++) {
@@ -234,7 +235,7 @@ function countAlternatives(pattern: string): number {
   return product;
 }
 
-/** `a/{b,c/d}` as `a/b` and `a/c/d`, so that each can be walked segment by segment. */
+/** Expands `a/{b,c/d}` to `a/b` and `a/c/d`, so that each is searched segment by segment. */
 export function expandBraces(pattern: string): string[] {
   const open = pattern.indexOf("{");
   if (open < 0) return [pattern];
@@ -252,5 +253,5 @@ export function expandBraces(pattern: string): string[] {
         .flatMap((end, index) => expandBraces(head + pattern.slice(bounds[index]! + 1, end) + tail));
     }
   }
-  return [pattern]; // never closed: taken as it stands
+  return [pattern]; // an unclosed brace is literal
 }

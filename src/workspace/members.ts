@@ -1,29 +1,24 @@
-// Which packages belong to a workspace.
+// Finds the workspace root and its member packages.
 //
-// Contract: the root is the nearest directory upward that declares members, in package.json's `workspaces`
-// (an array, or `packages` in an object) or in pnpm-workspace.yaml, provided that the package we stand in is
-// one of them. Patterns may be negated, may lead outside (`../shared`), and see no difference between upper
-// and lower case. Without a declaration every package.json below the current directory counts, node_modules
-// apart. A package reached twice through symbolic links is one member. Members come in path order, so that
-// everything that follows from them is the same on every machine.
+// Invariants:
+// - The root is the nearest directory upward that declares members (`workspaces` in package.json, or pnpm-workspace.yaml) and
+//   has the current package as a member. Without a declaration, every package below the current directory is a member.
+// - Real paths identify members, so links create no duplicates. Members are sorted by path: all machines get the same order.
 //
-// Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
-// root that runs `--filter '*'` would start itself. Without a declaration the current directory's package is the root,
-// if there are others below. A member that does not parse, and a folder that cannot be
-// listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
-// caller decides.
+// Non-obvious: only an exact name or path selects the root (`isRoot`), or a root script that runs `--filter '*'` would start
+// itself. Unreadable members and unlistable folders are not fatal: `broken` lists them, and the caller decides.
 import { directories } from "../../platform/files/directories.ts";
 import { files } from "../../platform/files/files.ts";
 import {
   explainUnreadable,
   findPackageJson,
-  isLost,
-  lostFolder,
+  isUndecodable,
+  undecodableFolder,
   PackageJsonError,
   parentDirectory,
   parsePlainPackageJson,
   readPackageJson,
-  refuseLost,
+  requireDecodable,
   textField,
   type PackageJson,
 } from "./package-json.ts";
@@ -33,9 +28,9 @@ import { printable } from "../printable.ts";
 
 export interface MemberPackage {
   readonly directory: string;
-  /** From the root, with forward slashes; "." for the root itself. */
+  /** Path relative to the root, with forward slashes; "." for the root. */
   readonly path: string;
-  /** "" when the package has none: it is then selected by path only. */
+  /** "" for a package without a name, which only its path selects. */
   readonly name: string;
   readonly manifest: PackageJson;
   readonly isRoot: boolean;
@@ -43,7 +38,7 @@ export interface MemberPackage {
 
 export interface Workspace {
   readonly root: string;
-  /** False when there is no declaration and the packages were merely found. */
+  /** False if the packages were hasMatch without a declaration. */
   readonly isDeclared: boolean;
   readonly members: readonly MemberPackage[];
   readonly broken: readonly PackageJsonError[];
@@ -52,11 +47,11 @@ export interface Workspace {
 interface Declaration {
   readonly root: string;
   readonly patterns: readonly string[];
-  /** What holds the patterns, for messages. */
+  /** Description of the declaration in messages. */
   readonly where: string;
 }
 
-/** Throws Failure for a declaration that cannot be used, PackageJsonError for an unreadable root. */
+/** Opens the workspace of a directory. @throws UserError for an invalid declaration, PackageJsonError for an unreadable root */
 export function openWorkspace(from: string): Workspace {
   const declaration = findDeclaration(from);
   if (declaration) {
@@ -67,8 +62,8 @@ export function openWorkspace(from: string): Workspace {
 }
 
 /**
- * The root of the declared workspace that the nearest package is a member of; null where there is none. Throws Failure,
- * PackageJsonError.
+ * Returns the root of the declared workspace that has the nearest package as a member, or null.
+ * @throws UserError, PackageJsonError
  */
 export function findWorkspaceRoot(from: string): string | null {
   const declaration = findDeclaration(from);
@@ -79,7 +74,7 @@ export function findWorkspaceRoot(from: string): string | null {
   return belongsTo(collectMembers(root, patterns, where), resolveDirectory(from)) ? root : null;
 }
 
-/** One that we have just been in. */
+/** Returns the real path; the path itself if the directory has been removed since. */
 function resolveDirectory(directory: string): string {
   return directories.resolveDirectory(directory) ?? directory;
 }
@@ -89,7 +84,7 @@ function findDeclaration(from: string): Declaration | null {
     const manifest = readPackageJson(directory);
     const declared = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
     if (declared) return { root: resolveDirectory(directory), ...declared };
-    if (!manifest) refuseLost(directory);
+    if (!manifest) requireDecodable(directory);
   }
   return null;
 }
@@ -106,10 +101,10 @@ function declaredInManifest(manifest: PackageJson, directory: string): Patterns 
 
 function declaredForPnpm(directory: string): Patterns | null {
   const file = `${startOf(directory)}pnpm-workspace.yaml`;
-  const content = files.readFile(file, LARGEST_YAML + 1);
+  const content = files.readFile(file, MAX_YAML_SIZE + 1);
   if (content === "ENOENT" || content === "ENOTDIR") return null;
   if (typeof content === "string") throw new UserError(`Cannot read ${file}: ${explainUnreadable(content)}`);
-  if (content.length > LARGEST_YAML) throw new UserError(`Cannot read ${file}: it is larger than 1 MiB`);
+  if (content.length > MAX_YAML_SIZE) throw new UserError(`Cannot read ${file}: it is larger than 1 MiB`);
   const text = new TextDecoder().decode(content);
   const packages = parsePnpmWorkspace(text, file);
   return packages === undefined || packages === null
@@ -117,7 +112,7 @@ function declaredForPnpm(directory: string): Patterns | null {
     : requirePatterns(packages, `"packages" in ${file}`);
 }
 
-/** What the file says of `packages`. @param file its name, for messages. Throws Failure. */
+/** Returns the value of `packages`. @param file path for messages @throws UserError */
 export function parsePnpmWorkspace(text: string, file: string): unknown {
   try {
     return (Bun.YAML.parse(text) as { packages?: unknown } | null)?.packages;
@@ -132,8 +127,8 @@ export function parsePnpmWorkspace(text: string, file: string): unknown {
   }
 }
 
-/** Bytes: there may be versions of thousands of dependencies in it. */
-const LARGEST_YAML = 1024 * 1024;
+/** Bytes; the file may contain catalogs of thousands of dependencies. */
+const MAX_YAML_SIZE = 1024 * 1024;
 
 function requirePatterns(value: unknown, where: string): Patterns {
   if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string"))
@@ -141,7 +136,7 @@ function requirePatterns(value: unknown, where: string): Patterns {
   throw new UserError(`Cannot use ${where}: expected a list of path patterns`, 'write it as ["packages/*"]');
 }
 
-/** Whether the nearest package is one of them. */
+/** Returns whether the nearest package is a member. */
 function belongsTo({ members }: Workspace, from: string): boolean {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     if (members.some((member) => member.directory === directory)) return true;
@@ -155,7 +150,7 @@ function hasPackageJson(directory: string): boolean {
   return typeof start !== "string" || !["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"].includes(start);
 }
 
-/** @param where the patterns are declared; "" where nothing is */
+/** @param where description of the declaration; "" without one */
 function collectMembers(root: string, patterns: readonly string[], where: string): Workspace {
   const compiled = compilePatterns(patterns, where);
   const search = openSearch(root, where);
@@ -169,10 +164,10 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     const path = below ?? pathFrom(root, directory);
     if (members.has(path)) return true;
     const text = below === null ? "" : reader.readText(`${below}/package.json`);
-    const manifest =
-      text === null ? null : (parsePlainPackageJson(text) ?? readWithDoubts(directory, broken));
+    const manifest = text === null ? null : (parsePlainPackageJson(text) ?? readLeniently(directory, broken));
     if (!manifest) {
-      if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);
+      if (manifest === null && isUndecodable(directory) && holdsPackage(directory))
+        addUndecodable(directory, broken);
       return manifest === undefined;
     }
     members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot: path === "." });
@@ -180,7 +175,7 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     return true;
   };
 
-  /** By a folder that cannot be listed, which is told of instead. */
+  /** Returns whether an unlistable folder may contain the match; that folder is reported instead. */
   const isHidden = ({ source }: MemberPattern): boolean =>
     [...search.unlistable.keys()].some(
       (directory) => directory === root || source.startsWith(`${pathFrom(root, directory)}/`),
@@ -188,25 +183,25 @@ function collectMembers(root: string, patterns: readonly string[], where: string
   const negated = compiled.filter(({ isNegated }) => isNegated);
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
-    let found = false;
+    let hasMatch = false;
     for (const directory of search.expand(pattern)) {
-      if (negated.length > 0 && search.isMatched(negated, pathFrom(root, directory))) found = true;
-      else if (add(directory)) found = true;
+      if (negated.length > 0 && search.isMatched(negated, pathFrom(root, directory))) hasMatch = true;
+      else if (add(directory)) hasMatch = true;
     }
-    if (!found && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));
+    if (!hasMatch && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));
   }
   reader.close();
   for (const [directory, code] of isDeclared ? search.unlistable : []) {
-    const isTold = broken.some(({ file }) => parentDirectory(file) === directory);
-    if (isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)) continue;
-    if (code === "ENOENT") tellLost(directory, broken);
+    const isReported = broken.some(({ file }) => parentDirectory(file) === directory);
+    if (isReported || search.isMatched(negated, `${pathFrom(root, directory)}/*`)) continue;
+    if (code === "ENOENT") addUndecodable(directory, broken);
     else broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
   }
-  const inOrder: MemberPackage[] = [];
-  for (const path of paths.sort()) inOrder.push(members.get(path)!);
+  const sorted: MemberPackage[] = [];
+  for (const path of paths.sort()) sorted.push(members.get(path)!);
   // A single package is not the root of others.
-  if (!isDeclared && inOrder.length === 1) inOrder[0] = { ...inOrder[0]!, isRoot: false };
-  return { root, isDeclared, members: inOrder, broken };
+  if (!isDeclared && sorted.length === 1) sorted[0] = { ...sorted[0]!, isRoot: false };
+  return { root, isDeclared, members: sorted, broken };
 }
 
 function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
@@ -214,15 +209,15 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
     process.getBuiltinModule("node:path").join(root, pattern.source, "package.json"),
     0,
     0,
-    "the workspace lists it, but it is not there",
+    "the workspace lists it, but it does not exist",
   );
 }
 
-/** Of a folder whose name is not UTF-8: found by the bytes of its name. */
+/** Returns whether a folder whose name is not UTF-8 contains a package, by the bytes of its name. */
 function holdsPackage(directory: string): boolean {
   const { existsSync, readdirSync } = process.getBuiltinModule("node:fs");
   const start = startOf(parentDirectory(directory)!);
-  if (isLost(start)) return true; // nobody can tell
+  if (isUndecodable(start)) return true; // unknown, so it is reported
   return readdirSync(start, { encoding: "buffer" }).some(
     (name) =>
       start + name.toString() === directory &&
@@ -230,13 +225,13 @@ function holdsPackage(directory: string): boolean {
   );
 }
 
-/** Several folders may look the same. */
-function tellLost(directory: string, broken: PackageJsonError[]): void {
-  if (!broken.some(({ file }) => file === directory)) broken.push(lostFolder(directory));
+/** Reports a folder once: several folders may decode to the same name. */
+function addUndecodable(directory: string, broken: PackageJsonError[]): void {
+  if (!broken.some(({ file }) => file === directory)) broken.push(undecodableFolder(directory));
 }
 
-/** Finds out what is wrong; undefined when something is. */
-function readWithDoubts(directory: string, broken: PackageJsonError[]): PackageJson | null | undefined {
+/** Reads a package.json with comments; adds an error to `broken` and returns undefined if it is invalid. */
+function readLeniently(directory: string, broken: PackageJsonError[]): PackageJson | null | undefined {
   try {
     return readPackageJson(directory);
   } catch (error) {
@@ -246,14 +241,14 @@ function readWithDoubts(directory: string, broken: PackageJsonError[]): PackageJ
   }
 }
 
-/** With forward slashes; "." for the same directory. */
+/** Returns the relative path with forward slashes; "." for the same directory. */
 function pathFrom(root: string, directory: string): string {
   return (
     pathBelow(root, directory) ?? withSlashes(process.getBuiltinModule("node:path").relative(root, directory))
   );
 }
 
-/** The same, when it is not outside; else null. */
+/** Returns the relative path, or null for a directory outside the root. */
 function pathBelow(root: string, directory: string): string | null {
   if (directory === root) return ".";
   const { separator } = directories;
@@ -263,5 +258,5 @@ function pathBelow(root: string, directory: string): string | null {
 }
 
 function withSlashes(path: string): string {
-  return path.replaceAll(directories.separator, "/"); // changes nothing where it is one
+  return path.replaceAll(directories.separator, "/"); // no effect on POSIX
 }

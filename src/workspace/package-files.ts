@@ -1,13 +1,14 @@
-// The files of a package, and of the members of its workspace that it depends on: what somebody could change in them.
+// Lists the files of a package, and the members of its workspace that it depends on: the inputs that a user may change.
 //
-// Contract: what git does not ignore, tracked or not; without git, or outside of a repository, every file. Never what is
-// below a node_modules or a .git. Paths are absolute; a directory with a repository of its own is among them.
+// Invariants:
+// - Files that git does not ignore count, tracked or not; without git or a repository, all files. Files below node_modules and
+//   .git never count. Paths are absolute. A nested repository is listed as its directory.
 import { join } from "node:path";
 import { SHARED_FILES, tryGit } from "./affected.ts";
 import { linkMembers, reachable } from "./dependencies.ts";
 import { openWorkspace, type Workspace } from "./members.ts";
 
-/** Those that decide for every package of the workspace. */
+/** Returns the files that affect every package of the workspace. */
 export function sharedFiles(root: string): string[] {
   return SHARED_FILES.map((name) => join(root, name));
 }
@@ -21,22 +22,22 @@ export async function listPackageFiles(directory: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
-/** Those of some paths, absolute, that git does not ignore; null without git. */
+/** Returns the paths that git does not ignore; null without git. @param paths absolute paths */
 export async function keepUnignored(
   directory: string,
   paths: readonly string[],
 ): Promise<Set<string> | null> {
   if (paths.length === 0) return new Set();
-  const isAnswer = (code: number) => code === 0 || code === 1;
+  const isSuccess = (code: number) => code === 0 || code === 1;
   const words = ["check-ignore", "-z", "--stdin"];
-  const ignored = await tryGit(directory, words, isAnswer, paths.join("\0"));
+  const ignored = await tryGit(directory, words, isSuccess, paths.join("\0"));
   if (ignored === null) return null;
-  const left = new Set(paths);
-  for (const path of ignored.split("\0")) left.delete(path);
-  return left;
+  const unignored = new Set(paths);
+  for (const path of ignored.split("\0")) unignored.delete(path);
+  return unignored;
 }
 
-/** Absolute paths of what git has of a directory; none without git. */
+/** Returns the absolute paths of the tracked files in a directory; none without git. */
 export async function listTracked(directory: string): Promise<string[]> {
   const listed = await tryGit(directory, ["ls-files", "--cached", "-z"]);
   const names = (listed ?? "").split("\0").filter((name) => name !== "");
@@ -60,13 +61,13 @@ async function listAll(directory: string): Promise<string[]> {
 
 const workspaces = new Map<string, Workspace>();
 
-/** The directories of the members that a package depends on, and of those that these depend on. Throws Failure. */
+/** Returns the directories of a package's direct and transitive dependencies in the workspace. @throws UserError */
 export function directoriesNeeded(root: string, packageDirectory: string): string[] {
   const workspace = workspaces.get(root) ?? openWorkspace(root);
   workspaces.set(root, workspace);
   const { members } = workspace;
   const own = members.findIndex(({ directory }) => directory === packageDirectory);
   if (own < 0) return [];
-  const needed = reachable(linkMembers(members), new Set([own]));
-  return [...needed].filter((each) => each !== own).map((each) => members[each]!.directory);
+  const dependencies = reachable(linkMembers(members), new Set([own]));
+  return [...dependencies].filter((each) => each !== own).map((each) => members[each]!.directory);
 }

@@ -1,32 +1,32 @@
-// Reads package.json: synchronously, with the engine's own calls, because a single `rt run script` waits for
-// it (a node: import here would cost more than the whole read).
+// Reads package.json synchronously, without node: modules: every start of a script waits for this, and loading such a module
+// would cost more than the read.
 //
-// Contract: what people write is accepted (comments, trailing commas, a byte order mark); what cannot be
-// read is a PackageJsonError that says where it stops being JSON and what was expected there. A file that is
-// not there is null, never an error. Nothing in the content is trusted: every field is `unknown` until one
-// of the functions below has looked at it.
+// Invariants:
+// - Comments, trailing commas and a byte order mark are accepted. An invalid file is a PackageJsonError with the position and
+//   the expected token. A missing file is null, never an error.
+// - The content is untrusted: fields are `unknown` until a function of this module has checked them.
 import { files } from "../../platform/files/files.ts";
 
 export type PackageJson = Readonly<Record<string, unknown>>;
 
 export interface LocatedPackage {
-  /** The directory that holds the package.json, as it was reached (symlinks are not resolved). */
+  /** Directory of the package.json; symbolic links are not resolved. */
   readonly directory: string;
   readonly manifest: PackageJson;
 }
 
 /**
- * A package.json that is there but cannot be used, or a folder that may hold some. `line` and `column` count from 1; 0 when
- * there is no place to point at.
+ * An invalid or unreadable package.json, or a folder that may contain some. `line` and `column` count from 1, and are 0
+ * without a position.
  */
 export class PackageJsonError extends Error {
   override readonly name = "PackageJsonError";
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Nobody can tell which packages are in it. */
+  /** `file` is a folder whose packages are unknown. */
   readonly isFolder: boolean;
-  /** What to do about it; printed on a line of its own. */
+  /** Printed on a separate line. */
   readonly hint: string | undefined;
 
   constructor(file: string, line: number, column: number, problem: string, isFolder = false, hint?: string) {
@@ -41,7 +41,7 @@ export class PackageJsonError extends Error {
   }
 }
 
-/** The manifest of `directory`; null when it has none. Throws PackageJsonError. */
+/** Returns the manifest of a directory, or null if it has none. @throws PackageJsonError */
 export function readPackageJson(directory: string): PackageJson | null {
   const file = packageFile(directory);
   const text = readText(file);
@@ -52,29 +52,29 @@ function packageFile(directory: string): string {
   return directory.endsWith("/") ? `${directory}package.json` : `${directory}/package.json`;
 }
 
-/** The nearest package.json at or above the absolute path `from`. Throws PackageJsonError. */
+/** Finds the nearest package.json at or above an absolute path. @throws PackageJsonError */
 export function findPackageJson(from: string): LocatedPackage | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const manifest = readPackageJson(directory);
     if (manifest) return { directory, manifest };
-    refuseLost(directory);
+    requireDecodable(directory);
   }
   return null;
 }
 
-/** What the decoding of names puts in the place of bytes that are not UTF-8. */
+/** Replaces invalid UTF-8 in decoded names. */
 const REPLACEMENT = "\ufffd";
 
 /**
- * Where a name on the way to a directory is not UTF-8, the path that rt knows leads nowhere, and a search upwards would pass
- * by the package that is there and come to somebody else's. The system is asked only about names that look so. Throws
- * PackageJsonError.
+ * Rejects a directory whose path contains a name that is not UTF-8, if it may contain a package. The decoded path does not
+ * exist, so an upward search would skip that package and find an unrelated one. Only names with U+FFFD are checked.
+ * @throws PackageJsonError
  */
-export function refuseLost(directory: string): void {
-  if (isLost(directory) && mayHoldPackage(directory)) throw lostFolder(directory);
+export function requireDecodable(directory: string): void {
+  if (isUndecodable(directory) && mayHoldPackage(directory)) throw undecodableFolder(directory);
 }
 
-/** From the working directory there is a way without names to what is above it. */
+/** Checks ancestors of the working directory by "../", which needs no names. Other directories may contain a package. */
 function mayHoldPackage(directory: string): boolean {
   const cwd = process.cwd();
   if (cwd !== directory && !cwd.startsWith(`${directory}/`)) return true;
@@ -82,12 +82,12 @@ function mayHoldPackage(directory: string): boolean {
   return files.readFile(`${"../".repeat(steps)}package.json`, 1) !== "ENOENT";
 }
 
-export function isLost(directory: string): boolean {
+export function isUndecodable(directory: string): boolean {
   return directory.includes(REPLACEMENT) && files.readFile(directory, 0) === "ENOENT";
 }
 
-export function lostFolder(directory: string): PackageJsonError {
-  const hint = "rename the folder: rt finds files by names in UTF-8 alone";
+export function undecodableFolder(directory: string): PackageJsonError {
+  const hint = "rename the folder: rt needs file names in UTF-8";
   return new PackageJsonError(
     directory,
     0,
@@ -98,7 +98,7 @@ export function lostFolder(directory: string): PackageJsonError {
   );
 }
 
-/** `file` only names the text in the error. Throws PackageJsonError. */
+/** @param file path for messages @throws PackageJsonError */
 export function parsePackageJson(text: string, file: string): PackageJson {
   let value: unknown;
   try {
@@ -110,7 +110,7 @@ export function parsePackageJson(text: string, file: string): PackageJson {
   throw new PackageJsonError(file, 1, 1, `expected an object in braces, found ${describeJson(value)}`);
 }
 
-/** Loaded for those who write comments alone: every start of a script would wait for it. */
+/** Loads the lenient parser lazily, because every start of a script would wait for it. */
 function parseLeniently(text: string, file: string): unknown {
   const { JsonSyntaxError, parseLenientJson } = require("./jsonc.ts") as typeof import("./jsonc.ts");
   try {
@@ -121,7 +121,7 @@ function parseLeniently(text: string, file: string): unknown {
   }
 }
 
-/** The same where any doubt, and what is wrong, can wait: then undefined. */
+/** Parses a package.json without comments; returns undefined for everything else. */
 export function parsePlainPackageJson(text: string): PackageJson | undefined {
   if (text === "") return undefined;
   try {
@@ -132,44 +132,44 @@ export function parsePlainPackageJson(text: string): PackageJson | undefined {
   }
 }
 
-/** A field that should be a string; "" when it is absent or something else. */
+/** Returns a string field; "" if it is missing or has another type. */
 export function textField(manifest: PackageJson, field: string): string {
   const value = manifest[field];
   return typeof value === "string" ? value : "";
 }
 
-/** A field that should be an object; an empty one when it is absent or something else. */
+/** Returns an object field; an empty object if it is missing or has another type. */
 export function recordField(manifest: PackageJson, field: string): Readonly<Record<string, unknown>> {
   const value = manifest[field];
   return isRecord(value) ? value : {};
 }
 
-/** The command of a script; null when it is missing, empty or not a string. */
+/** Returns the command of a script; null if it is missing, empty or not a string. */
 export function scriptOf(manifest: PackageJson, name: string): string | null {
   const command = declaredScript(manifest, name);
   return typeof command === "string" && command !== "" ? command : null;
 }
 
-/** Whether the script is there, but is not a string: worth another message than "not found". */
+/** Returns whether the script exists but is not a string, which has a separate message. */
 export function isMisdeclaredScript(manifest: PackageJson, name: string): boolean {
   const command = declaredScript(manifest, name);
   return command !== undefined && typeof command !== "string";
 }
 
-/** The names of all scripts that can run, in the order of the file. */
+/** Returns the names of all valid scripts, in file order. */
 export function scriptNames(manifest: PackageJson): string[] {
   return Object.keys(recordField(manifest, "scripts")).filter((name) => scriptOf(manifest, name) !== null);
 }
 
-/** One of the commands that a script consists of: itself, and its hooks. */
+/** One step of a script: the script itself or a lifecycle hook. */
 export interface ScriptStep {
   readonly scriptName: string;
   readonly command: string;
-  /** Neither of the hooks. */
+  /** The script itself, not a hook. */
   readonly isMain: boolean;
 }
 
-/** Those that there are, in the order in which they run. */
+/** Returns the existing steps in execution order. */
 export function stepsOf(manifest: PackageJson, name: string): ScriptStep[] {
   const steps: ScriptStep[] = [];
   for (const scriptName of [`pre${name}`, name, `post${name}`]) {
@@ -179,9 +179,9 @@ export function stepsOf(manifest: PackageJson, name: string): ScriptStep[] {
   return steps;
 }
 
-/** The directory above an absolute path; null above a root. */
+/** Returns the parent of an absolute path; null for a root. */
 export function parentDirectory(path: string): string | null {
-  // Most often; a pattern takes ten times as long.
+  // The common case, ten times faster than the patterns below.
   if (path === "/") return null;
   if (path[0] === "/" && path[path.length - 1] !== "/") return path.slice(0, path.lastIndexOf("/")) || "/";
   const isWindowsPath = /^(?:[A-Za-z]:|\\\\)/.test(path);
@@ -199,7 +199,7 @@ function declaredScript(manifest: PackageJson, name: string): unknown {
   return Object.hasOwn(scripts, name) ? scripts[name] : undefined;
 }
 
-const decoder = new TextDecoder(); // drops a byte order mark
+const decoder = new TextDecoder(); // removes a byte order mark
 
 function readText(file: string): string | null {
   const content = files.readFile(file);
@@ -208,14 +208,14 @@ function readText(file: string): string | null {
   throw new PackageJsonError(file, 0, 0, explainUnreadable(content));
 }
 
-/** Why a file cannot be read, in words. @param code what `files.readFile` gave */
+/** Describes why a file cannot be read. @param code error code of `files.readFile` */
 export function explainUnreadable(code: string): string {
-  if (code === "ENOENT") return "there is no such file";
+  if (code === "ENOENT") return "no such file";
   if (code === "EISDIR") return "it is a directory";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "ELOOP") return "its symbolic links form a loop";
   if (code === "EFBIG") return "it is larger than 64 MiB";
-  if (code === "EAGAIN" || code === "ENXIO") return "it is not a file, and gives nothing";
+  if (code === "EAGAIN" || code === "ENXIO") return "it is not a regular file";
   return code;
 }
 

@@ -1,11 +1,11 @@
-// Where a file goes wrong whose parser tells no lines, as the engine's for TOML and YAML do not.
+// Finds the line of a syntax error for parsers that report no position: the engine's parsers for TOML and YAML.
 
-/** Characters to be parsed for an exact answer. */
-const MOST_PARSED = 1 << 22;
+/** Characters that are parsed in total before the search becomes approximate. */
+const MAX_PARSED = 1 << 22;
 
 /**
- * The line at which a file that cannot be parsed goes wrong: what follows the longest beginning that can be. Of a long
- * file, what follows one such beginning, which halving finds; it may end above a list of several lines.
+ * Returns the line after the longest prefix that can be parsed. For a long file a binary search finds one such prefix, which
+ * may end above a list of several lines.
  */
 export function lineOfSyntaxError(text: string, parse: (text: string) => unknown): number {
   const lines = text.split("\n");
@@ -18,7 +18,7 @@ export function lineOfSyntaxError(text: string, parse: (text: string) => unknown
     }
   };
   let length = lines.length - 1;
-  if (lines.length * text.length > MOST_PARSED) {
+  if (lines.length * text.length > MAX_PARSED) {
     let [good, bad] = [0, lines.length];
     while (bad - good > 1) {
       const middle = (good + bad) >> 1;

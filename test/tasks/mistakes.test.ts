@@ -46,13 +46,13 @@ describe("rt run --filter", () => {
       "a filter that is a path without ./",
       workspace({ web: scripts("true") }),
       ["--filter", "packages/web", "t"],
-      'error: No workspace packages matched the filter "packages/web"\nhint: a path begins with ./, as in ./packages/web\n',
+      'error: No workspace packages matched the filter "packages/web"\nhint: write a path with ./, as in ./packages/web\n',
     ],
     [
       "a filter by commit",
       workspace({ web: scripts("true") }),
       ["--filter", "[main]", "t"],
-      'error: No workspace packages matched the filter "[main]"\nhint: packages changed since a commit are meant by --affected=main\n',
+      'error: No workspace packages matched the filter "[main]"\nhint: to select packages changed since a commit, use --affected=main\n',
     ],
     [
       "filters that exclude what they include",
@@ -88,13 +88,13 @@ describe("rt run --filter", () => {
       "modes that exclude each other",
       workspace({ web: scripts("true") }),
       ["--parallel", "--sequential", "t"],
-      "error: --parallel and --sequential exclude each other\nhint: give one of them\n",
+      "error: --parallel cannot be used with --sequential\nhint: remove one of them\n",
     ],
     [
       "a run of nothing at a time",
       workspace({ web: scripts("true") }),
       ["--concurrency", "0", "--filter", "*", "t"],
-      'error: --concurrency needs a whole number from 1 up, not "0"\nhint: leave it out for the default\n',
+      'error: --concurrency needs a whole number from 1 up, not "0"\nhint: remove it to use the default\n',
     ],
   ])("explains %s", (_, files, args, stderr) =>
     expectRt({ files, args: ["run", ...args], stderr, status: 1 }),
@@ -156,7 +156,7 @@ test("a number of scripts at a time that the environment gives and is none", () 
     args: ["run", "--parallel", "t"],
     env: { RT_CONCURRENCY: "many" },
     stderr:
-      'error: RT_CONCURRENCY needs a whole number from 1 up, not "many"\nhint: leave it out for the default\n',
+      'error: RT_CONCURRENCY needs a whole number from 1 up, not "many"\nhint: remove it to use the default\n',
     status: 1,
   }));
 

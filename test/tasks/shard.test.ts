@@ -171,7 +171,7 @@ describe("rt run --shard", () => {
     ],
     [
       ["--shard=1/2", "--sequential"],
-      "error: --sequential and --shard exclude each other\nhint: leave --sequential out: --concurrency=1 runs one script at a time, after those that it waits for\n",
+      "error: --sequential cannot be used with --shard\nhint: remove --sequential: --concurrency=1 runs one script at a time, after its dependencies\n",
     ],
     [
       ["--shard=1/2", "--shard-times=none.json"],

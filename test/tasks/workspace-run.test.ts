@@ -163,7 +163,7 @@ describe("rt run --filter", () => {
         args: ["run", "--silent", ...which, "t"],
         stdout: "a t: a\na t: Exited with code 0\n",
         stderr:
-          "warn: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it is not there\n",
+          "warn: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it does not exist\n",
       }),
   );
 

@@ -21,7 +21,7 @@ test("a * that the shell has replaced by names of files is told by the first of 
     stdout: "",
     stderr:
       'error: No workspace packages matched the filter "apps.md"\n' +
-      "hint: \"apps.md\" is a name in this folder: a * needs quotes ('*'), a folder is written ./apps.md or {apps.md}\n",
+      "hint: \"apps.md\" is a file in this folder: quote a * ('*'), and write a folder as ./apps.md or {apps.md}\n",
     exitCode: 1,
   });
   expect((await run('"$RT" run --filter "*" build')).stdout).toContain("app build: built\n");

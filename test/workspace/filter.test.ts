@@ -129,8 +129,8 @@ describe("selectMembers()", () => {
     ["wbe", 'did you mean "web"?'],
     ["ui", 'did you mean "@acme/ui"?'],
     ["zzzzzz", undefined],
-    ["apps/web", "a path begins with ./, as in ./apps/web"],
-    ["[main]", "packages changed since a commit are meant by --affected=main"],
+    ["apps/web", "write a path with ./, as in ./apps/web"],
+    ["[main]", "to select packages changed since a commit, use --affected=main"],
   ])("suggests for %j: %j", (filter, hint) => {
     let seen: unknown;
     try {

@@ -115,7 +115,7 @@ describe("openWorkspace()", () => {
     expect(members.map(({ path }) => path)).toEqual(["."]);
     expect(broken.map(({ message }) => message)).toEqual([
       `Cannot read ${project.join("packages/a/package.json")}:1:2: expected a member name or }, found the end of the file`,
-      `Cannot read ${project.join("gone/package.json")}: the workspace lists it, but it is not there`,
+      `Cannot read ${project.join("gone/package.json")}: the workspace lists it, but it does not exist`,
     ]);
   });
 

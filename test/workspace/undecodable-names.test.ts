@@ -6,7 +6,7 @@ import { resultOf } from "../support/output.ts";
 import { scripts } from "../support/workspace.ts";
 
 const PROBLEM = "its name, or that of a folder above, is not UTF-8";
-const HINT = "hint: rename the folder: rt finds files by names in UTF-8 alone\n";
+const HINT = "hint: rename the folder: rt needs file names in UTF-8\n";
 
 /** @param words of bash, in which "$RT" is the program */
 async function run({ path }: Project, words: string) {

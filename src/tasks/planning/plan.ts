@@ -9,7 +9,7 @@
 import type { AffectedReason } from "../../workspace/affected.ts";
 import {
   allMembers,
-  isThere,
+  existsOnDisk,
   type Selection,
   selectMembers,
   workspacePackages,
@@ -117,7 +117,7 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   const selection: Selection =
     request.filters.length > 0
       ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
-      : { indices: defaultPackages(members), unmatched: [], unreadable: broken.filter(isThere) };
+      : { indices: defaultPackages(members), unmatched: [], unreadable: broken.filter(existsOnDisk) };
   const { unreadable } = selection;
   const isRequired = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
   if (isRequired && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)

@@ -67,7 +67,7 @@ describe("rt run --affected", () => {
     await git(project.path, "mv", "packages/core/new file.txt", "packages/other/moved.txt");
     expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
     expect(await run("--affected=nowhere")).toBe(
-      'error: Git knows no commit "nowhere"\nhint: fetch it, or name another one: --affected=REF\n',
+      'error: Unknown git revision "nowhere"\nhint: fetch it or use --affected=<ref>\n',
     );
   });
 

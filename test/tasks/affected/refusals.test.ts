@@ -22,7 +22,7 @@ test("a repository of another user's: with git's own way to trust it", async () 
     stdout: "",
     lines: [
       "error: git rev-parse failed in $P: detected dubious ownership in repository at '$P'",
-      "hint: its files are another user's; if you trust them: git config --global --add safe.directory $P",
+      "hint: another user owns the repository; if you trust it: git config --global --add safe.directory $P",
     ],
     status: 1,
   });
@@ -34,7 +34,7 @@ test("no repository", async () => {
   expect(status).toBe(1);
   expect(lines).toEqual([
     expect.stringMatching(/^error: git rev-parse failed in \$P: not a git repository \(or any /),
-    "hint: --affected needs a repository with a commit: git init makes one",
+    "hint: --affected needs a git repository with a commit",
   ]);
 });
 
@@ -42,10 +42,7 @@ test("no git", async () => {
   await using project = await createProject({ ...workspace({ a: scripts("echo a") }), "bin/x": "" });
   expect(await refuse(project, { PATH: project.join("bin") })).toEqual({
     stdout: "",
-    lines: [
-      "error: Cannot start git: there is no such program",
-      "hint: --affected asks git what has changed: install it",
-    ],
+    lines: ["error: Cannot start git: no such program", "hint: install git, which --affected needs"],
     status: 1,
   });
 });
