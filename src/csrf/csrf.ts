@@ -1,16 +1,13 @@
-// `rt.CSRF`: signed, expiring tokens that prove a request came from a page this server made.
+// Implements `rt.CSRF`: signed, expiring tokens which prove that a request came from a page of this server.
 //
-// Contract (specification, "CSRF operations", "CSRF token validity"): `verify` answers, it does not
-// judge: every string that is not a valid token is false, the empty one included. Only misuse by the
-// program throws, with the classes and codes of Bun.CSRF. The differences from it are all on the strict
-// side and listed in docs/csrf.md; the ones to know when reading this file:
+// Invariants:
+// - `verify` returns false for every string that is not a valid token. Only misuse throws, with the error codes of Bun.CSRF.
 //
-// - `null` is not "absent". A `sessionId` lost on the way must not unbind a token in silence.
-// - A session id with half a surrogate pair has no UTF-8 of its own: nothing is issued for it, and so
-//   nothing verifies with it.
-// - A token from the future is refused beyond CLOCK_SKEW: otherwise one issued while a clock was wrong
-//   would outlive both of its limits.
-// - Times come from Date.now(), which test frameworks can set.
+// Non-obvious, with the differences from Bun.CSRF in docs/csrf.md:
+// - `null` is not "absent": a lost `sessionId` must not remove the binding of a token silently.
+// - A session ID that is not well-formed Unicode cannot be encoded: no token is issued for it, and none verifies.
+// - A token from beyond CLOCK_SKEW in the future is rejected. With a wrong clock it would outlive both limits. Times come from
+//   Date.now(), which tests can replace.
 import { describeType, rangeError, typeError } from "../errors.ts";
 import {
   type CSRFAlgorithm,
@@ -29,7 +26,7 @@ export type { CSRFAlgorithm };
 
 export interface CSRFGenerateOptions {
   /**
-   * Milliseconds until the token expires, an integer. 0: no limit of its own, `maxAge` still holds.
+   * Milliseconds until the token expires, an integer. 0: the token has no limit, but `maxAge` of `verify` applies.
    * @default 86400000 (24 hours)
    */
   expiresIn?: number;
@@ -37,18 +34,18 @@ export interface CSRFGenerateOptions {
   encoding?: "base64" | "base64url" | "hex";
   /** @default "sha256" */
   algorithm?: CSRFAlgorithm;
-  /** The visitor the token is for (a session or user id). Without it, it is valid for every visitor. */
+  /** Session or user ID that the token is bound to. Without it, the token is valid for every visitor. */
   sessionId?: string;
 }
 
 export interface CSRFVerifyOptions {
   /**
-   * The secret that signed the token, or several while one replaces another: the token may be signed
-   * with any of them. Left out: this thread's own random secret.
+   * The secret of the token, or several during a rotation: any of them may have signed the token. Default: a random secret
+   * of this thread.
    */
   secret?: string | readonly string[];
   /**
-   * Greatest age in milliseconds, an integer, whatever the token's own `expiresIn`. 0: no limit.
+   * Maximum age in milliseconds, an integer, independent of the token's `expiresIn`. 0: no limit.
    * @default 86400000 (24 hours)
    */
   maxAge?: number;
@@ -56,12 +53,12 @@ export interface CSRFVerifyOptions {
   encoding?: "base64" | "base64url" | "hex";
   /** @default "sha256" */
   algorithm?: CSRFAlgorithm;
-  /** The visitor the token must be for. Left out: the token must be for none in particular. */
+  /** Session or user ID that the token must be bound to. Without it, the token must be unbound. */
   sessionId?: string;
 }
 
 const DAY = 86_400_000;
-/** How far the clock of the server that issued a token may be ahead, in milliseconds. */
+/** Milliseconds by which the clock of the issuing server may be ahead. */
 export const CLOCK_SKEW = 300_000;
 const SECRET_BYTES = 32;
 
@@ -69,17 +66,17 @@ const { crypto, Buffer } = globalThis;
 
 let ownSecret: string | undefined;
 
-/** One per thread, because each thread evaluates this module for itself. */
+/** Returns the random secret of this thread. Each thread evaluates this module separately. */
 function defaultSecret(): string {
   return (ownSecret ??= crypto.getRandomValues(Buffer.alloc(SECRET_BYTES)).toString("base64url"));
 }
 
 /**
- * Issues a token. `secret` left out: this thread's own random secret, which no other thread, server or
- * later start knows.
+ * Issues a token. Without `secret`, it is signed with a random secret of this thread: no other thread, server or later start
+ * can verify it.
  *
- * Throws a TypeError (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE`) or RangeError (`ERR_OUT_OF_RANGE`)
- * for arguments that are no valid options.
+ * Throws a TypeError (`ERR_INVALID_ARG_TYPE`, `ERR_INVALID_ARG_VALUE`) or RangeError (`ERR_OUT_OF_RANGE`) for invalid
+ * arguments.
  */
 function generate(secret?: string, options?: CSRFGenerateOptions): string {
   if (secret !== undefined) checkText("secret", secret);
@@ -107,11 +104,11 @@ function generate(secret?: string, options?: CSRFGenerateOptions): string {
 }
 
 /**
- * Whether `token` is signed, unexpired, not too old and for this visitor. Takes the same time whichever
- * secret matches and however many bytes of a forged signature are right.
+ * Returns whether `token` is signed, unexpired, not too old and bound to this visitor. The signature comparison is constant
+ * time, also with several secrets.
  *
- * Throws a TypeError (`ERR_INVALID_ARG_TYPE`) when `token` is no string or an option has the wrong type,
- * a RangeError (`ERR_OUT_OF_RANGE`) for a `maxAge` that is no integer from 0 to 2^53 - 1.
+ * Throws a TypeError (`ERR_INVALID_ARG_TYPE`) if `token` is not a string or an option has the wrong type. Throws a RangeError
+ * (`ERR_OUT_OF_RANGE`) if `maxAge` is not an integer from 0 to 2^53 - 1.
  */
 function verify(token: string, options?: CSRFVerifyOptions): boolean {
   if (typeof token !== "string") {
@@ -142,7 +139,7 @@ function verify(token: string, options?: CSRFVerifyOptions): boolean {
   );
 }
 
-/** Limits are inclusive. Written so that a clock without an answer (NaN) makes nothing valid. */
+/** Checks the limits, which are inclusive. With an invalid clock (NaN) no token is valid. */
 function isCurrent(issued: number, lifetime: number, maxAge: number, now: number): boolean {
   const age = now - issued;
   return age >= -CLOCK_SKEW && (lifetime === 0 || age <= lifetime) && (maxAge === 0 || age <= maxAge);
@@ -160,7 +157,7 @@ function checkText(name: string, value: string): void {
   throw typeError("ERR_INVALID_ARG_TYPE", `${name} must be a non-empty string, received ${received}`);
 }
 
-/** Reads a list once: a getter of the program's may change it between the check and the comparison. */
+/** Copies a list, because a getter could return another value between validation and comparison (TOCTOU). */
 function copySecrets(secret: string | readonly string[]): string | readonly string[] {
   if (!Array.isArray(secret)) {
     checkText("secret", secret as string);

@@ -1,9 +1,9 @@
-// Hashers with the key already inside. Preparing one costs more than a whole token, so the last few are
-// kept; callers copy them and never update the original.
+// Caches keyed hashers (LRU), because creating one costs more than a whole token. Callers copy a hasher and never update it.
 //
-// The cache is bounded twice: by the number of keys, so that a server with a secret per tenant does not
-// collect them all, and by the length of a secret. The least recently used entry leaves. Lookup compares
-// secrets with `===`; both sides are the program's own, so its timing tells a client nothing.
+// Invariants:
+// - The cache is bounded by the number of keys and the length of a secret: a server may have a secret per tenant.
+//
+// Non-obvious: secrets are compared with `===`, not in constant time. Both sides come from the program, not from a client.
 
 interface HasherEntry {
   algorithm: Bun.SupportedCryptoAlgorithms;
@@ -11,10 +11,11 @@ interface HasherEntry {
   hasher: Bun.CryptoHasher;
 }
 
-export const MOST_KEYS = 16;
-export const LONGEST_KEPT_SECRET = 1024;
+export const MAX_KEYS = 16;
+/** Characters; hashers of longer secrets are not cached. */
+export const MAX_CACHED_SECRET_LENGTH = 1024;
 
-/** The most recently used first. */
+/** Most recently used first. */
 const entries: HasherEntry[] = [];
 
 export function openKeyedHasher(algorithm: Bun.SupportedCryptoAlgorithms, secret: string): Bun.CryptoHasher {
@@ -28,8 +29,8 @@ export function openKeyedHasher(algorithm: Bun.SupportedCryptoAlgorithms, secret
     return entry.hasher;
   }
   const hasher = new Bun.CryptoHasher(algorithm, secret);
-  if (secret.length <= LONGEST_KEPT_SECRET) {
-    if (entries.length === MOST_KEYS) entries.pop();
+  if (secret.length <= MAX_CACHED_SECRET_LENGTH) {
+    if (entries.length === MAX_KEYS) entries.pop();
     entries.unshift({ algorithm, secret, hasher });
   }
   return hasher;

@@ -1,21 +1,13 @@
-// The bytes of a CSRF token: written, signed, read and checked here; what the options mean is csrf.ts's.
+// Encodes, signs, decodes and verifies the bytes of a CSRF token; csrf.ts interprets the options. The layout is that of Bun.CSRF:
 //
 //    0         8                24          32                      64, 80 or 96
 //    ├─────────┼────────────────┼───────────┼───────────────────────────────┤
 //    │ issued  │ nonce          │ expiresIn │ HMAC(secret, bytes 0-31 + id) │
 //    └─────────┴────────────────┴───────────┴───────────────────────────────┘
-//      u64 ms    random           u64 ms      `id`: the session id in UTF-8, nothing when there is none
+//      u64 ms    random           u64 ms      `id`: the session ID in UTF-8; integers are big-endian
 //
-// Both integers are big-endian. This is the layout of Bun.CSRF, so tokens verify across the two. The
-// session id follows 32 bytes of fixed length, hence no id can imitate another header.
-//
-// One token has one spelling: what was decoded must encode to the same text again. That refuses padding,
-// white space, the other base64 alphabet, capital hex and stray trailing bits in one comparison, of two
-// things the sender knows; only the comparison of the HMAC has to take constant time.
-//
-// All work happens in a few buffers that each thread allocates at its first token. Nothing here awaits,
-// so a call owns them until it returns. `crypto` and `Buffer` are bound when the module loads: test
-// environments replace globals.
+// Non-obvious: a token has one canonical text, which is checked by encoding it again. This rejects padding, white space, the other
+// base64 alphabet, upper-case hex and trailing bits. Only the HMAC comparison has to be constant time.
 import { openKeyedHasher } from "./keyed-hasher.ts";
 
 /** Bytes of the HMAC, by algorithm. */
@@ -43,15 +35,17 @@ const HEADER_BYTES = 32;
 const NONCE_OFFSET = 8;
 const NONCE_BYTES = 16;
 const EXPIRES_IN_OFFSET = 24;
-const LONGEST_MAC = 64;
+const MAX_MAC_BYTES = 64;
 const POOL_BYTES = 4096;
 const WORD = 2 ** 32;
 
+// Bound at load time, because test environments replace globals.
 const { crypto, Buffer } = globalThis;
 
+/** Allocates the buffers of this thread. The functions are synchronous, so a call uses them exclusively. */
 function allocate() {
-  const token = Buffer.alloc(HEADER_BYTES + LONGEST_MAC);
-  const expected = Buffer.alloc(LONGEST_MAC);
+  const token = Buffer.alloc(HEADER_BYTES + MAX_MAC_BYTES);
+  const expected = Buffer.alloc(MAX_MAC_BYTES);
   const pool = new DataView(new ArrayBuffer(POOL_BYTES));
   return {
     token,
@@ -59,7 +53,7 @@ function allocate() {
     header: token.subarray(0, HEADER_BYTES),
     signature: token.subarray(HEADER_BYTES),
     expected,
-    // Views of each length of HMAC, for a comparison that demands equal lengths.
+    // Views for each HMAC length, because the comparison needs equal lengths.
     signatures: views((bytes) => token.subarray(HEADER_BYTES, HEADER_BYTES + bytes)),
     expectations: views((bytes) => expected.subarray(0, bytes)),
     pool,
@@ -76,8 +70,8 @@ let allocated: ReturnType<typeof allocate> | undefined;
 /**
  * Writes, signs and encodes a token. Times are whole milliseconds from 0 to 2^53 - 1.
  *
- * A base64 token of 96 bytes has no padding and in one of 60 cases none of the characters in which the
- * two alphabets differ; it would then be valid in both. Another nonce keeps `encoding` unmistakable.
+ * A base64 token of 96 bytes has no padding. In one of 60 cases it has none of the characters in which the two alphabets
+ * differ, and would be valid in both. A new nonce avoids that.
  */
 export function encodeToken(
   secret: string,
@@ -95,23 +89,23 @@ export function encodeToken(
     writeNonce();
     sign(openKeyedHasher(algorithm, secret), sessionId, memory.signature);
     const text = memory.token.toString(encoding, 0, length);
-    if (length < HEADER_BYTES + LONGEST_MAC || encoding === "hex" || /[-_+/]/.test(text)) return text;
+    if (length < HEADER_BYTES + MAX_MAC_BYTES || encoding === "hex" || /[-_+/]/.test(text)) return text;
   }
 }
 
 /**
- * Decodes `text` and keeps the token in this module for the functions below. False when it is not the
- * one spelling of a token of this length.
+ * Decodes `text` into the buffers that the functions below use. Returns false if it is not the canonical text of a token of
+ * this length.
  */
 export function decodeToken(text: string, algorithm: CSRFAlgorithm, encoding: CSRFEncoding): boolean {
   const { token } = (allocated ??= allocate());
   const length = HEADER_BYTES + MAC_BYTES[algorithm];
-  // A megabyte in the field must not cost a megabyte's work.
+  // Reject a wrong length first: a long input must not cost time.
   if (text.length !== TEXT_LENGTH[encoding](length)) return false;
   return token.write(text, encoding) === length && token.toString(encoding, 0, length) === text;
 }
 
-/** Whether one of the secrets signed the decoded token; every secret is tried, whichever matches. */
+/** Returns whether one of the secrets signed the decoded token. All secrets are tried, so that the time is constant. */
 export function isSignedBy(
   secrets: string | readonly string[],
   algorithm: CSRFAlgorithm,
@@ -133,18 +127,18 @@ export function isSignedBy(
   return matches !== 0;
 }
 
-/** When the decoded token was issued, in milliseconds since 1970. Inexact above 2^53. */
+/** Returns when the decoded token was issued, in milliseconds since 1970. Inexact above 2^53. */
 export function issuedAt(): number {
   return readInteger(allocated!.fields, 0);
 }
 
-/** For how many milliseconds the decoded token is valid; 0 is for ever. Inexact above 2^53. */
+/** Returns the validity of the decoded token in milliseconds; 0 means unlimited. Inexact above 2^53. */
 export function expiresIn(): number {
   return readInteger(allocated!.fields, EXPIRES_IN_OFFSET);
 }
 
 function sign(hasher: Bun.CryptoHasher, sessionId: string | undefined, into: Uint8Array): void {
-  // A keyed hasher cannot be reset after its digest; the copy is the one object a token costs.
+  // A keyed hasher cannot be reset after its digest, so each token allocates one copy.
   const keyed = hasher.copy().update(allocated!.header);
   if (sessionId !== undefined) keyed.update(sessionId);
   keyed.digest(into);

@@ -132,7 +132,7 @@ const crossSite = () => `http://127.0.0.1:${attacker.port}/`;
 const sameSite = () => `http://localhost:${attacker.port}/`;
 
 describe("an honest visitor", () => {
-  test("is served, again and again, in every tab", async () => {
+  test("an honest visitor can submit the form repeatedly and in every tab", async () => {
     const victim = await openVictim();
     const { other: second } = victim;
     await second.goto(app.url);
@@ -149,14 +149,14 @@ describe("an honest visitor", () => {
     expect((await send(victim.page)).status()).toBe(200);
   });
 
-  test("has a cookie that scripts cannot read", async () => {
+  test("the session cookie of a visitor is not readable by scripts", async () => {
     const victim = await openVictim();
     const [cookie] = await victim.context.cookies(app.url);
     expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
     expect(await victim.page.evaluate(() => document.cookie)).toBe("");
   });
 
-  test("is refused without a session, and served once the page is loaded again", async () => {
+  test("a visitor without a session is rejected until the page is loaded again", async () => {
     const victim = await openVictim();
     await victim.context.clearCookies();
     expect((await send(victim.page)).status()).toBe(403);

@@ -53,7 +53,7 @@ test(
   PATIENCE,
 );
 
-test("what was issued verifies, so that the tests above could fail", () => {
+test("an issued token verifies, so the tests above are able to fail", () => {
   for (const [index, way] of ways.entries())
     expect(CSRF.verify(issued[index]!, { ...way, secret })).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { CSRF } from "../../src/csrf/csrf.ts";
-import { LONGEST_KEPT_SECRET, MOST_KEYS, openKeyedHasher } from "../../src/csrf/keyed-hasher.ts";
+import { MAX_CACHED_SECRET_LENGTH, MAX_KEYS, openKeyedHasher } from "../../src/csrf/keyed-hasher.ts";
 import { type CSRFAlgorithm, type CSRFEncoding, MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
 import { forgeToken } from "./forge.ts";
 
@@ -98,7 +98,7 @@ test("openKeyedHasher() keeps a key that is in use and lets go of the one used l
   const kept = openKeyedHasher("sha256", "kept");
   const left = openKeyedHasher("sha256", "left");
   expect(openKeyedHasher("sha512", "kept")).not.toBe(kept);
-  for (let count = 0; count < MOST_KEYS; count++) {
+  for (let count = 0; count < MAX_KEYS; count++) {
     openKeyedHasher("sha256", `tenant ${count}`);
     expect(openKeyedHasher("sha256", "kept")).toBe(kept);
   }
@@ -106,13 +106,13 @@ test("openKeyedHasher() keeps a key that is in use and lets go of the one used l
 });
 
 test("openKeyedHasher() does not keep a very long secret", () => {
-  const secret = "x".repeat(LONGEST_KEPT_SECRET + 1);
+  const secret = "x".repeat(MAX_CACHED_SECRET_LENGTH + 1);
   expect(openKeyedHasher("sha256", secret)).not.toBe(openKeyedHasher("sha256", secret));
   expect(CSRF.verify(CSRF.generate(secret), { secret })).toBe(true);
 });
 
 test("verify() is right for more secrets than the cache holds, in any order", () => {
-  const secrets = Array.from({ length: MOST_KEYS * 3 }, (_, index) => `tenant ${index}`);
+  const secrets = Array.from({ length: MAX_KEYS * 3 }, (_, index) => `tenant ${index}`);
   const tokens = secrets.map((secret) => CSRF.generate(secret));
   for (let step = 0; step < 500; step++) {
     const signer = (step * 7) % secrets.length;
