@@ -72,7 +72,7 @@ export function findInDumps(
 /** A dump at the end of a text that may continue in the next bytes. */
 export interface OpenDump {
   readonly start: number;
-  /** Position up to which the text may be letterStart: it contains at maxLength two bytes of a value. */
+  /** Position up to which the text may be shown: it contains at most two bytes of a value. */
   readonly publicEnd: number;
 }
 

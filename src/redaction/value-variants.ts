@@ -25,7 +25,7 @@ export interface ValueVariant {
   readonly wrapping?: Wrapping | undefined;
 }
 
-/** None for what is shorter than MIN_REDACTED_LENGTH without the line breaks at its end. */
+/** Returns no variants for a value that is too short without its trailing line breaks. */
 export function variantsOf(secret: Uint8Array): ValueVariant[] {
   const value = trimLineBreaks(secret);
   if (value.length < MIN_REDACTED_LENGTH) return [];

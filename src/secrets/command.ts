@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - A value is never an argument, which every process on the machine could read. Only the standard output of `get` receives it.
-// - Exit codes: 0 done, 1 credential not credentials, 2 any other failure, such as a locked store.
+// - Exit codes: 0 done, 1 credential not found, 2 any other failure, such as a locked store.
 //
 // Non-obvious:
 // - `get` appends a line break on a terminal only, so that files and pipes receive the exact value.

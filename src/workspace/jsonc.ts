@@ -104,10 +104,7 @@ export function parseLenientJson(text: string): unknown {
       at++;
       if (character === '"') return value;
       if (character !== "\\")
-        return fail(
-          `expected an escape sequence in the string, describeToken ${describeToken(at - 1)}`,
-          at - 1,
-        );
+        return fail(`expected an escape sequence in the string, found ${describeToken(at - 1)}`, at - 1);
       value += readEscape();
     }
   }
@@ -117,8 +114,7 @@ export function parseLenientJson(text: string): unknown {
     const plain = ESCAPES[letter];
     if (plain !== undefined) return plain;
     const digits = letter === "u" ? /^[0-9a-fA-F]{4}/.exec(text.slice(at, at + 4)) : null;
-    if (!digits)
-      return fail(`expected a valid escape sequence, describeToken \\${printable(letter)}`, at - 2);
+    if (!digits) return fail(`expected a valid escape sequence, found \\${printable(letter)}`, at - 2);
     at += 4;
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }
@@ -128,11 +124,11 @@ export function parseLenientJson(text: string): unknown {
     if (++depth > MAX_DEPTH) fail(`expected at most ${MAX_DEPTH} nested levels`);
     at++;
     for (skipBlanks(); text[at] !== close; skipBlanks()) {
-      if (at >= text.length) fail(`expected ${entry} or ${close}, describeToken ${describeToken()}`);
+      if (at >= text.length) fail(`expected ${entry} or ${close}, found ${describeToken()}`);
       readEntry();
       skipBlanks();
       if (text[at] === ",") at++;
-      else if (text[at] !== close) fail(`expected , or ${close}, describeToken ${describeToken()}`);
+      else if (text[at] !== close) fail(`expected , or ${close}, found ${describeToken()}`);
     }
     at++;
     depth--;
@@ -150,12 +146,11 @@ export function parseLenientJson(text: string): unknown {
     if (character === "{") {
       const value: Record<string, unknown> = {};
       readEntries("}", "a member name", () => {
-        if (text[at] !== '"')
-          fail(`expected a member name in double quotes or }, describeToken ${describeToken()}`);
+        if (text[at] !== '"') fail(`expected a member name in double quotes or }, found ${describeToken()}`);
         const key = readString();
         skipBlanks();
         if (text[at] !== ":")
-          fail(`expected : after the member name "${shorten(key)}", describeToken ${describeToken()}`);
+          fail(`expected : after the member name "${shorten(key)}", found ${describeToken()}`);
         at++;
         Object.defineProperty(value, key, {
           value: readValue(),
@@ -172,11 +167,11 @@ export function parseLenientJson(text: string): unknown {
     const word = matchAt(WORD, text, at);
     at += word.length;
     if (word !== "") return LITERALS.get(word);
-    return fail(`expected a value, describeToken ${describeToken()}`);
+    return fail(`expected a value, found ${describeToken()}`);
   }
 
   const value = readValue();
   skipBlanks();
-  if (at < text.length) fail(`expected the end of the file, describeToken ${describeToken()}`);
+  if (at < text.length) fail(`expected the end of the file, found ${describeToken()}`);
   return value;
 }

@@ -38,7 +38,7 @@ export interface MemberPackage {
 
 export interface Workspace {
   readonly root: string;
-  /** False if the packages were hasMatch without a declaration. */
+  /** False if the packages were found without a declaration. */
   readonly isDeclared: boolean;
   readonly members: readonly MemberPackage[];
   readonly broken: readonly PackageJsonError[];

@@ -12,13 +12,13 @@ import { shownKeys } from "./effects.ts";
 const EXAMPLE = join(REPOSITORY, "rtfig.toml.example");
 
 describe("the table", () => {
-  test("has a test of the effect of every key", async () => {
+  test("every key of the table has a test of its effect", async () => {
     const shown = await shownKeys();
     expect(KEYS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
     expect([...shown].filter((name) => !KEYS.some((key) => key.name === name))).toEqual([]);
   });
 
-  test("has no name twice, and only options that exist", () => {
+  test("the table has unique names and existing options", () => {
     const names = KEYS.map(({ name }) => name);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     for (const { as } of KEYS) {
@@ -28,7 +28,7 @@ describe("the table", () => {
     }
   });
 
-  test("has examples that can be read, one by one as they stand in rtfig.toml.example", async () => {
+  test("every example of rtfig.toml.example can be parsed separately", async () => {
     const found = new Set<string>();
     let section = "";
     for (const line of (await Bun.file(EXAMPLE).text()).split("\n")) {

@@ -49,7 +49,7 @@ test("a run with --filter names them, with what is meant, and goes on", async ()
   ]);
 });
 
-test("nothing is said where all are for a script, or where that cannot be known", async () => {
+test("rt reports no rule when all match a script or when packages are unreadable", async () => {
   expect((await runIn(cached("build", "web#build", "test:unit", "@acme/lib#test:unit"))).warned).toEqual([]);
   const config = cached("biuld");
   const plain = ["run", "build"];
@@ -62,7 +62,7 @@ test("nothing is said where all are for a script, or where that cannot be known"
   expect((await runIn(unreadable)).warned).not.toContainEqual(expect.stringContaining("biuld"));
 });
 
-test("so it is with rows of [run.secrets]", async () => {
+test("unmatched rows of [run.secrets] are reported", async () => {
   const rows = ["build", "b*", "web#*", "@acme/*#test:*", "shwo", "wbe#*"];
   const table = rows.map((row) => `"${row}" = ["TOKEN"]\n`).join("");
   const config = { "rtfig.toml": `[secrets.TOKEN]\nfrom = "a/b"\n[run.secrets]\n${table}` };
@@ -73,7 +73,7 @@ test("so it is with rows of [run.secrets]", async () => {
   ]);
 });
 
-test("so it is with those of [run.remote.scripts]", async () => {
+test("unmatched rules of [run.remote.scripts] are reported", async () => {
   const config = `[run.remote]\nurl = "grpc://localhost:1"\nscripts.biuld.outputs = []\n`;
   await using project = await createProject({ ...PACKAGES, "rtfig.toml": config });
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });

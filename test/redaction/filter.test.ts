@@ -92,7 +92,7 @@ describe("a value is found", () => {
     });
   }
 
-  test("in HTML and XML, however they write what has a meaning there", () => {
+  test("a value is found in HTML and XML with any escape of special characters", () => {
     const value = `a&b<c>d"e'f;secret`;
     const markup = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     expect(once({ H: value }, `<p>${markup}</p>`)).toBe("<p>[H]</p>");
@@ -108,12 +108,12 @@ describe("a value is found", () => {
       expect(once({ H: `${one} value` }, Bun.escapeHTML(`${one} value`))).toBe("[H]");
   });
 
-  test("in the address that a program makes of one", () => {
+  test("a value is found in a URL that a program built from it", () => {
     const value = 'postgres://shöp:a b"c@db/x?y=<z>&q={1}';
     expect(once({ U: value }, `<${new URL(`http://h/?${value}`).search.slice(1)}>`)).toBe("<[U]>");
   });
 
-  test("in JSON that is a text in JSON", () => {
+  test("a value is found in JSON within a JSON string", () => {
     const [inner, ascii] = [
       JSON.stringify({ P: PLAIN }),
       JSON.stringify({ P: PLAIN }).replace(OTHERS, escaped),
@@ -125,11 +125,11 @@ describe("a value is found", () => {
     );
   });
 
-  test("in JSON of letters that are none of ASCII", () => {
+  test("a value with non-ASCII letters is found in JSON", () => {
     expect(once({ T: "é€ 😀 value" }, "<\\u00e9\\u20ac \\ud83d\\ude00 value>")).toBe("<[T]>");
   });
 
-  test("in base64 and base64url, whatever stands before and behind it", () => {
+  test("a value is found in base64 and base64url with any surrounding bytes", () => {
     const value = "\xff\xfe~~??>>secret value\xfb\xff";
     for (const encoding of ["base64", "base64url"] as const) {
       for (const before of ["", "a", "ab", "abc", "user:"]) {
@@ -149,7 +149,7 @@ describe("a value is found", () => {
     }
   });
 
-  test("in the lines that base64 and xxd write", () => {
+  test("a value is found in the wrapped lines of base64 and xxd", () => {
     const token = createToken(200);
     for (const [text, width] of [
       [bytes(token).toString("base64"), 76],
@@ -163,7 +163,7 @@ describe("a value is found", () => {
     }
   });
 
-  test("of several lines: with other line ends, and each line that is long enough to be one", () => {
+  test("a multi-line value is found with other line ends, and so is each long line", () => {
     expect(once({ K: KEY }, `${KEY}.`)).toBe("[K]\n.");
     expect(once({ K: KEY }, KEY.replaceAll("\n", "\r\n"))).toBe("[K]\r\n");
     const numbered = KEY.split("\n").map((line, index) => `  ${index}\t${line}\n`);
@@ -173,7 +173,7 @@ describe("a value is found", () => {
     expect(once({ K: KEY.replaceAll("\n", "\r\n") }, KEY)).toBe("[K]\n");
   });
 
-  test("in the middle of colours, with the colours behind the mark", () => {
+  test("a value is found with colours inside, and the colours follow the mark", () => {
     expect(once({ T: "abcdefgh" }, "1 \x1b[1mabc\x1b[31mde\x1b]8;;x\x07f\x1b[0mgh\x1b[m 2")).toBe(
       "1 \x1b[1m[T]\x1b[31m\x1b]8;;x\x07\x1b[0m\x1b[m 2",
     );
@@ -187,7 +187,7 @@ describe("a value is found", () => {
     expect(once({ T: "abcdefgh" }, `abcd${colour.repeat(1000)}efgh`)).toBe(`[T]${colour.repeat(1000)}`);
   });
 
-  test("in the middle of sequences, which end where terminals let them end", () => {
+  test("a value is found with escape sequences inside that end where terminals end them", () => {
     for (const sequence of [
       "\x1b]0;a title\x07",
       "\x1b]0;a title\x1b\\",
@@ -204,7 +204,7 @@ describe("a value is found", () => {
       expect(once({ T: "abcdäfgh" }, `<abcd${sequence}äfgh>`)).toBe(`<[T]${sequence}>`);
   });
 
-  test("and overlapping ones are covered together, under the name of the longest", () => {
+  test("overlapping values get one mark, with the name of the longest", () => {
     const values = { A: "abcdefgh", B: "efghijklmnop", C: "abcdefghi" };
     expect(once(values, "abcdefgh|abcdefghi|abcdefghijklmnop|efghijklmnop abcdefghabcdefgh")).toBe(
       "[A]|[C]|[B]|[B] [A][A]",
@@ -213,7 +213,7 @@ describe("a value is found", () => {
     expect(once({ A: "abcdefgh", B: "efghijkl" }, "abcdefghijkl")).toBe("[A]");
   });
 
-  test("but not what may be shown, nor parts of it", () => {
+  test("a value without redaction, and a part of a value, are not replaced", () => {
     const patterns = new VariantMatcher(secretsOf({ A: "abcdefgh" }, false));
     expect(patterns.isEmpty).toBe(true);
     expect(once({ A: "abcdefgh" }, "abcdefg bcdefgh ABCDEFGH hgfedcba")).toBe(
@@ -319,7 +319,7 @@ describe("how a stream is cut makes no difference", () => {
     expect(redact(values, ["abc", long])).toStartWith("[A]\x1b[1m lorem");
   });
 
-  test("what overlaps without an end is covered in bounded memory", () => {
+  test("endless overlaps are covered in bounded memory", () => {
     const stream = encoder.encode(`${"ab".repeat(150_000)}.`);
     const whole = redact({ E: "abababab" }, [stream]);
     expect(
@@ -333,7 +333,7 @@ describe("how a stream is cut makes no difference", () => {
 });
 
 describe("what is held back", () => {
-  test("is exactly what may begin a value", () => {
+  test("the filter holds back exactly the bytes that may begin a value", () => {
     const filter = new RedactionFilter(new VariantMatcher(secretsOf({ T: "abcdefg-", U: "bcdefgxyz" })));
     const push = (text: string) => Buffer.concat([...filter.push(encoder.encode(text))]).toString();
     expect(push("12")).toBe("12");
@@ -381,7 +381,7 @@ describe("what is held back", () => {
     }
   });
 
-  test("is a mark where a longer value may still come, and the rest of that gets no second one", () => {
+  test("a mark is shown once when a longer value may follow", () => {
     const filter = new RedactionFilter(new VariantMatcher(secretsOf({ A: "abcdefgh", B: "abcdefghij" })));
     const text = (part: Uint8Array | readonly Uint8Array[]) =>
       Buffer.concat(part instanceof Uint8Array ? [part] : [...part]).toString();
@@ -417,7 +417,7 @@ describe("what is held back", () => {
 describe("a value that cannot be told from other text", () => {
   const open = (values: Values) => () => openRedaction(secretsOf(values));
 
-  test("is refused by its name, without a word of it", () => {
+  test("a value that is too short is rejected by name, and the error does not contain it", () => {
     expect(open({ PIN: "7654321" })).toThrow(
       expect.objectContaining({
         name: "Failure",
@@ -430,13 +430,13 @@ describe("a value that cannot be told from other text", () => {
     );
   });
 
-  test("is no value at all, or may be shown", () => {
+  test("an empty value and a value without redaction are accepted", () => {
     expect(open({ EMPTY: "", LONG: "12345678", UMLAUTS: "äöüäöüäö" })).not.toThrow();
     expect(() => openRedaction(secretsOf({ PIN: "1" }, false))).not.toThrow();
   });
 });
 
-test("what is made of values is zeroed when it is not needed any more", () => {
+test("buffers derived from values are zeroized after use", () => {
   const patterns = new VariantMatcher(secretsOf({ T: "abcdefgh12345678" }));
   const all = new Set(patterns.find(encoder.encode("abcdefgh12345678"), 16, 0).map(({ pattern }) => pattern));
   const filter = new RedactionFilter(patterns);

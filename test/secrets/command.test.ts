@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect([length, await child.exited]).toEqual([value.length, 0]);
     });
 
-    test("of nothing, like any answer without a word, leaves a file what it has", async () => {
+    test("get of an empty value writes nothing to a file", async () => {
       await store("get", "empty", "");
       await using project = await createProject({ log: "one line\n", clean: "nothing\n" });
       const log = project.join("log");
@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(JSON.parse(stdout)).toEqual({ service: "get", name: "json", value: '"\n' });
     });
 
-    test("of an absent credential prints nothing, says so in one line and exits with 1", async () => {
+    test("get of a missing credential prints one line on stderr and exits with 1", async () => {
       const stderr = 'error: No credential "absent" under "get"\n';
       expect(await run(["get", "get", "absent"])).toEqual({ stdout: "", stderr, status: 1 });
       const json = await run(["get", "get", "absent", "--json"]);
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(stderr).toBe("");
     });
 
-    test("does not say by its code that there is none when its reader is gone", async () => {
+    test("get does not exit with 1 when the reader of its output has closed the pipe", async () => {
       await store("get", "unread", VALUE);
       // The other end is closed before rt starts.
       const command = `exec 3> >(:); wait $!; "$0" secrets get get unread >&3; echo "$?"`;
@@ -234,7 +234,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(JSON.parse(stdout)).toEqual(names.map((name) => ({ service: "list", name })));
     });
 
-    test("without a service prints all", async () => {
+    test("list prints all credentials when no service is given", async () => {
       await store("list.all", "c", VALUE);
       const { stdout, stderr, status } = await run(["list"]);
       expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(stdout).not.toContain(VALUE);
     });
 
-    test("of nothing prints nothing and is no error", async () => {
+    test("list prints nothing and succeeds when no credential matches", async () => {
       expect(await run(["list", "absent"])).toEqual(printed(""));
       expect(await run(["list", "absent", "--json"])).toEqual(printed("[]\n"));
     });

@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
         async (env: Environment) => (await runRt({ args: SET, stdin: "value", env })).stderr,
       ],
     ] as const)
-      test(`what ${who} says to do to a ${what} default keyring of GNOME helps`, async () => {
+      test(`the hint of ${who} for a ${what} default keyring of GNOME resolves the problem`, async () => {
         await using keyring = await startKeyring({ isUnlocked });
         if (isUnlocked) await keyring.lock();
         const [, command] = /run (gnome-keyring-daemon [-\w ]+) with/.exec(await remedyOf(keyring.env))!;
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     }
   });
 
-  test("nobody on the bus: says which programs there are", async () => {
+  test("rt doctor names programs to install when no secret service is on the bus", async () => {
     await using keyring = await startKeyring({ service: "none" });
     const report = await examine(keyring.env);
     expect(report).toMatchObject({ ready: false, store: null, status: 1 });

@@ -51,7 +51,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     return project as string;
   };
 
-  test("is not decrypted for a script when it was copied into a project that is allowed", async () => {
+  test("an age file that was copied into a trusted project is not decrypted for a script", async () => {
     const victim = await make(CONFIG, true);
     const own = await make(CONFIG, true);
     expect((await show(own)).stdout).toBe(`got ${VALUE}\n`);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     );
   });
 
-  test("is neither read nor changed by rt secrets when it was copied, and its names are listed", async () => {
+  test("rt secrets neither reads nor changes a copied age file, but lists its names", async () => {
     const victim = await make(CONFIG, true);
     const own = await make(CONFIG, true);
     await cp(`${victim}/secrets.age`, `${own}/secrets.age`);
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     expect((await rt(own, ["secrets", "share", "list"])).stdout).toContain("secret\tTOKEN\n");
   });
 
-  test("is a new question of rt trust when the identifier was copied too, with the folder that has it", async () => {
+  test("rt trust asks again and names the other folder when the identifier was copied too", async () => {
     const victim = await make(withId("the-victim-1234"), true);
     const own = await make(CONFIG, true);
     const allow = async (cwd: string, until: string) => {
@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     );
   });
 
-  test("does not come from a clone or a renamed folder: these keep the identifier", async () => {
+  test("an age file stays valid in a clone and in a renamed folder", async () => {
     const own = await make(CONFIG, true);
     const clone = place.join("clone of it");
     await cp(own, clone, { recursive: true });
@@ -164,7 +164,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     expect(await rt(own, bind)).toMatchObject({ stdout: "", status: 0 });
   });
 
-  test("is not reached through a link to a folder, by scripts and by rt secrets", async () => {
+  test("an age file behind a symbolic link to a folder is rejected by scripts and by rt secrets", async () => {
     const victim = await make(withId("shared-id-1234"), true);
     await Bun.write(`${victim}/.env`, "DB_PASSWORD=correct-horse-9\n");
     const own = await make(
@@ -196,7 +196,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     expect(await read(`${victim}/.env`)).toBe("DB_PASSWORD=correct-horse-9\n");
   });
 
-  test("is refused with the line of rtfig.toml when the identifier there is no identifier", async () => {
+  test("an invalid project identifier is an error that names the line of rtfig.toml", async () => {
     const own = await make('[project]\nid = "a b"\n', false);
     expect(await set(own)).toMatchObject({
       stderr: expect.stringMatching(/^error: rtfig\.toml:2: project\.id needs 8 to 128 letters/),

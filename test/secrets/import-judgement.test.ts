@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect([run.stdout, run.stderr, run.status]).toEqual(["abc\n[API_TOKEN]\n", "", 0]);
   });
 
-  test("what rt secrets check finds is a credential for the import too", async () => {
+  test("rt secrets import moves every credential that rt secrets check finds", async () => {
     await open(`SLACK_WEBHOOK=${WEBHOOK}\n`);
     expect((await rt("secrets", "check", ".env")).status).toBe(1);
     const { stdout } = await rt("secrets", "import", ".env", "--dry-run");

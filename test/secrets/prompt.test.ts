@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await lookUp("prompt", "stopped")).toBe(VALUE);
     });
 
-    test("what is typed stays hidden when something else has changed the terminal meanwhile", async () => {
+    test("typed text stays hidden when another program has changed the terminal", async () => {
       await using terminal = ask("continued");
       await terminal.shows("Value for");
       terminal.kill("SIGSTOP");

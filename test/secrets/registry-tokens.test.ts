@@ -124,7 +124,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
   };
   const sent = () => [...new Set(registry.credentials)];
 
-  test("of rtfig.toml and of .npmrc reach the registry and no script, once a person has allowed that registry", async () => {
+  test("tokens of rtfig.toml and .npmrc reach a trusted registry and no script", async () => {
     const { host } = new URL(registry.url);
     for (const [rtfig, npmrc] of [
       [`${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`, undefined],
@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     }
   }, 60_000);
 
-  test("what the environment has is asked of nobody, and what is not there stops before a request", async () => {
+  test("tokens in the environment are not fetched, and a missing token is an error before any request", async () => {
     await using shop = await createShop(
       `${MAPPING}[secrets.GONE]\nfrom = "acme/gone"\n[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
     );
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect((await run(shop.path, ["install", "--force"])).stderr).not.toContain("allowed");
   }, 60_000);
 
-  test("of the home folder's .npmrc are sent too; other tools fetch none, and a password in an address is not shown", async () => {
+  test("tokens of the home folder's .npmrc are sent, other tools fetch none, and passwords in addresses are hidden", async () => {
     const { host } = new URL(registry.url);
     const rtfig = `${MAPPING}[install]\nregistry = "${registry.url}"\n`;
     await using shop = await createShop(rtfig);
@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect(list.stdout).toBe(`${shop.path}\tNPM_TOKEN\t${hashes[0]}\n`);
   }, 60_000);
 
-  test("of a file that --config names come from there, whatever the project's own says", async () => {
+  test("tokens of a --config file take precedence over the project's rtfig.toml", async () => {
     await using shop = await createShop("");
     await shop.write({
       "ci/ci.toml": `${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,

@@ -32,7 +32,7 @@ describe("openWorkspace()", () => {
     expect(await pathsOf(declared, "a")).toEqual([".", "a"]);
   });
 
-  test("reads pnpm-workspace.yaml", async () => {
+  test("openWorkspace() reads pnpm-workspace.yaml", async () => {
     const files = {
       "package.json": {},
       "pnpm-workspace.yaml": "packages:\n  - 'packages/**'\n  - '!**/test/**'\n",
@@ -86,7 +86,7 @@ describe("openWorkspace()", () => {
     ]);
   });
 
-  test("is found from inside a member, but not from a package that is no member", async () => {
+  test("the workspace is found from a member, but not from a package that is not a member", async () => {
     const files = {
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/src/x": "",

@@ -45,7 +45,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
     });
   });
 
-  test("where no package is, the one above is meant as everywhere", async () => {
+  test("the package above is used when an undecodable folder contains no package", async () => {
     await using project = await createProject({ "package.json": scripts("echo PARENT") });
     const words = `mkdir -p $'x\\xe9/sub' && cd $'x\\xe9/sub' && "$RT" --silent run t`;
     expect(await run(project, words)).toEqual({ stdout: "PARENT\n", stderr: "", status: 0 });

@@ -87,7 +87,7 @@ test("a folder whose packages are excluded may be whatever it is", async () => {
   expect(await run(place, "--filter", "*")).toEqual({ ran: ["y"], told: [], status: 0 });
 });
 
-test("it goes on with --no-exit-on-error, and fails in the end", async () => {
+test("a run with an unlistable folder continues with --no-exit-on-error and fails at the end", async () => {
   expect(await run(ORDINARY, "--no-exit-on-error", "--filter", "*")).toEqual({
     ran: ["y"],
     told: [`warn: ${PROBLEM}`],

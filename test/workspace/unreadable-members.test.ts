@@ -50,7 +50,7 @@ test.each<[args: string[]]>([
   expect(await run(...args)).toEqual({ ran: 0, first: `error: ${PROBLEM}`, status: 1 });
 });
 
-test("what may mean it goes on with --no-exit-on-error, and fails in the end", async () => {
+test("a filter that may match an unreadable package continues with --no-exit-on-error and fails at the end", async () => {
   expect(await run("--no-exit-on-error", "--filter", "*")).toEqual({
     ran: 2,
     first: `warn: ${PROBLEM}`,

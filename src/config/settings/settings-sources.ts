@@ -22,13 +22,13 @@ export interface OpenedSettings {
   readonly config: Config | undefined;
   /** Absolute path of the working directory, after --cwd. */
   readonly cwd: string;
-  /** Reads the same command line withoutCwd, with the current files. @throws UserError */
+  /** Reads the same command line again, with the current files. @throws UserError */
   reopen(): Promise<OpenedSettings>;
 }
 
 /** @throws UserError */
 export async function openSettings(written: Invocation): Promise<OpenedSettings> {
-  // The working directory is already set when the settings are read withoutCwd.
+  // The working directory is already set when the settings are read again.
   const withoutCwd = { ...written, options: written.options.filter(({ option }) => option.name !== "cwd") };
   return { ...(await open(written)), reopen: () => openSettings(withoutCwd) };
 }

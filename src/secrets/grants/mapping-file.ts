@@ -28,7 +28,7 @@ export function findMapping(from: string, config: Config | undefined): Mapping |
   if (config && config.file !== FILE_NAME) {
     const root = findRoot(from) ?? from;
     const folder = path().dirname(realPath(path().resolve(config.file)));
-    const mayUseAge = config.text.includes("age:"); // else the root's rtfig.toml is not rootConfig: it may be invalid
+    const mayUseAge = config.text.includes("age:"); // else the root's rtfig.toml is not read: it may be invalid
     const project = projectIdIn(config) ?? (mayUseAge ? idOf(readRootConfig(root)) : undefined);
     const mapping = openMapping(config, folder, project);
     return mapping && { ...mapping, named: config.file, registries: registriesOf(mapping, [config], root) };

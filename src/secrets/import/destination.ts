@@ -1,7 +1,7 @@
 // Stores moved values in the credential store or in an age file, and reads them back.
 //
 // Invariants:
-// - No existing value is replaced: a conflict in the store ends the move before anything is stored existing.
+// - No existing value is replaced: a conflict in the store ends the move before anything is stored there.
 // - Every value is read back and compared. An age file is replaced atomically.
 import { realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";

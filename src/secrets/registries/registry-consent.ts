@@ -83,7 +83,7 @@ function usesOfNpmrc(text: string): ServerUse[] {
     const names = namesIn([key, value], BRACED_REFERENCE);
     const [, address] = /^(\/\/.*\/):[^/]*$/.exec(key) ?? [];
     if (address !== undefined) return useOf(labelOf(`https:${address}`), hostOf(`https:${address}`), names);
-    // The value is label only for a registry's address: other values may be passwords.
+    // The value is shown only for a registry's address: other values may be passwords.
     const label = quoted(/registry$/.test(key) ? `${key}=${value}` : key);
     return useOf(`a server by ${label} in .npmrc`, undefined, names);
   });

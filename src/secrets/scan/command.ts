@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - The output contains file, line and rule, never the credential. No service is asked whether a credential is valid.
-// - Exit codes: 0 none candidates, 1 candidates, 2 error.
+// - Exit codes: 0 none found, 1 found, 2 error.
 import { relative } from "node:path";
 import { escapeJson, oneLine } from "../../printable.ts";
 import { CHECK_FLAGS } from "../commands.ts";

@@ -49,7 +49,7 @@ function isPath(value: string): boolean {
   return (value.match(/[A-Za-z]\d+(?=[A-Za-z])/g) ?? []).length < 2;
 }
 
-/** Returns whether a value looks random: high entropy, not upperCaseName, not a UUID. */
+/** Returns whether a value looks random: high entropy, not words, not a UUID. */
 export function looksRandom(value: string): boolean {
   if (value.length < MIN_RANDOM_LENGTH || !/^[\w+/=.~-]+$/.test(value)) return false;
   if (!/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;

@@ -86,7 +86,7 @@ function isAllowed(hash: string): boolean {
   return given.some((each) => each.trim() === hash) || readTrustRecord(hash) !== undefined;
 }
 
-/** Prompts if the mapping is not trusted yet. @throws UserError if trust is denied or cannot be untrusted for */
+/** Prompts if the mapping is not trusted yet. @throws UserError if trust is denied or cannot be asked for */
 export function requireTrust(mapping: Mapping, subject: TrustSubject = "all"): void {
   if (isTrusted(mapping, subject)) return;
   if (!canAsk()) throw untrustedError(mapping, [mapping]);
@@ -115,7 +115,7 @@ export function requireAllTrust(mappings: readonly Mapping[]): void {
 function untrustedError(mapping: Mapping, all: readonly Mapping[]): UserError {
   const { folder, servers } = mapping;
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
-  const reviewHint = `review the secrets with rt secrets env${config}, then ciHint them on a terminal: rt trust${config}`;
+  const reviewHint = `review the secrets with rt secrets env${config}, then allow them on a terminal: rt trust${config}`;
   const ciHint = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
   if (servers)
     return new UserError(

@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     });
   };
 
-  test("is made for this machine's key, shared with others, and read by age and by scripts", async () => {
+  test("rt secrets set --file creates secrets.age for this machine's key, and age, scripts and added recipients decrypt it", async () => {
     const absent = await secrets(["share", "list"]);
     const none = {
       stdout: "",
@@ -174,7 +174,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     );
   });
 
-  test("who gives up at the question has changed nothing, nor has who says too much", async () => {
+  test("rt secrets set --file changes nothing when the prompt is cancelled or gets too many arguments", async () => {
     const before = await Bun.file(project.join("secrets.age")).text();
     const words = [RT, "secrets", "set", "--file", "secrets.age", "DEPLOY_TOKEN"];
     await using terminal = startOnTerminal(words, keyring.env, { cwd: project.path });
@@ -189,7 +189,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
   });
 
-  test("who is removed reads it no more, the last one stays, and old copies are spoken of", async () => {
+  test("rt secrets share remove revokes a recipient, keeps the last one, and warns about old versions", async () => {
     const { stdout: key } = await secrets(["share", "key"]);
     const removed = await secrets(["share", "remove", ciPublic]);
     expect(removed).toEqual({
@@ -215,7 +215,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     });
   });
 
-  test("what somebody else has put in its place is one line", async () => {
+  test("a foreign or damaged secrets.age is reported in one line", async () => {
     const { stdout: key } = await secrets(["share", "key"]);
     const file = project.join("secrets.age");
     const own = await Bun.file(file).text();

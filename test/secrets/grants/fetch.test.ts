@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
     return fake;
   };
 
-  test("is in one session, each address once, and one dialog unlocks all", async () => {
+  test("a fetch reads each address once over one session, and one dialog unlocks all", async () => {
     await using fake = await startStore(true);
     // As in a keyring that is locked as a whole.
     void fake.called("Prompt").then(() => {
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
     expect(fake.count("GetSecret") + fake.count("GetSecrets")).toBe(4);
   });
 
-  test("is told of once when the dialog is declined, with all that it was for", async () => {
+  test("a declined dialog is one error that names all secrets", async () => {
     await using fake = await startStore(true);
     fake.prompts = "dismiss";
     const { stdout, stderr, status } = await run("--silent", "run", "show");
@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
     expect(stderr).not.toContain("vS");
   });
 
-  test("is not begun for scripts without, plans, or what tells names alone", async () => {
+  test("no secret is fetched for scripts without secrets, for plans and for lists of names", async () => {
     await using fake = await startStore(true);
     expect((await run("--silent", "run", "plain")).stdout).toBe("plain\n");
     expect((await run("run", "--dry-run", "--sequential", "show")).stdout).toContain("S1 from acme/S1");

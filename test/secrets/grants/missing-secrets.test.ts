@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
   });
 
-  test("nobody is asked where standard input or standard error is no terminal", async () => {
+  test("missing secrets are not asked for when standard input or standard error is not a terminal", async () => {
     for (const redirection of ["</dev/null", "2>&1 | cat", "<<< typed"].slice(0, 2)) {
       await using terminal = onTerminal(redirection);
       await terminal.shows("hint: rt secrets set acme two");
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     }
   });
 
-  test("what is entered is stored, once for an address, and the script runs with it on its terminal", async () => {
+  test("entered secrets are stored once for each address, and the script gets them and the terminal", async () => {
     await using terminal = onTerminal();
     await terminal.shows("acme/one (not shown): ");
     terminal.type(`${VALUE}\r`);

@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect((await run(["run", "hidden"], {}, "packages/web")).stdout).toBe("web hidden: |||\n");
   });
 
-  test("each of many scripts gets its own", async () => {
+  test("every script of a run with several scripts gets its own secrets", async () => {
     const { stdout, status } = await run(["run", "--sequential", "show", "hidden", "printed"]);
     expect([stdout.split("\n").sort(), status]).toEqual([
       [
@@ -173,12 +173,12 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect(empty.stdout).toBe("root show:other: |||\n");
   });
 
-  test("where the environment has all of it, as in CI, no store is needed and nothing has to be allowed", async () => {
+  test("scripts need neither a store nor trust when the environment has all secrets, as in CI", async () => {
     const given = { ONE: "a", MAYBE: "b", RT_TRUST: "", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
     expect((await run(["run", "show:other"], given)).stdout).toBe("root show:other: a|||b\n");
   });
 
-  test("what a script starts has the value, and other scripts of it have no more", async () => {
+  test("processes of a script inherit its secrets, and scripts that it starts get no others", async () => {
     const { RT_TRUST: _, ...untrusted } = env;
     const nested = await runRt({ args: ["run", "nested"], cwd: project.path, env: untrusted });
     expect(nested.stdout).toContain("has not been allowed");
@@ -256,7 +256,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect((await runRt(options)).stdout).toBe("root reading: ||[PRINTED]|\nfor the script");
   });
 
-  test("nothing of the connection to the store is left to what is started", async () => {
+  test("a started script inherits nothing of the connection to the store", async () => {
     const list = ["--secret=ONE=acme/one", "run", "--"];
     const sh = ["sh", "-c", "ls /proc/self/fd | sort -n | tr '\\n' ' '"];
     const { stdout } = await run([...list, ...sh]);

@@ -67,7 +67,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       envOf(place),
     );
 
-  test("nothing is fetched before, and a pipe answers no question", async () => {
+  test("no secret is fetched before trust, and a pipe cannot answer the prompt", async () => {
     const { stdout, stderr, status } = await run(["run", "show"]);
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toBe(
@@ -183,7 +183,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     expect(listed.stdout).toContain(String.raw`"{dev gets TOKEN\u00a0,*}"`);
   });
 
-  test("what a project says of a secret pushes nothing away, and a terminal that does not wait is waited for", async () => {
+  test("a long description cannot hide requested secrets, and the prompt waits on a non-blocking terminal", async () => {
     const about = "x".repeat(5000);
     await using other = await createProject({
       ...FILES,
@@ -361,7 +361,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
         ]);
   });
 
-  test("what others could have written is not believed", async () => {
+  test("trust records that other users could have written are ignored", async () => {
     await using place = await createProject();
     {
       await using terminal = onTerminal(["trust"], project.path, place.path);

@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(result).toEqual({ stdout: hash(value), stderr: "", status: 0 });
   });
 
-  test("what is wrong with the script itself is said when they are there, and not before", async () => {
+  test("errors of the script are reported only after its secrets were found", async () => {
     const running = Array(8).fill(`show in ${project.path}`).join("\n");
     const runAgain = () =>
       runRt({ args: ["run", "show"], cwd: project.path, env: { ...env, RT_SCRIPTS: running } });
@@ -129,7 +129,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect((await runAgain()).stderr).toStartWith('error: The script "show" calls itself without end');
   });
 
-  test("one that is too long for the system is named by its size", async () => {
+  test("a value that exceeds the system's limit is reported with its size", async () => {
     await project.write({ value: "printf %0200000d 7" });
     const { stdout, stderr, status } = await run(["run", "show"]);
     expect([stdout, stderr, status]).toEqual([
@@ -195,7 +195,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     }
   });
 
-  test("with --watch a changed value counts from the next start on", async () => {
+  test("--watch uses a changed value from the next start of a script on", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "stored"], value);
     await store("one");
@@ -211,7 +211,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await live.see("started with two.");
   });
 
-  test("so it does for a file that is watched", async () => {
+  test("--watch uses a changed value from the next start of a file on", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "watched"], value);
     await using own = await createProject({
@@ -232,7 +232,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await live.see("started again with the second value.");
   });
 
-  test("so it does for a script of many packages that starts again while others run on", async () => {
+  test("--watch uses a changed value for a script of many packages that restarts while others run", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "stored"], value);
     const dev = (name: string) => ({ name, scripts: { stored: `echo "${name} has $STORED."; sleep 1000` } });

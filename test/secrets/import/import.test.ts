@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
   });
 
-  test("what the engine would drop of a value is neither lost nor shown", async () => {
+  test("a value with a reference that the engine drops is neither lost nor shown", async () => {
     const env =
       "A_PASSWORD=correct-horse$battery9\nB_PASSWORD=correct-horse\\$battery9\nC_TOKEN=${NO:-default-1}\n";
     await using shop = await createShop({ ".env": env });
@@ -237,7 +237,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     });
   });
 
-  test("what is written beside a file goes with who ends it, and with the next one where that could not", async () => {
+  test("temporary files are removed on termination, and by the next import after SIGKILL", async () => {
     await using session = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(session.address);
     await using shop = await createShop();
@@ -262,7 +262,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await drafts()).toEqual([]);
   });
 
-  test("from a package of a workspace that has no rtfig.toml yet, the root project gets one", async () => {
+  test("an import in a package of a workspace creates the rtfig.toml of the root project", async () => {
     await using shop = await createShop({ "packages/web/.env": `A_TOKEN=${TOKEN}\nB_TOKEN=$(cat b)\n` });
     await shop.write({
       "package.json": { name: shop.service, workspaces: ["packages/*"] },
@@ -294,7 +294,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
   });
 
-  test("without a store it leads to a file that is encrypted", async () => {
+  test("an import without a store suggests an encrypted file", async () => {
     await using shop = await createShop();
     const { stderr, status } = await run(shop, [".env", "--yes"], {
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`,
@@ -363,7 +363,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
   });
 
-  test("what is put together from others moves with them, named, or not at all", async () => {
+  test("a value with references moves only together with the named variables that it references", async () => {
     const files = {
       ".env": `HOST=db\nDB_PASSWORD=${PASSWORD}\nDB_URL="postgres://u:$DB_PASSWORD@\${HOST}/x"\n`,
     };
@@ -494,7 +494,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(Object.keys(Bun.TOML.parse(await read(shop, "rtfig.toml"))), "once each").toEqual(["secrets"]);
   });
 
-  test("what changes while values are stored, and a store that gives back others, leave the file as it was", async () => {
+  test("the env file is unchanged when it was edited during the import or when the store returns other values", async () => {
     await using session = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(session.address);
     await using shop = await createShop({ "rtfig.toml": CONFIG });
@@ -524,7 +524,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect((await readdir(shop.path)).toSorted()).toEqual([".env", "package.json", "rtfig.toml"]);
   });
 
-  test("where the line that is left would change what others are, nothing is stored", async () => {
+  test("no value is stored when the remaining line would change other variables", async () => {
     // The quote of the first begins nothing, until the second is there.
     const env = "A='x\nB_TOKEN=a-value-of-its-own\nC=1\n";
     await using shop = await createShop({ ".env": env });
@@ -566,7 +566,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(ENV);
   });
 
-  test("what is guessed to be a credential has eight characters", async () => {
+  test("a likely credential has at least eight characters", async () => {
     await using shop = await createShop({ ".env": "A_TOKEN=ab1-ef12\nB_TOKEN=ab1-ef1\n" });
     const { stdout } = await run(shop, [".env", "--dry-run"]);
     expect(stdout).toStartWith(

@@ -51,7 +51,7 @@ test("the line that is left has what brings the value back, and nothing else is 
     expect(findMovedLines(other)).toEqual([]);
 });
 
-test("what others are put together from stays with them, however many steps away", () => {
+test("variables that others reference stay with them, also through several references", () => {
   const text = "A_TOKEN=a-value-of-its-own\nB_URL=x$A_TOKEN\nC=y$B_URL\n";
   const values = new Map([
     ["A_TOKEN", "a-value-of-its-own"],

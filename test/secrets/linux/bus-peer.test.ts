@@ -17,7 +17,7 @@ createServer((client) => {
 describe.skipIf(process.platform !== "linux" || !isRoot).each(["a path", "an abstract name"])(
   "another user at the address of the session bus, %s",
   (kind) => {
-    test("gets nothing", async () => {
+    test("receives no message from rt", async () => {
       await using project = await createProject({ "impostor.ts": IMPOSTOR, "open/x": "" });
       await chmod(project.path, 0o755);
       await chmod(project.join("open"), 0o777);

@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect((await run(keyring, ["get", "a", "b"])).status).toBe(1);
   }, 60_000);
 
-  test("is one for twenty reads at once, and unlocks for all", async () => {
+  test("one dialog unlocks the keyring for twenty concurrent reads", async () => {
     await using keyring = await openLocked();
     const reading = runProgram(keyring, READ_TWENTY);
     await display.shows(PROMPTER);
@@ -142,7 +142,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
 
   // GNOME Keyring leaves its dialog on the screen when nobody waits for it any more, and ends when it is told to
   // close it. So whoever comes next must be served by the answer to that one.
-  test("that a given-up operation has left serves the next one", async () => {
+  test("a dialog that an aborted operation left open serves the next operation", async () => {
     await using keyring = await openLocked();
     await using project = await createProject({ "main.ts": READ_UNTIL_TOLD });
     const child = startRt({ args: [project.join("main.ts")], env: keyring.env });
@@ -155,7 +155,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
   }, 60_000);
 
-  test("that a process has left serves the next one", async () => {
+  test("a dialog that an ended process left open serves the next process", async () => {
     await using keyring = await openLocked();
     const child = startRt({ args: ["secrets", "get", "a", "b"], env: keyring.env });
     await display.shows(PROMPTER);

@@ -239,7 +239,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       };
       const expected = NAMES.map((name) => `value of ${name}`);
 
-      test("one that is locked meanwhile is unlocked and read", async () => {
+      test("a credential that was locked during concurrent reads is unlocked and read", async () => {
         await using entered = await enter();
         const { fake, secrets } = entered;
         fake.held.add("GetSecrets");
@@ -252,7 +252,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(fake.count("Unlock")).toBe(1);
       });
 
-      test("each is read by itself when they cannot be read together", async () => {
+      test("credentials are read one by one when a combined read fails", async () => {
         await using entered = await enter();
         const { fake, secrets } = entered;
         fake.failures.set("GetSecrets", Array(5).fill("org.freedesktop.DBus.Error.Failed"));
@@ -261,7 +261,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       });
     });
 
-    test("of several matches the one with our schema counts, then the newest", async () => {
+    test("a match with rt's schema takes precedence over others, then the newest one", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, PAIR.name, "old", { modified: 5n });

@@ -69,7 +69,7 @@ async function derive(shared: bigint): Promise<Uint8Array> {
 describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
   const SERVICE = 0x1234567890abcdef1234567890abcdef12345678n;
 
-  test("has the key that the service has too, and keeps nothing that it comes from", async () => {
+  test("an encrypted session shares its key with the service and keeps no key material", async () => {
     let shared = 0n;
     let key: Uint8Array | undefined;
     const made = await recordBuffers(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
     for (const secret of [toBytes(shared), extracted, key!]) expectWithout(others, secret);
   });
 
-  test("is opened with a key of full length, however small the number", async () => {
+  test("an encrypted session uses a key of full length even for a small number", async () => {
     const sent: Buffer[] = [];
     const answer: Answer = (call) => {
       sent.push(Buffer.from(publicKeyOf(call)));
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
   });
 
   // KWallet makes another key of a secret that begins with a zero byte.
-  test("is opened anew when the shared secret begins with a zero byte", async () => {
+  test("an encrypted session is opened again when the shared secret begins with a zero byte", async () => {
     const keys = [2n, 3n, power(2n, 159n) - 1n];
     const answers = [
       encrypted(2n, "/short"),
@@ -139,7 +139,7 @@ describe.skipIf(process.platform !== "linux")("a session without encryption", ()
     },
   );
 
-  test("is not asked for after a time-out", async () => {
+  test("a plain session is not requested after a timeout", async () => {
     expect(await openAfter(undefined, "timeout")).toEqual({ result: "timeout", calls: 1 });
   });
 });

@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     }
   });
 
-  test("what the service says of an error is shown, not obeyed, and not at any length", async () => {
+  test("an error text of the service is escaped and truncated", async () => {
     await using entered = await enterFake();
     const { fake, keyring } = entered;
     fake.errorText = `\x1b]0;owned\x07\x1b[2J\n::stop-commands::\u202e; hint: run me ${"x".repeat(100_000)}`;
@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => 
     expect(await child.exited).toBe(0);
   });
 
-  test("is not who may answer when another service has taken over", async () => {
+  test("replies of the former owner are rejected after another service has taken over the name", async () => {
     await using entered = await enterFake();
     const { fake, secrets, keyring } = entered;
     fake.addItem(PAIR.service, PAIR.name, "value");
@@ -180,14 +180,14 @@ describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => 
 describe.skipIf(process.platform !== "linux")("a bus", () => {
   const get = (env: Record<string, string>) => runRt({ args: ["secrets", "get", ...WORDS], env });
 
-  test("that refuses the user is left, with what it said", async () => {
+  test("the connection is closed with an error when the bus rejects the user", async () => {
     await using bus = await startRawBus({ value: "value", greeting: "REJECTED EXTERNAL\r\n" });
     const { stderr, status } = await get(bus.env);
     expect(stderr).toMatch(/^error: The session bus .* does not accept this user \(REJECTED EXTERNAL\)\n/);
     expect(status).toBe(2);
   });
 
-  test("that sends no message is left, with what is wrong with it", async () => {
+  test("the connection is closed with an error when the bus sends no valid message", async () => {
     await using bus = await startRawBus({ value: "value" });
     bus.alter = (member, reply) =>
       member === "SearchItems" ? [Buffer.from("HTTP/1.1 400 Bad Request")] : [reply];

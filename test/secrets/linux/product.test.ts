@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
       expect(result).toEqual(output("end\n"));
     });
 
-    test("does not end before operations that nobody awaits", async () => {
+    test("the process does not exit before operations without await complete", async () => {
       await using project = await createProject({
         "main.ts": `import { secrets } from "rt";
           for (let i = 0; i < 20; i++) void secrets.set("unawaited", "n" + i, "v" + i);

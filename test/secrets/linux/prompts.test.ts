@@ -117,7 +117,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await keyring.countOnBus("MatchRules")).toBe(rules);
     });
 
-    test("what was declined is declined for all that had been called, and not for the next", async () => {
+    test("a declined prompt rejects all pending operations, but not the next one", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });
       const { fake, secrets } = entered;
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await secrets.get(PAIR.service, "b")).toBe("b");
     });
 
-    test("what was declined is declined for one that had been called and gets there later", async () => {
+    test("a declined prompt rejects a pending operation that reaches the store later", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });
       const { fake, secrets } = entered;
@@ -151,7 +151,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.count("Prompt")).toBe(1);
     });
 
-    test("who was given up before there was a dialog has declined nothing for the others", async () => {
+    test("an operation that was aborted before the dialog does not reject the others", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });
       const { fake, secrets } = entered;

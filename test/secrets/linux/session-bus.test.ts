@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       server.close();
     });
 
-    test("what is aborted before it comes to the store does not even connect", async () => {
+    test("an operation that is aborted before it starts does not connect to the bus", async () => {
       await using project = await createProject();
       let connections = 0;
       const server = createServer(() => (connections += 1)).listen(project.join("bus"));
@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
   });
 
   describe("the address of the bus", () => {
-    test("is found in $XDG_RUNTIME_DIR when none is set", async () => {
+    test("the bus address is found in $XDG_RUNTIME_DIR when no variable is set", async () => {
       await using entered = await enterKeyring();
       using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: undefined });
       expect(await entered.secrets.get(PAIR)).toBe(null);

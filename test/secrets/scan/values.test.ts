@@ -32,7 +32,7 @@ async function scriptsIn(...scripts: string[]): Promise<string[]> {
 }
 
 describe("a comment", () => {
-  test("of secretlint's own takes nothing back", async () => {
+  test("a secretlint comment does not suppress a finding", async () => {
     expect(
       await findIn({
         "a.js": `// secretlint-disable\nt = "${GITHUB}"\n`,
@@ -77,7 +77,7 @@ describe("a comment", () => {
 });
 
 describe("what only mentions a value is none", () => {
-  test("in a file of variables", async () => {
+  test("a reference in an env file is not a finding", async () => {
     expect(
       await namesIn(
         [
@@ -97,7 +97,7 @@ describe("what only mentions a value is none", () => {
     expect(await namesIn("A_TOKEN=`get-token`\n", ".envrc")).toEqual([]);
   });
 
-  test("in a script", async () => {
+  test("a reference in a script is not a finding", async () => {
     expect(
       await scriptsIn(
         "NPM_TOKEN=$(rt secrets helper npm get https://registry.npmjs.org/) npm publish",
@@ -111,7 +111,7 @@ describe("what only mentions a value is none", () => {
     ).toEqual([]);
   });
 
-  test("but for what stands there itself", async () => {
+  test("literal text beside a reference is a finding", async () => {
     expect(
       await namesIn(
         [
@@ -138,7 +138,7 @@ describe("what only mentions a value is none", () => {
     ).toEqual(["0", "1", "3"]);
   });
 
-  test("in .npmrc, where a default counts as well, and a placeholder does not", async () => {
+  test("a reference or placeholder in .npmrc is not a finding, a default is", async () => {
     expect(
       await findIn({
         ".npmrc": [
