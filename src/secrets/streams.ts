@@ -23,9 +23,9 @@ export async function print(text: string): Promise<void> {
   try {
     writeOwn(1, bytes);
   } catch (error) {
-    const { code } = error as { code?: string };
+    const code = errorCode(error);
     if (code === "EPIPE") throw error; // the reader closed the pipe
-    throw new ArgumentError(`Standard output could not be written (${code})`);
+    throw new ArgumentError(`Cannot write to standard output (${code})`);
   } finally {
     bytes.fill(0);
   }

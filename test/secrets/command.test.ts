@@ -257,7 +257,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       await store("full", "a", VALUE);
       const program = ["bash", "-c", '"$0" secrets "$@" > /dev/full', RT];
       const result = await runRt({ program, args: words.split(" "), env: keyring.env });
-      const stderr = "error: Standard output could not be written (ENOSPC)\n";
+      const stderr = "error: Cannot write to standard output (ENOSPC)\n";
       expect(result).toEqual({ stdout: "", stderr, status: 2 });
     },
   );

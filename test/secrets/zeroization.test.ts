@@ -153,7 +153,7 @@ test("standard output leaves nothing of what was printed, also where it could no
       return bytes.length;
     }) as typeof Bun.write);
     const printing = print(VALUE);
-    if (failure) await expect(printing).rejects.toThrow("Standard output could not be written (ENOSPC)");
+    if (failure) await expect(printing).rejects.toThrow("Cannot write to standard output (ENOSPC)");
     else await printing;
     writing.mockRestore();
     expect(given.length).toBe(1);

@@ -8,7 +8,7 @@
 //
 // Non-obvious: a trust record also covers the scripts without the registries. A changed .npmrc of the user therefore needs a new
 // prompt for `rt install`, but not for `rt run`.
-import type { OwnFiles } from "../../../platform/files/state-directory.ts";
+import type { StateFiles } from "../../../platform/files/state-directory.ts";
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
@@ -213,7 +213,7 @@ function writeTrustRecord(mapping: Mapping): void {
   const names = new Set([...secrets.keys(), ...servers.flatMap((each) => each.names)]);
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
-  const files = openOwnFiles("trust");
+  const files = openStateFiles("trust");
   if (!files) throw new UserError("Cannot store the trust decision: HOME is not set", hint);
   try {
     const project = projectOf(mapping);
@@ -228,7 +228,7 @@ function writeTrustRecord(mapping: Mapping): void {
 }
 
 /** Loads the module lazily: a CI server that sets RT_TRUST needs no file. */
-function openOwnFiles(kind: string): OwnFiles | undefined {
+function openStateFiles(kind: string): StateFiles | undefined {
   return (
     require("../../../platform/files/state-directory.ts") as typeof import("../../../platform/files/state-directory.ts")
   ).openStateFiles(kind);
@@ -237,7 +237,7 @@ function openOwnFiles(kind: string): OwnFiles | undefined {
 const HASH = /^[0-9a-f]{64}$/;
 
 function readTrustRecord(hash: string): TrustRecord | undefined {
-  const text = openOwnFiles("trust")?.read(hash);
+  const text = openStateFiles("trust")?.read(hash);
   try {
     const { folder, names, scripts, project } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
     if (typeof folder === "string" && Array.isArray(names))
@@ -252,10 +252,10 @@ function readTrustRecord(hash: string): TrustRecord | undefined {
 }
 
 export function listTrustRecords(): TrustRecord[] {
-  const names = openOwnFiles("trust")?.list() ?? [];
+  const names = openStateFiles("trust")?.list() ?? [];
   return names.filter((name) => HASH.test(name)).flatMap((hash) => readTrustRecord(hash) ?? []);
 }
 
 export function removeTrustRecord({ hash }: TrustRecord): void {
-  openOwnFiles("trust")?.remove(hash);
+  openStateFiles("trust")?.remove(hash);
 }

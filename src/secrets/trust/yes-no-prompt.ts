@@ -39,7 +39,7 @@ function readBlocking(read: () => number): number {
     try {
       return read();
     } catch (error) {
-      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      if (errorCode(error) !== "EAGAIN") throw error;
       Bun.sleepSync(POLL_INTERVAL);
     }
   }
