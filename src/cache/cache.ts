@@ -1,4 +1,4 @@
-// The way into this room: a script, and whether it is one of those that are not run again.
+// Opens the cache for a script, and holds the state that all scripts of a run share.
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errorCode, errorMessage } from "../../platform/caught-error.ts";
@@ -23,7 +23,7 @@ const NOT_HERE =
   "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads; elsewhere its rule has to say " +
   'what it makes, as in outputs = ["dist/**"]';
 
-/** Why a script is not cached, for people; "" where nobody has to be told, as when another rt follows this one. */
+/** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
 export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
   if (host.originalVariable(TRACED_VARIABLE) !== undefined) return "";
   return rule.saysOutputs || (await tracingFor(rule)) ? undefined : NOT_HERE;
@@ -36,10 +36,10 @@ async function tracingFor(rule: CacheRule): Promise<TracingOperations | undefine
 export type OpenedScript = CachedRun | { readonly notice: string } | undefined;
 
 /**
- * Undefined for a script that is not cached; a notice where it cannot be.
+ * Returns undefined if the script is not cached, and a notice if it cannot be cached.
  *
- * @param shared what others have as well
- * @param purpose "look" changes nothing, neither in the project nor in what is known of the script
+ * @param shared the shared cache of the run
+ * @param purpose "look" changes neither the project nor the cache
  */
 export async function openCached(
   script: CachedScript,
@@ -80,7 +80,7 @@ export async function openCached(
   }
 }
 
-// A run of many has hundreds of scripts, and they share these.
+// Shared by all scripts of a run.
 const statCache = new StatCache();
 const realRoots: Record<string, string> = {};
 let original: Readonly<Record<string, string>> | undefined;
@@ -89,12 +89,12 @@ const stores = new Map<string, CacheStore>();
 
 let isEvidenceRecorded = false;
 
-/** From now on it is noted what hits are found by. */
+/** Records the evidence of hits from now on, for a run memo. */
 export function recordHitEvidence(): void {
   isEvidenceRecorded = true;
 }
 
-/** Without a link on the way there is nothing to ask the system for. */
+/** Resolves symlinks. Without a symlink in the path, no system call is needed. */
 function realDirectory(directory: string, root: string): string {
   if (resolve(directory) !== directory) return realpathSync(directory);
   for (let at = directory; at !== root; at = dirname(at))
@@ -108,31 +108,31 @@ function openSnapshot(store: CacheStore, root: string): EntrySnapshot {
   return snapshot;
 }
 
-/** One for a process. Throws an Error with a sentence, or the system's. */
+/** Returns one store per process and directory. @throws an Error with a complete sentence, or the system's error */
 export function openStore(directory: string): CacheStore {
   const store = stores.get(directory) ?? new CacheStore(directory);
   stores.set(directory, store);
   return store;
 }
 
-/** A script is about to run, whether it is cached or not. */
+/** Call this before a script starts, whether it is cached or not. */
 export function invalidateStatCache(): void {
   statCache.end();
 }
 
-/** At the end of a run: what was learned of files is kept for the next one. */
+/** Saves file hashes and entry snapshots at the end of a run. */
 export function saveFileHashes(): void {
   for (const store of stores.values()) writeHashes(store);
   try {
     for (const snapshot of snapshots.values()) snapshot.write();
   } catch {
-    // The next run reads all of it again.
+    // The next run reads the files again.
   }
 }
 
 const printed = new Set<string>();
 
-/** A run of many has the same to say of each script. */
+/** Returns a notice once per run. */
 function noticeOnce(notice: string): OpenedScript {
   if (printed.has(notice)) return undefined;
   printed.add(notice);

@@ -1,12 +1,12 @@
-// The words of this folder for who runs scripts: what it is told of one, and what it answers.
+// Declares the interface between the cache and the code that runs scripts.
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import type { RecordedInputFiles } from "./tracing/recorded-inputs.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
 import type { HitEvidence } from "./memo/path-observations.ts";
 
-/** A script with all its steps, as it would be started. */
+/** A script and its steps. */
 export interface CachedScript {
-  /** For people. */
+  /** For messages. */
   readonly label: string;
   readonly packageName: string;
   readonly packageDirectory: string;
@@ -17,54 +17,57 @@ export interface CachedScript {
     readonly argv: readonly string[];
     readonly env: Readonly<Record<string, string | undefined>>;
   }[];
-  /** Variables that it is given because whoever started it has named them. */
+  /** Variables that the user passed explicitly. */
   readonly named: readonly string[];
 }
 
 export interface Hit {
   readonly pieces: readonly OutputChunk[];
-  /** Milliseconds that the script took then. */
+  /** Milliseconds of the recorded run. */
   readonly saved: number;
   readonly restored: number;
 }
 
 export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
-/** The machines of one run share what this makes, under a claim of one of them. */
+/** Publishes a result to the machines of a shared run, under a lease. */
 export interface LeasedPublication {
   readonly claim: string;
   /**
-   * Whether it counts: not if another machine has claimed the script since.
+   * Returns false if another machine holds a newer lease.
    *
-   * @param isThere whether the others can have what was made
+   * @param isThere whether the shared cache has the outputs
    */
   publish(isThere: boolean): Promise<boolean>;
 }
 
 export interface CachedRun {
-  /** Why it has to run, or by what it was found; for people. */
+  /** Cache miss reason, or description of the hit. */
   readonly why: string;
   readonly hit: Hit | undefined;
-  /** By what the hit would be one again; undefined where that cannot be told by paths, or nobody wants to know. */
+  /** Evidence of the hit; undefined if paths do not prove it, or no run memo will be written. */
   readonly basis: HitEvidence | undefined;
-  /** Starts a step, followed. */
+  /** Starts a step under the tracer. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
-  /** What it has written, as it is shown: the values of secrets are out of it. */
+  /** Records output after redaction. */
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
-  /** The same where it could not be followed. */
+  /** Returns the environment of a step, for an untraced start. */
   environmentOf(step: number): Readonly<Record<string, string>>;
-  /** What it depended on: of a hit, and after `close` of what is kept. */
+  /** Recorded inputs of the hit; after `close` of the new entry. */
   readonly inputs: RecordedInputFiles | undefined;
-  /** After `close`: a file that it has read and that was changed while it ran; what it made is of no use. */
+  /** After `close`: an input outside the project that changed during the run. */
   readonly outdatedBy: string | undefined;
-  /** After `close`: whether it reads more than is declared, where that was asked. */
+  /** After `close`: whether `--verify-inputs` found undeclared accesses. */
   readonly isFaulty: boolean;
-  /** Lines for people. What does not count is not kept. */
+  /** Returns lines for the user. The entry is stored only after the outcome "success". */
   close(outcome: string, publication?: LeasedPublication): Promise<readonly string[]>;
-  /** Whether other machines can have what it makes. */
+  /** Whether the script uses a shared cache. */
   readonly isShared: boolean;
-  /** Puts in place what was made under a claim; false, with `why`, where that is not what it would make here. */
+  /**
+   * Restores the outputs that another machine published under a lease. Returns false and sets `why` if they are not
+   * valid here.
+   */
   take(claim: string): Promise<boolean>;
-  /** What it wrote when it failed under a claim; undefined where that is not to be had. */
+  /** Returns the output of a failed run under a lease; undefined if it is unavailable. */
   readFailure(claim: string): Promise<readonly OutputChunk[] | undefined>;
 }

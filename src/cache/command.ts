@@ -1,6 +1,7 @@
-// `rt cache`: how much is kept, why a script ran or did not, and an end to some or all of it.
+// Implements `rt cache status`, `prune`, `clear` and `why`.
 //
-// Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
+// Non-obvious:
+// - `prune` and `clear` delete the stores of other rt versions too, because no other command does.
 import { lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../platform/caught-error.ts";
@@ -16,19 +17,19 @@ const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
 const NOTHING_LEFT = "Nothing is kept any more";
 const MEGABYTE = 1_000_000;
 
-/** Throws Failure. */
+/** @throws UserError */
 export function answerCache(words: readonly string[]): string {
   const directory = storeDirectory();
   if (directory === undefined)
     throw new UserError("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
   try {
-    // Some of these remove folders without opening the store.
+    // Some commands delete directories without opening the store.
     for (const each of [dirname(dirname(directory)), dirname(directory)])
       if (isThere(each)) requireOwnDirectory(each);
     return answer(directory, words);
   } catch (error) {
     const { name, message } = error as Error;
-    if (name !== "Error") throw error; // neither the system's, nor the store's
+    if (name !== "Error") throw error; // a UserError or a system error
     throw new UserError(`The cache cannot be used: ${oneLine(message)}`, OWNER_ADVICE);
   }
 }
@@ -58,7 +59,7 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
   );
 }
 
-/** Who names a script means that one, and would lose all. Throws Failure. */
+/** Prevents that `rt cache clear build` deletes everything. @throws UserError */
 function refuseWords(word: string, [more]: readonly string[]): void {
   if (more !== undefined)
     throw new UserError(
@@ -67,7 +68,7 @@ function refuseWords(word: string, [more]: readonly string[]): void {
     );
 }
 
-/** Where it is not known, the system says why: that is thrown. */
+/** @throws the system's error if the check fails */
 function isThere(path: string): boolean {
   try {
     lstatSync(path);
@@ -105,7 +106,7 @@ function prune(directory: string, words: readonly string[]): string {
   return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "is" : "are"} left, in ${oneLine(directory)}`;
 }
 
-/** Formats of other versions. */
+/** Deletes stores with other format versions. */
 function removeOthers(directory: string): void {
   const above = dirname(directory);
   for (const name of isThere(above) ? readdirSync(above) : [])
@@ -124,7 +125,7 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
   const around = named.filter(({ root }) => root !== undefined && (cwd === root || isBelow(cwd, root)));
   const longest = around.reduce((length, { root }) => Math.max(length, root!.length), 0);
   const own = around.filter(({ root }) => root!.length === longest);
-  // Outside of all projects, each line names the folder of its project.
+  // Outside of all projects, each line names its project.
   const meant = own.length > 0 ? own : named;
   const placeOf = ({ root }: CacheExplanation) =>
     own.length > 0 || root === undefined ? "" : ` in ${oneLine(root)}`;

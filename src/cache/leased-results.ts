@@ -1,7 +1,8 @@
-// What the machines of one run have of a script's result: an entry under a key of its claim, which is nobody else's. So a
-// machine that comes too late writes over nothing, and who reads gets what was meant.
+// Publishes and reads the results of a shared run. The key of a result contains its lease.
 //
-// Contract: a failure is never taken for what was made, nor the other way round: they have different keys.
+// Invariants:
+// - A late machine overwrites nothing, because it has another lease.
+// - Outputs and failures have different keys, so neither can replace the other.
 import { oneLine } from "../printable.ts";
 import type { StoredEntry } from "./entry/entry.ts";
 import { hashBytes } from "./store/file-hash-cache.ts";
@@ -13,24 +14,30 @@ import type { CacheStore } from "./store/cache-store.ts";
 
 export interface SharedRunCache {
   readonly cache: SharedCache;
-  /** Of the script: all that start it in the same way come to it. */
+  /** The cache key of the script. */
   readonly key: CacheKey;
   readonly store: CacheStore;
 }
 
-/** @param key of the script */
+/** @param key hash of the script's cache key */
 export function leaseKey(claim: string, key: string, kind: "made" | "failed"): string {
   return hashBytes(`rt claim 1\0${kind}\0${claim}\0${key}`);
 }
 
-/** The key of the cache key's fields: a machine that starts the script differently computes it too. */
+/**
+ * Returns the key of the cache key's fields. It is independent of the fields, so that a machine with other fields
+ * finds them.
+ */
 function fieldsKey(claim: string): string {
   return hashBytes(`rt claim 1\0fields\0${claim}`);
 }
 
 const NOTHING = { conditions: [], outputs: [], own: [], root: "", mentioned: [] };
 
-/** Whether it counts. @param mayLeave whether others may have it */
+/**
+ * Returns false if the lease has expired and another machine holds a newer one. @param isShareable whether the shared
+ * cache may receive the outputs
+ */
 export async function publishOutputs(
   { cache, key, store }: SharedRunCache,
   { claim, publish }: LeasedPublication,
@@ -48,8 +55,8 @@ export async function publishOutputs(
 }
 
 /**
- * Shortens each hash to 16 bits that depend on the claim. That is enough to find the field that differs. It is too little to
- * find the value of a variable by trial.
+ * Shortens each hash to 16 bits and salts it with the lease. That identifies a differing field, but does not allow a
+ * brute-force search for a variable's value.
  */
 function shortenFields(fields: readonly Field[], claim: string): Field[] {
   return fields.map(({ name, hash }) => ({
@@ -58,7 +65,7 @@ function shortenFields(fields: readonly Field[], claim: string): Field[] {
   }));
 }
 
-/** Explains why nothing is stored for a claim under the key of this machine. */
+/** Explains why this machine finds no result under a lease. */
 export async function explainMissing(sharing: SharedRunCache, claim: string): Promise<string> {
   const fields = await readKeyFields(sharing, claim);
   const difference = fields && compareKeys(fields, shortenFields(sharing.key.fields, claim))[0];
@@ -67,7 +74,7 @@ export async function explainMissing(sharing: SharedRunCache, claim: string): Pr
     : `the machines start it differently: ${oneLine(difference)}`;
 }
 
-/** Returns the shortened fields of the key under which a claim was published; undefined if they are unavailable. */
+/** Returns the shortened fields of the publishing machine; undefined if they are unavailable. */
 async function readKeyFields(
   { cache, store }: SharedRunCache,
   claim: string,
@@ -87,7 +94,7 @@ function isField(value: unknown): value is Field {
   return typeof name === "string" && typeof hash === "string";
 }
 
-/** @param log what it wrote; undefined where others may not have it */
+/** @param log output log; undefined if it must not be shared */
 export async function publishFailure(
   { cache, key, store }: SharedRunCache,
   { claim, publish }: LeasedPublication,
@@ -102,12 +109,12 @@ export async function publishFailure(
       isThere = await cache.offer(leaseKey(claim, key.hash, "failed"), { ...told, ...NOTHING }, store);
     }
   } catch {
-    // A full disk: the others hear of it without what it wrote.
+    // Disk full: the failure is published without its output.
   }
   await publish(isThere);
 }
 
-/** Undefined where it is not to be had. */
+/** Returns undefined if the log is unavailable. */
 export async function readFailureLog(
   { cache, key, store }: SharedRunCache,
   claim: string,

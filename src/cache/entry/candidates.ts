@@ -1,5 +1,5 @@
-// Entries that may be what a script would do now, the likeliest first: what is kept on this machine, and then what others
-// have, who are only asked when none of these will do.
+// Lists the entries that may be a cache hit: first local entries, then entries of the shared cache. The shared cache is
+// queried only if no local entry is valid.
 import type { CacheEntry, StoredEntry } from "./entry.ts";
 import type { ShareScope, SharedCache } from "../shared-cache.ts";
 import type { EntrySnapshot } from "./entry-snapshot.ts";
@@ -8,13 +8,16 @@ import type { CacheStore } from "../store/cache-store.ts";
 
 export interface EntryCandidate {
   readonly stored: StoredEntry;
-  /** Others have it, and this machine has not. */
+  /** The entry comes from the shared cache. */
   readonly isRemote: boolean;
-  /** The file that it is in; absent where it is others'. */
+  /** The entry's file; undefined for an entry of the shared cache. */
   readonly file?: string;
-  /** Fetches its contents into the store; the reason as text if they do not arrive. Paths of the entry are absolute. */
+  /**
+   * Downloads the entry's blobs into the store. Returns the reason as text on failure. Paths of the entry are
+   * absolute.
+   */
   prepare(entry: CacheEntry): Promise<string | undefined>;
-  /** It is taken. */
+  /** Records that the entry is used as a hit. */
   use(): void;
 }
 
@@ -27,7 +30,6 @@ export interface Lookup {
   readonly statCache: StatCache;
 }
 
-/** What others have, under a key of theirs. */
 export interface SharedLookup {
   readonly cache: SharedCache;
   readonly key: string;
@@ -52,7 +54,7 @@ export async function* findCandidates(
 async function* findShared({ store, access, key, scope, statCache }: Lookup, shared: SharedLookup) {
   const { cache } = shared;
   const found = await cache.find(shared.key);
-  statCache.invalidate(); // who asks others has waited
+  statCache.invalidate(); // the query took time, so files may have changed
   for (const stored of found)
     yield {
       stored,
@@ -70,7 +72,7 @@ async function* findShared({ store, access, key, scope, statCache }: Lookup, sha
         cache.note(shared.key, true, stored.duration);
       },
     };
-  // Nobody would ask for more if one of these had been taken.
+  // This line is reached only if no entry was used.
   cache.note(shared.key, false, 0);
 }
 
@@ -78,6 +80,6 @@ function keep(stored: StoredEntry, key: string, store: CacheStore): void {
   try {
     store.addEntry(key, stored);
   } catch {
-    // It comes from the others again.
+    // The next lookup downloads the entry again.
   }
 }

@@ -50,7 +50,7 @@ function isStateOf(condition: RecordedDependency, found: ReadonlyMap<string, unk
   return condition[0] !== "names" && condition[0] !== "any" && found.has(condition[1]);
 }
 
-/** The outputs at each path that an earlier run created where nothing was. */
+/** Returns, for each path, the outputs that an earlier run created where no file existed. */
 function collectCreated(earlier: readonly CacheEntry[]): ReadonlyMap<string, readonly RecordedOutput[]> {
   const created = new Map<string, RecordedOutput[]>();
   for (const { conditions, outputs } of earlier) {
@@ -64,7 +64,7 @@ function collectCreated(earlier: readonly CacheEntry[]): ReadonlyMap<string, rea
   return created;
 }
 
-/** The earlier output that a condition describes. */
+/** Returns the earlier output that a recorded dependency describes. */
 function findEarlier(
   condition: RecordedDependency,
   created: ReadonlyMap<string, readonly RecordedOutput[]>,
@@ -89,7 +89,7 @@ function isDescribed(
   return condition[0] === "file" ? output.hash === condition[2] : sizeOf(output.hash) === condition[2];
 }
 
-/** Removes the folders that cannot be absent, since something in them has to be there. */
+/** Removes the folders that cannot be absent, because the script depends on something in them. */
 function dropOccupied(found: Map<string, RecordedOutput>, conditions: readonly RecordedDependency[]): void {
   const isNeeded = (condition: RecordedDependency): boolean => {
     if (condition[0] === "names") return condition[2].length > 0;

@@ -1,14 +1,13 @@
-// From what was seen of a run to what is kept of it: conditions and outputs, by the order of what happened to each path.
+// Builds a cache entry from a trace: recorded dependencies and outputs, by the order of accesses to each path.
 //
-// Contract: what was read has to be, at the end, what it was before it was read, unless the script has made it. A path
-// that existed, was read and then changed has no state that could be compared later: such a run is not kept, nor is
-// one that wrote outside the project, or whose inputs changed under it.
+// Invariants:
+// - An input has the same state at the end as at its first access. Otherwise nothing is cached.
+// - A run is not cached after a modified input, or after a write outside the project.
+// - A source file that matches `outputs` is an input. Otherwise a restore could replace the user's changes.
 //
-// Surprising: a source that outputs name is none, as a formatter's: what git does not ignore, and the script has read or not
-// written, counts, so that nobody's work is replaced by what it was before. Of a path that was written, what was there before
-// still counts if it was looked at. What was taken away again as it was made must not be there, and is no part of what was
-// listed in between. A directory that was made has nothing in it but what the script has put there: what another run has
-// left in one of that name, the script might take away.
+// Non-obvious:
+// - A created directory depends on having no other names: the script could delete what another run left in it.
+// - A file that the script created and deleted is a negative dependency.
 import { basename } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../../platform/tracing/contract/tracing.ts";
 import { isSame } from "../../../platform/files/path-state.ts";
@@ -22,12 +21,12 @@ import { ModifiedInputError, NotCacheableError } from "./not-cacheable-error.ts"
 export interface ProjectView extends FileSystemView {
   readonly root: string;
   readonly isDeclared: Matcher;
-  /** The globs of declared outputs, and what they are relative to. */
+  /** The globs of declared outputs; relative to `packageDirectory`. */
   readonly declared: readonly string[];
   readonly packageDirectory: string;
-  /** Those of some paths that somebody writes by hand, as far as git knows; null where there is none to know. */
+  /** Returns the paths that git does not ignore; null without a git repository. */
   selectSources(paths: readonly string[]): Promise<ReadonlySet<string> | null>;
-  /** Puts a file's content away and gives its hash; null where it changes meanwhile. */
+  /** Copies a file into the store. Returns the content hash; null if the file changed during the copy. */
   addFile(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
 }
 
@@ -37,7 +36,7 @@ export interface EntryDraft {
   readonly own: string[];
 }
 
-/** Throws Unkept. */
+/** @throws NotCacheableError */
 export async function buildEntry(
   { paths, incompleteReason }: Trace,
   declared: ProjectView,
@@ -61,7 +60,7 @@ export async function buildEntry(
     } else if (!project.isDeclared(path)) {
       requireSame(traced);
       const hash = hashOf(traced, project);
-      // Of most it is known: waiting for each of thousands takes as long as the rest of it.
+      // Most hashes are cached. Awaiting each of thousands would double the time.
       recordInput(traced, hash instanceof Promise ? await hash : hash, draft, project);
     }
   }
@@ -78,12 +77,12 @@ export async function buildEntry(
   return draft;
 }
 
-/** Where a call that was to change it has failed, it is what it was. */
+/** Returns whether a path was changed; a failed call changes nothing. */
 export function hasWritten({ isWritten, isChangeObserved, last }: TracedPath): boolean {
   return isWritten && (isChangeObserved || last !== undefined);
 }
 
-/** Of all that is declared to be made, what there is now that the script has ended. */
+/** Lists the declared outputs that exist after the run. */
 export async function listDeclaredOutputs({
   declared,
   packageDirectory,
@@ -91,7 +90,7 @@ export async function listDeclaredOutputs({
   return await listFiles(declared, packageDirectory);
 }
 
-/** What is declared to be made, and is rather what is read. */
+/** Returns the declared outputs that are source files: git does not ignore them, and the script only read them. */
 async function findSources(
   paths: readonly TracedPath[],
   listed: readonly string[],
@@ -112,17 +111,17 @@ async function findSources(
   return (await project.selectSources([...found])) ?? new Set();
 }
 
-/** Of a path that has been written: what was there before was read, and is gone. */
+/** Returns whether the script read an existing file before it changed it, so that its old content is lost. */
 function isModifiedInput({ first, isRead }: TracedPath): boolean {
   return isRead && first.kind !== "absent";
 }
 
-/** Throws Unkept. */
+/** @throws NotCacheableError if the file changed during the run */
 function requireSame({ path, first, last }: TracedPath): void {
   if (last || (first.kind === "file" && first.isFresh)) throw new NotCacheableError("changed", path);
 }
 
-/** Null for what is no file. */
+/** Returns null if the path is not a file. */
 function hashOf(
   { path, first }: TracedPath,
   { hashes }: ProjectView,
@@ -130,7 +129,7 @@ function hashOf(
   return first.kind === "file" ? (hashes.find(path, first) ?? hashes.hash(path, first)) : null;
 }
 
-/** Throws Unkept. */
+/** @throws NotCacheableError */
 function recordInput(
   { path, first, isRead }: TracedPath,
   hash: string | null,
@@ -167,7 +166,7 @@ function dependencyBefore(
 ): RecordedDependency {
   switch (first.kind) {
     case "absent":
-      // Written without a look, it would have become the same whatever was there.
+      // Without a probe, the result does not depend on the earlier content.
       return [isProbed ? "absent" : "any", path];
     case "directory":
       return ["directory", path, first.mode];
@@ -196,7 +195,7 @@ async function outputOf(path: string, now: PathState, project: ProjectView): Pro
   }
 }
 
-/** A tool that finds its output up to date writes nothing, and yet it has to be there. */
+/** Adds declared outputs that the run did not write: a tool writes nothing if its output is up to date. */
 export async function addDeclaredOutputs(
   { outputs, conditions }: EntryDraft,
   listed: readonly string[],
@@ -235,9 +234,9 @@ function recordListing(
   const isMade = first.kind === "absent" && last?.kind === "directory";
   if (!names && !isMade) return;
   const seen = namesOf(path, { ...project, list: () => names ?? [] }, own, stems)!;
-  // In one that the script has made stood nothing but what the script has put there.
+  // A created directory contains only names that the script created.
   const wanted = isMade ? [] : (namesOf(path, project, own, stems) ?? []);
-  // The type of a name that has come and gone is unknown: it counts as a file and as a folder.
+  // The type of a temporary name is unknown, so it counts as a file and as a folder.
   const matters = (each: string) =>
     !stems || ["f", "d"].some((kind) => isSought(kind + basename(each), stems));
   const isUnsteady =

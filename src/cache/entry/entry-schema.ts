@@ -1,11 +1,14 @@
-// Whether what was read has the shape of an entry, to the last field: what is shared was written by whoever may write to the
-// shared cache, and what is kept here names files that are copied, and removed where they are damaged.
+// Validates the shape of an entry, field by field.
+//
+// Non-obvious:
+// - Entries are untrusted: everyone with write access to the shared cache can create one. A local entry names files
+//   that rt copies, and deletes if they are corrupt.
 import type { StoredEntry } from "./entry.ts";
 import { isPortablePath } from "./relocation.ts";
 
 type ShapeCheck = (value: unknown) => boolean;
 
-const MAX_DATE = 8.64e15; // of a date, in milliseconds
+const MAX_DATE = 8.64e15; // of a JavaScript date, in milliseconds
 
 const isText: ShapeCheck = (value) => typeof value === "string";
 const isHash: ShapeCheck = (value) => typeof value === "string" && /^[\da-f]{64}$/.test(value);
@@ -41,7 +44,7 @@ const FIELDS: Readonly<Record<Exclude<keyof StoredEntry, "conditions" | "outputs
   log: isHash,
 };
 
-/** What JSON has, if it is an entry; null for anything else. */
+/** Returns the parsed JSON value if it is an entry; null otherwise. */
 export function readEntry(value: unknown): StoredEntry | null {
   if (typeof value !== "object" || value === null) return null;
   const entry = value as StoredEntry;
@@ -59,7 +62,7 @@ function isCondition(condition: unknown): boolean {
   const [kind, path, ...rest] = condition as unknown[];
   if (!isPortablePath(path, false)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(CONDITIONS, kind) ? CONDITIONS[kind] : undefined;
-  // A listing may have stems besides.
+  // A directory listing may have stems in addition.
   if (kind === "names" && rest.length === 2) return rest.every(isTexts);
   return checks?.length === rest.length && checks.every((check, index) => check(rest[index]));
 }

@@ -1,11 +1,12 @@
-// What was read of a store before, all of a project's in one file: a run of hits opens that instead of two files for each of
-// its scripts.
+// Stores all entries of a project in one file, so that a run of cache hits opens one file instead of two per script.
 //
-// Contract: a memory and no more. An entry is taken from here only while its file and the directory of its key have the stamps
-// that they had when they were read; damaged or missing, it is an empty one. What was touched a moment ago is not remembered,
-// since a further change might leave the same stamp.
+// Invariants:
+// - An entry is used only while the stat fingerprints of its file and its key's directory match. A damaged or missing
+//   snapshot is empty.
+// - Entries with a racy timestamp are not stored: a second write could leave the same fingerprint.
 //
-// Surprising: conditions that entries share are one object here, so that whoever has looked at it knows it of all of them.
+// Non-obvious:
+// - Equal recorded dependencies are one object, so that the stat cache validates each of them once.
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
@@ -15,7 +16,7 @@ import { touch } from "../store/lru-files.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 interface SnapshotRow {
-  /** Of the directory. */
+  /** Stat fingerprint of the key's directory. */
   readonly fingerprint: string;
   readonly files: readonly {
     readonly name: string;
@@ -24,7 +25,7 @@ interface SnapshotRow {
   }[];
 }
 
-/** As it is written: conditions by their places in a list. */
+/** The file format; entries refer to recorded dependencies by index. */
 interface SnapshotFile {
   readonly shape: typeof FORMAT_VERSION;
   readonly conditions: readonly RecordedDependency[];
@@ -41,11 +42,11 @@ interface SnapshotFile {
   readonly findings: readonly (readonly [id: string, fingerprint: string, explanationHash: string])[];
 }
 
-/** Keys; those that were read first go. */
+/** The most recently read keys are stored. */
 const MAX_KEYS = 5000;
-/** Bytes of it that are read as quickly as what is kept of one script. */
+/** Bytes of the snapshot that are read as fast as the files of one script. */
 const BYTES_PER_LOOKUP = 50_000;
-/** Milliseconds. Who was used in this time need not be marked as used again. */
+/** Milliseconds. An entry is marked as used at most once in this time. */
 export const HOUR = 3_600_000;
 
 export class EntrySnapshot {
@@ -54,9 +55,9 @@ export class EntrySnapshot {
   readonly #rows = new Map<string, SnapshotRow>();
   readonly #findings = new Map<string, { readonly fingerprint: string; readonly explanationHash: string }>();
   #isRead = false;
-  /** Bytes, of the file. */
+  /** Size of the snapshot file in bytes. */
   #size: number | undefined;
-  /** How many scripts asked before it was read. */
+  /** Number of lookups before the snapshot was read. */
   #lookups = 0;
   #hasChanged = false;
 
@@ -65,7 +66,7 @@ export class EntrySnapshot {
     this.#name = hashBytes(root);
   }
 
-  /** Whether it is of use: for one script of a thousand it would be more to read than what is kept of that one. */
+  /** Returns whether reading the snapshot pays off. For one script of a thousand, its own files are faster to read. */
   #shouldRead(): boolean {
     if (this.#isRead) return true;
     this.#size ??= this.#store.sizeOfText("known", this.#name);
@@ -89,7 +90,7 @@ export class EntrySnapshot {
       this.#findings.set(id, { fingerprint, explanationHash });
   }
 
-  /** As `Store.entries`. */
+  /** Returns the same as `CacheStore.entries`. */
   entries(key: string): { readonly path: string; readonly entry: StoredEntry }[] {
     if (!this.#shouldRead()) return [...this.#store.entries(key)];
     const directory = this.#store.keyDirectory(key);
@@ -134,7 +135,7 @@ export class EntrySnapshot {
     return found;
   }
 
-  /** It is used last of all. @param isFirst of those of its key */
+  /** Marks an entry as used. @param isFirst whether it is the most recently used entry of its key */
   use(key: string, path: string, isFirst: boolean): void {
     const used = fingerprintOf(path)?.used ?? 0;
     if (isFirst && used > Date.now() - HOUR && used <= Date.now()) return;
@@ -146,7 +147,7 @@ export class EntrySnapshot {
     if (this.#rows.delete(key)) this.#hasChanged = true;
   }
 
-  /** Whether a script's finding is known to be this one. */
+  /** Returns whether this explanation is the stored one of a script. */
   hasExplanation(id: string, explanationHash: string): boolean {
     const known = this.#findings.get(id);
     return (
@@ -155,7 +156,7 @@ export class EntrySnapshot {
     );
   }
 
-  /** The finding was read, and is this one. */
+  /** Records that this explanation is the stored one of a script. */
   addExplanation(id: string, explanationHash: string): void {
     const now = fingerprintOf(this.#store.explanationPath(id));
     if (!this.#isRead || !now || now.isRacy) return;
@@ -163,7 +164,7 @@ export class EntrySnapshot {
     this.#hasChanged = true;
   }
 
-  /** Throws the system's errors. */
+  /** @throws the system's error */
   write(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;
@@ -201,7 +202,7 @@ export class EntrySnapshot {
   }
 }
 
-/** Another one for another shape of what is written. */
+/** Increased when the file format changes. */
 const FORMAT_VERSION = 2;
 const EMPTY: SnapshotFile = { shape: FORMAT_VERSION, conditions: [], rows: [], findings: [] };
 
@@ -217,7 +218,7 @@ interface FileFingerprint {
   readonly isRacy: boolean;
 }
 
-/** Undefined where there is nothing, or nobody can tell. */
+/** Returns undefined if the path does not exist or cannot be read. */
 function fingerprintOf(path: string): FileFingerprint | undefined {
   let found;
   try {

@@ -1,8 +1,9 @@
-// Whether what an earlier run found is what a run would find now. The first condition that is not met is the answer, in
-// words.
+// Validates a stored entry against the file system. Returns the first mismatch as text (the cache miss reason).
 //
-// Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it but what
-// other runs of the script have left there (stale-outputs.ts), which is to go. Looking changes nothing.
+// Invariants:
+// - An output may be in its state before the run or after it. A created directory may contain stale outputs in
+//   addition, which the restore deletes (stale-outputs.ts).
+// - Validation changes nothing.
 import type { ListDirectory, StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
 import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
 import type { FileHashCache } from "../store/file-hash-cache.ts";
@@ -17,26 +18,26 @@ export interface FileSystemView {
   readonly list: ListDirectory;
   readonly hashes: FileHashCache;
   readonly isIgnored: Matcher;
-  /** What other scripts of the run have come to as well. */
+  /** Shared by all scripts of a run. */
   readonly statCache: StatCache;
-  /** What was looked at for this one, where somebody wants to know. */
+  /** Collects what the validation observed, if a run memo is to be written. */
   readonly observations?: PathObservations | undefined;
 }
 
-/** What other runs of the same script have left. */
+/** Finds outputs of other runs of the same script. */
 export interface StaleOutputLookup {
-  /** Whether the path is that, without what may be in it. */
+  /** Returns whether the path is such an output, regardless of a directory's content. */
   has(path: string): Promise<boolean>;
-  /** The paths and all that is in them, if they may be taken away; null where something of that is anything else. */
+  /** Returns the paths and everything below them if all may be deleted; null otherwise. */
   at(paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
 const NOTHING_LEFT: StaleOutputLookup = { has: async () => false, at: async () => null };
 
 export interface EntryValidation {
-  /** Null when all are met. */
+  /** Null if all recorded dependencies match. */
   readonly mismatch: string | null;
-  /** What others have left, and is to go. */
+  /** Paths that the restore deletes. */
   readonly staleOutputs: readonly string[];
 }
 
@@ -54,7 +55,8 @@ export async function validateEntry(
     if (kind === "names") {
       const names = compareNames(condition[2], namesOf(path, view, own, condition[3]), path);
       if (names.difference === null) continue;
-      // One that was made is made again where something else stands in its place, which may be a link to another.
+      // Restoring a created directory replaces another file type at its path, for example a link to another
+      // directory.
       if (condition[2].length === 0 && view.stat(path).kind !== "directory") continue;
       const isMade = outputs.get(path)?.kind === "directory";
       if (!isMade || names.added.length === 0) return { mismatch: names.difference, staleOutputs: [] };
@@ -64,14 +66,14 @@ export async function validateEntry(
     }
     let difference = view.statCache.cachedVerdict(condition);
     if (difference === undefined) difference = await validateState(condition, view);
-    else view.stat(path); // it has been, for another script, and counts for this one
+    else view.stat(path); // adds the path to the observations of this script
     if (difference === null) continue;
     const output = outputs.get(path);
     if (output && (await isOutput(output, view.stat(path), view.hashes))) continue;
     const isReplaced = kind === "absent" && output && view.stat(path).kind !== "directory";
     if (!isReplaced || !(await staleLookup.has(path))) return { mismatch: difference, staleOutputs: [] };
   }
-  // Asked at once, and last: git is to say of each.
+  // One call for all paths, because each call starts git.
   const staleOutputs = added.length > 0 ? await staleLookup.at(added) : [];
   return staleOutputs ? { mismatch: null, staleOutputs } : { mismatch: obstruction, staleOutputs: [] };
 }
@@ -86,7 +88,7 @@ async function validateState(
   return verdict;
 }
 
-/** Null where there is no such directory. @param stems if only some names count: parent-folder-names.ts */
+/** Returns null if the directory does not exist. @param stems if only some names count: parent-folder-names.ts */
 export function namesOf(
   path: string,
   { list, isIgnored }: FileSystemView,
@@ -101,7 +103,7 @@ export function namesOf(
   return list(path)?.filter(isCounted) ?? null;
 }
 
-/** `added` are paths; none where something else is different. */
+/** Returns added names as paths; empty if there is another difference. */
 function compareNames(
   before: readonly string[],
   now: readonly string[] | null,
@@ -144,7 +146,7 @@ export async function compareState(
   return (await hashes.hash(path, state)) === condition[2] ? null : `${path} has changed`;
 }
 
-/** Whether a path is what the run has left there. */
+/** Returns whether a path is in the state that the run left. */
 export async function isOutput(
   output: RecordedOutput,
   state: PathState,

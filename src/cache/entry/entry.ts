@@ -1,22 +1,25 @@
-// What is kept of a run: under which conditions its outputs are what it would make again, the outputs, and what it wrote to
-// the terminal. Written as JSON, compressed; read again by a program that trusts nothing of it but by its digest. Paths are
-// absolute here, but for those of a KeptEntry.
+// Defines a cache entry: recorded dependencies, recorded outputs and the output log of one successful run. It is
+// stored as compressed JSON.
+//
+// Invariants:
+// - A stored entry is untrusted until its digest and its schema are checked (stored-entry.ts, entry-schema.ts).
+// - Paths of a CacheEntry are absolute. Paths of a StoredEntry are portable paths.
 
-/** Of one path; all of an entry's have to be met. */
+/** A dependency on the state of one path. An entry is valid if all of its dependencies match. */
 export type RecordedDependency =
   | readonly ["absent" | "any" | "other", path: string]
   | readonly ["directory", path: string, mode: number]
   | readonly ["link", path: string, target: string]
   | readonly ["file", path: string, hash: string, mode: number]
-  /** Looked at, and then replaced. */
+  /** The script probed the file and then replaced it. */
   | readonly ["size", path: string, size: number, mode: number]
   /**
-   * The names in a directory without the script's outputs, each with a letter for its kind in front. With stems only the names
-   * count that module resolvers look for: parent-folder-names.ts.
+   * The names in a directory without the script's outputs. Each name is prefixed with a letter for its type. With
+   * stems, only the names that module resolvers look for count (parent-folder-names.ts).
    */
   | readonly ["names", path: string, names: readonly string[], stems?: readonly string[]];
 
-/** What is at a path afterwards; inside the project. */
+/** The state that a run left at a path in the project. */
 export type RecordedOutput =
   | { readonly path: string; readonly kind: "file"; readonly hash: string; readonly mode: number }
   | { readonly path: string; readonly kind: "directory"; readonly mode: number }
@@ -25,26 +28,29 @@ export type RecordedOutput =
 
 export interface CacheEntry {
   readonly label: string;
-  /** Milliseconds: when it was made, and how long the script took. */
+  /** Milliseconds: the creation time since 1970, and the duration of the script. */
   readonly created: number;
   readonly duration: number;
   readonly conditions: readonly RecordedDependency[];
   readonly outputs: readonly RecordedOutput[];
-  /** What it made and took away again, or what does not matter: a change of it is the script's. */
+  /**
+   * Paths that the script created and deleted, and paths whose content does not matter. Changes there are
+   * self-writes.
+   */
   readonly own: readonly string[];
-  /** The blob of what it wrote. */
+  /** Blob hash of the output log. */
   readonly log: string;
 }
 
-/** As it is stored: paths below the root are relative to it, with "/" between; "." is the root. src/cache/entry/relocation.ts. */
+/** An entry with portable paths: relative to the root, with "/" as separator; "." is the root. */
 export interface StoredEntry extends CacheEntry {
-  /** Where it was made. */
+  /** The root of the checkout in which the script ran. */
   readonly root: string;
-  /** Words of that path which the script has written somewhere, or the path itself: not every other root may use it. */
+  /** Words of the root's path that occur in the outputs, or the path itself. They limit relocation. */
   readonly mentioned: readonly string[];
 }
 
-/** The digests of what an entry names in the store, sorted, each once. */
+/** Returns the hashes of all blobs that an entry refers to, sorted and without duplicates. */
 export function blobHashesOf({ log, outputs }: CacheEntry): string[] {
   const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
   return [...new Set([log, ...files])].sort();

@@ -1,4 +1,4 @@
-// What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
+// Explains the last cache hit or miss of a script: for `rt cache why`, and for the next lookup.
 import type { RecordedDependency, CacheEntry, StoredEntry } from "./entry.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { NOT_CACHED } from "./uncacheable-reasons.ts";
@@ -7,10 +7,9 @@ import type { EntrySnapshot } from "./entry-snapshot.ts";
 import type { CachedScript } from "../cached-script.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
-/** What is known of a script for `rt cache why`. */
 export interface CacheExplanation {
   readonly label: string;
-  /** The root of the project; absent in what older versions wrote. */
+  /** The root of the project; missing in files of older versions. */
   readonly root?: string;
   readonly at: number;
   readonly text: string;
@@ -28,7 +27,7 @@ export function parseExplanation(text: string | null): CacheExplanation | undefi
   }
 }
 
-/** Those of one script. */
+/** Reads and writes the explanation of one script. */
 export class ScriptExplanations {
   readonly #id: string;
   readonly #label: string;
@@ -51,18 +50,18 @@ export class ScriptExplanations {
     this.#snapshot = snapshot;
   }
 
-  /** Where it is kept. */
+  /** The file of the explanation. */
   get path(): string {
     return this.#store.explanationPath(this.#id);
   }
 
-  /** The one before this run said anything. */
+  /** The explanation before this run. */
   get last(): CacheExplanation | undefined {
     this.#last ??= { explanation: parseExplanation(this.#store.readExplanation(this.#id)) };
     return this.#last.explanation;
   }
 
-  /** Why nothing that is kept was made by a script that was started like this. */
+  /** Explains why the key has no entry: returns the first field that differs from the last run. */
   explain({ fields }: CacheKey): string {
     if (!this.last) return "it has not run before";
     const [, reason] = this.last.text.split(NOT_CACHED);
@@ -83,26 +82,26 @@ export class ScriptExplanations {
     try {
       this.#store.writeExplanation(this.#id, JSON.stringify(explanation));
     } catch {
-      // Nothing but an explanation is lost.
+      // Only the explanation is lost.
     }
   }
 }
 
-/** A path may have one condition of its own and one of what is in it. */
+/** Counts a path once if it has a dependency on its state and one on its listing. */
 function countPaths(conditions: readonly RecordedDependency[]): number {
   const listed = conditions.filter(([kind]) => kind === "names");
   const isCounted = (path: string) => conditions.some(([kind, each]) => kind !== "names" && each === path);
   return conditions.length - listed.filter(([, path]) => isCounted(path)).length;
 }
 
-/** @param where it ran, if not here: for the end of a sentence */
+/** @param where another checkout or machine, as the end of a sentence */
 export function describeHit({ conditions, created }: CacheEntry, where = ""): string {
   const paths = conditions.length === 0 ? "declared" : `${countPaths(conditions)} paths`;
   const when = new Date(created).toISOString();
   return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
 }
 
-/** Explains why an entry of another checkout does not apply here. */
+/** Explains why an entry of another checkout does not apply to this one. */
 export function describeForeignPlace({ root, mentioned }: StoredEntry): string {
   if (mentioned.includes(root))
     return `its output contains the path of the project, so it is valid only in ${root}`;

@@ -1,9 +1,11 @@
-// What is advised where a script has changed what it had read, by what git says of the files: those that it ignores are
-// some tool's own (.tsbuildinfo, .next), and can be the script's outputs; all others are somebody's sources, and a script
-// that mends them (a formatter) finds nothing to change the next time. Pure.
+// Writes the hint for a script that modified its inputs. Pure.
 //
-// Surprising: folders in which it has made something are advised as well. Who goes on from what was made last time may have written
-// the half that has changed, and all of it is to be put back.
+// Non-obvious:
+// - Git decides the advice. A file that git ignores belongs to a tool (.tsbuildinfo, .next), so it is added to
+//   `outputs`. All other files are sources: a formatter has nothing to change in its second run, which is then
+//   cached.
+// - Folders with other outputs are added too. An incremental tool may have written only the changed half, but a
+//   restore needs all of it.
 import { relative } from "node:path";
 import { describeChange, type DescribedScript } from "./uncacheable-reasons.ts";
 import { literally } from "../key/rule-globs.ts";
@@ -12,7 +14,7 @@ import type { ProjectView } from "./entry-builder.ts";
 import { describeRule } from "../key/rule-line.ts";
 import type { ModifiedInputError } from "./not-cacheable-error.ts";
 
-/** More paths than these are named by their folders. */
+/** If there are more files, the hint names their folders. */
 const MAX_NAMED_FILES = 3;
 
 /** Returns the end of the sentence that names the first of the paths. */
@@ -23,18 +25,18 @@ export async function adviseFor(
 ): Promise<string> {
   const made = draft.outputs.map(({ path }) => path);
   const read = draft.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
-  // Git answers for the project alone. Without git there is nothing to tell sources by.
+  // Git answers only for the project. Without git, sources cannot be identified.
   const sources = await selectSources([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
   if (sources) return modifiedInputHint(paths, made, sources, script);
   return `if its old content does not matter, ${describeChange(script, "ignore", paths)}`;
 }
 
 /**
- * The end of the sentence that names the first of them.
+ * Returns the end of a sentence.
  *
- * @param rewritten absolute, as all of these; at least one
- * @param made what else it wrote
- * @param sources those that somebody writes by hand, of all that it has touched
+ * @param modified absolute paths; at least one
+ * @param made other outputs
+ * @param sources accessed files that git does not ignore
  */
 function modifiedInputHint(
   modified: readonly string[],
@@ -54,7 +56,7 @@ function modifiedInputHint(
   return `if its old content does not matter, ${describeRule(rule, { outputs: [...globs] })}`;
 }
 
-/** `.next/server/a.js` is of `.next/**`; of node_modules the folder within counts. */
+/** `.next/server/a.js` belongs to `.next/**`. Below node_modules, the next folder is added. */
 function foldersOf(files: readonly string[]): string[] {
   const folders = files.map((path) => {
     const parts = path.split("/");

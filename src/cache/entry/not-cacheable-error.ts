@@ -1,8 +1,7 @@
-// Why a run that ended well is not kept, thrown by whoever finds out.
+// Errors that prevent the storing of a successful run.
 import type { UncacheableReason } from "./uncacheable-reasons.ts";
 import type { CacheEntry } from "./entry.ts";
 
-/** Not kept, because of this. */
 export class NotCacheableError extends Error {
   readonly why: UncacheableReason;
   readonly detail: string;
@@ -14,11 +13,11 @@ export class NotCacheableError extends Error {
   }
 }
 
-/** It has changed what it had read. */
+/** The script changed a file that it had read. */
 export class ModifiedInputError extends NotCacheableError {
   /** Absolute; at least one. */
   readonly paths: readonly string[];
-  /** What else it did. */
+  /** The other dependencies and outputs of the run. */
   readonly draft: Pick<CacheEntry, "conditions" | "outputs">;
 
   constructor(paths: readonly string[], draft: ModifiedInputError["draft"]) {

@@ -1,4 +1,4 @@
-// What a script wrote, in the order in which it came: for each piece, which step of the script, which stream, and the bytes.
+// Records the output of a script as chunks in order. A chunk has a step, a stream and its bytes.
 
 export interface OutputChunk {
   readonly step: number;
@@ -7,7 +7,7 @@ export interface OutputChunk {
 }
 
 const HEADER = 6;
-/** Bytes. What writes more is not worth keeping. */
+/** Bytes. A larger output prevents caching. */
 const MAX_LOG_SIZE = 64 << 20;
 
 export class OutputLog {
@@ -23,7 +23,7 @@ export class OutputLog {
     return this.#size > MAX_LOG_SIZE;
   }
 
-  /** Of both streams, for what is looked for in it. */
+  /** Returns the output of both streams. */
   text(): string {
     return this.bytes().toString();
   }

@@ -1,10 +1,10 @@
-// Selects the names that count in a folder above the project, where names come and go (/tmp, a folder of projects).
+// Selects the names that count in a listing of a folder above the project (/tmp). Unrelated files come and go there.
 //
 // Invariants:
-// - A folder must be listed on a walk from `/` down into the project, as esbuild and Bun do. After any other listing
-//   (`ls ..`) all names count.
-// - Packages, configuration, lockfiles and repositories always count.
-// - Names with another ending than a path that the script used there count too.
+// - Names are ignored only if the folder was listed on a walk from `/` down into the project, as esbuild and Bun do.
+//   After any other listing (`ls ..`) all names count.
+// - Packages, configuration files, lockfiles and repositories always count.
+// - A name counts if it differs only in its extension from a path that the script used.
 import { basename, dirname } from "node:path";
 import type { TracedPath } from "../../../platform/tracing/contract/tracing.ts";
 import { isBelow } from "./relocation.ts";
@@ -13,7 +13,7 @@ const FOLDERS = /^(?:node_modules|\.git|\.hg|\.svn|\.yarn|\.config|\.pnp.*)$/;
 const FILES =
   /\.(?:json[5c]?|toml|ya?ml|lockb?)$|(?:config|file|rc)\.[cm]?[jt]sx?$|^\.(?:env.*|pnp.*|git|.*rc|.*ignore|.*config|.*-version|tool-versions)$|^(?:Makefile|BUILD|WORKSPACE)$/i;
 
-/** @param name with the letter of its kind in front */
+/** @param name prefixed with the letter of its type */
 export function isSought(name: string, stems: readonly string[]): boolean {
   const text = name.slice(1);
   const isFolder = name[0] !== "f" && FOLDERS.test(text);
@@ -49,7 +49,7 @@ export function collectUsed(
   return used;
 }
 
-/** `page` of `page.test.ts`, and `.env` of `.env.local`. */
+/** Returns `page` for `page.test.ts`, and `.env` for `.env.local`. */
 function stemOf(name: string): string {
   const end = name.indexOf(".", 1);
   return end < 0 ? name : name.slice(0, end);

@@ -1,29 +1,29 @@
-// Where a project lies is no part of what is kept of a run, so that another checkout of it, a git worktree say, has hits of
-// the first one's. Paths below the root are kept from there.
+// Relocates entries, so that a git worktree or another checkout of the project hits the entries of the first one.
 //
-// Contract: an entry is taken for another root only where the script would have found the same. What is outside of the
-// project has to be what it was, under its own path and under the one that leads there from the new root by `..`; what was
-// looked for above the project and was not there must not be above the new root either, however deep that lies. And an
-// entry whose files or lines have a word of the root's path in them is only good where that word stands in the same
-// place: the script has seen where it is.
+// Invariants:
+// - A dependency outside the project must match under its own path. It must match too under the path with equal `..`
+//   steps from the new root. A negative dependency above the project must hold for every directory above the new
+//   root.
+// - If the outputs contain a word of the root's path, the new root must have that word at the same position.
 //
-// Surprising: nobody can tell a path that was reached by `..` from one that was written down, so both have to be met. Places
-// that all checkouts of a user share (the system's, the home directory's dot files, the directories of PATH) are written down.
+// Non-obvious:
+// - rt cannot distinguish a path that was reached by `..` from an absolute one, so both are checked. Machine paths
+//   (system directories, PATH, dot files of the home directory) are absolute.
 import { sep } from "node:path";
 import type { RecordedDependency, CacheEntry, StoredEntry, RecordedOutput } from "./entry.ts";
 
-/** Of the root itself. */
+/** The portable path of the root. */
 const ROOT = ".";
-/** Directories of the system that nobody goes to by `..`. */
+/** System directories, which programs do not reach by `..`. */
 const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/;
 
-/** From the root, with "/" between, for what is in it; the path itself for everything else. */
+/** Returns a path in the project relative to the root and with "/"; any other path unchanged. */
 export function toPortablePath(path: string, root: string): string {
   if (path === root) return ROOT;
   return isBelow(path, root) ? withSlashes(path.slice(root.length + 1)) : path;
 }
 
-/** As globs have it; on Windows a name cannot have a backslash in it, and elsewhere it is one like any other. */
+/** Returns a path with "/", as in globs. Only Windows paths are changed: elsewhere a name may contain a backslash. */
 export function withSlashes(path: string): string {
   return sep === "/" ? path : path.replaceAll(sep, "/");
 }
@@ -38,7 +38,7 @@ function isAbsolutePath(stored: string): boolean {
   return stored.startsWith("/") || /^[A-Za-z]:\\/.test(stored);
 }
 
-/** Whether a path may be in an entry, of whoever wrote it: what is put back has to be below the root. */
+/** Returns whether an untrusted value may be a path of an entry. An output must be below the root (path traversal). */
 export function isPortablePath(stored: unknown, isInside: boolean): boolean {
   if (typeof stored !== "string" || stored === "" || stored.includes("\0")) return false;
   if (isAbsolutePath(stored)) return !isInside;
@@ -51,7 +51,7 @@ export function isBelow(path: string, root: string): boolean {
 
 const roots = new Map<string, RegExp>();
 
-/** Without the root's path, for a key: two checkouts give the same text. */
+/** Removes the root's path from a text, so that two checkouts compute the same cache key. */
 export function withoutRoot(text: string, root: string): string {
   if (!text.includes(root)) return text;
   let pattern = roots.get(root);
@@ -59,7 +59,10 @@ export function withoutRoot(text: string, root: string): string {
   return text.replaceAll(pattern, "\0root");
 }
 
-/** PATH without the directories of binaries above the root, which are named after where it is; looks at them are conditions. */
+/**
+ * Removes the `node_modules/.bin` directories above the root from PATH, because their paths depend on the checkout.
+ * Accesses to them are recorded dependencies.
+ */
 export function withoutBinariesAbove(path: string, root: string): string {
   const above = new Set(ancestorsOf(root).map((each) => `${each === "/" ? "" : each}/node_modules/.bin`));
   return path
@@ -80,17 +83,17 @@ export function toPortableEntry(entry: CacheEntry, root: string, mentioned: read
   };
 }
 
-/** The name of a repository's folder, which is a file in a git worktree. */
+/** A directory in a repository, and a file in a git worktree. */
 export const REPOSITORY_NAME = ".git";
 const REPOSITORY_KINDS: readonly string[] = [`d${REPOSITORY_NAME}`, `f${REPOSITORY_NAME}`];
-/** In a listing: of either kind. */
+/** Matches both types in a listing. */
 export const REPOSITORY = `?${REPOSITORY_NAME}`;
 
 export function isRepository(name: string): boolean {
   return REPOSITORY_KINDS.includes(name);
 }
 
-/** Removes the type of `.git` from listings. A script that looks at `.git` itself has a separate condition for it. */
+/** Removes the type of `.git` from listings. A script that accesses `.git` itself has a separate dependency on it. */
 export function withoutRepositoryKind(conditions: readonly RecordedDependency[]): RecordedDependency[] {
   const generalize = (name: string) => (isRepository(name) ? REPOSITORY : name);
   return conditions.map((each) =>
@@ -100,10 +103,13 @@ export function withoutRepositoryKind(conditions: readonly RecordedDependency[])
   );
 }
 
-/** Whether a path outside is the same one for every checkout. What is not there has more often been looked for. */
+/**
+ * Returns whether a path outside the project is the same for all checkouts. Dot files that do not exist are excluded:
+ * tools look for them in every parent directory.
+ */
 export type IsMachinePath = (path: string, isThere: boolean) => boolean;
 
-/** The entry as it is meant for this root; null where it is none for it. */
+/** Returns the entry with absolute paths below `root`; null if it is not valid there. */
 export function relocateEntry(
   stored: StoredEntry,
   root: string,
@@ -133,7 +139,7 @@ export function relocateEntry(
 
 const relocatedDependencies = new Map<string, WeakMap<RecordedDependency, RecordedDependency>>();
 
-/** The same object for the same object: entries share them. */
+/** Returns the same object for the same object, because entries share dependencies. */
 function relocateDependency(stored: RecordedDependency, root: string): RecordedDependency {
   let relocateOutputs = relocatedDependencies.get(root);
   if (!relocateOutputs) relocatedDependencies.set(root, (relocateOutputs = new WeakMap()));
@@ -147,12 +153,12 @@ function atPath(condition: RecordedDependency, path: string): RecordedDependency
   return condition.with(1, path) as unknown as RecordedDependency;
 }
 
-/** Words of a path, each with its place: `["home", "me", "shop"]`. */
+/** Splits a path into words by position: `["home", "me", "shop"]`. */
 export function wordsOf(root: string): string[] {
   return root.split(/[/\\]/).filter((each) => each !== "");
 }
 
-/** The name of the directory alone may stand anywhere; where more of the path was seen, all of that is in its place. */
+/** The name of the root directory alone may move to another position. Other words must keep their position. */
 function isValidForRoot(mentioned: readonly string[], first: string, root: string): boolean {
   const [before, now] = [wordsOf(first), wordsOf(root)];
   if (mentioned.includes(first)) return false;
@@ -161,7 +167,7 @@ function isValidForRoot(mentioned: readonly string[], first: string, root: strin
   return before.every((word, index) => !mentioned.includes(word) || now[index] === word);
 }
 
-/** What has to be met besides, since the same steps upwards lead elsewhere. */
+/** Returns additional dependencies: the same `..` steps from the new root lead to other paths. */
 function dependenciesFromRoot(
   root: string,
   outside: readonly RecordedDependency[],
@@ -184,7 +190,7 @@ function dependenciesFromRoot(
     };
     if (isMachinePath(path, kind !== "absent")) continue;
     if (kind === "absent") {
-      // Who looks for it in one directory after the other stops where it is.
+      // A lookup in each parent directory stops where the file exists.
       for (let index = level; index <= Math.max(level, now.length - 1) && !there.has(at(index)); index += 1)
         added.set(`absent ${at(index)}`, ["absent", at(index)]);
     } else if (at(level) !== path) added.set(`${kind} ${at(level)}`, atPath(condition, at(level)));
@@ -192,15 +198,15 @@ function dependenciesFromRoot(
   return [...added.values()];
 }
 
-/** From the directory that it is in up to "/". */
+/** Returns the directories from the parent of `root` up to "/". */
 function ancestorsOf(root: string): string[] {
   const words = wordsOf(root);
   return words.map((_, index) => `/${words.slice(0, words.length - 1 - index).join("/")}`);
 }
 
-/** @param home as HOME has it. @param path as PATH has it */
+/** @param home value of HOME @param path value of PATH */
 export function machinePaths(home: string, path: string): IsMachinePath {
-  // Only who comes from elsewhere asks.
+  // Computed lazily: only entries of another checkout need it.
   const ways = () => {
     const programs = new Set(path.split(":"));
     const named = [home, ...programs].filter((each) => each.startsWith("/"));

@@ -1,9 +1,11 @@
-// Whether a script has written where the project lies: which words of the root's path are in its files, their names and its
-// lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, HTML, hex, base64).
+// Detects whether the outputs of a script contain words of the root's path, or the whole path, also encoded (JSON,
+// URL, HTML, hex, base64).
 //
-// Surprising: a word counts wherever it stands by itself, since tools make names of paths ("-home-me-shop"). That is often
-// by chance, and costs no more than a run. In the middle of another word it does not count: most words of paths are short, and
-// would be in every text. Where that is in doubt, it counts.
+// Non-obvious:
+// - A word counts if it is delimited, because tools build names from paths ("-home-me-shop"). A false positive costs
+//   one run.
+// - A word inside a longer word does not count: most path words are short and would match in every text. If the check
+//   is inconclusive, the word counts.
 import { closeSync, openSync, readSync } from "node:fs";
 import { variantsOf } from "../../redaction/value-variants.ts";
 import type { CacheEntry, StoredEntry } from "./entry.ts";
@@ -18,7 +20,7 @@ import type { CacheStore } from "../store/cache-store.ts";
 
 const CHUNK = 4 << 20;
 
-/** As `keepEntry`, with the words of the project's path that its outputs contain. @param log the output log */
+/** Returns the portable entry, with the words of the root's path that its outputs contain. @param log output log */
 export function toStoredEntry(
   entry: CacheEntry,
   root: string,
@@ -32,7 +34,7 @@ export function toStoredEntry(
   return toPortableEntry({ ...entry, conditions }, root, rootWords);
 }
 
-/** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
+/** Returns the words that the outputs contain. @param log output log @param more additional words */
 function findRootPathWords(
   { outputs }: CacheEntry,
   root: string,
@@ -52,7 +54,7 @@ function findRootPathWords(
 
 export class RootPathDetector {
   readonly #root: string;
-  /** What has not been found yet. */
+  /** Words that have not been found. */
   readonly #words: Map<string, Buffer>;
   #forms: Buffer[];
   readonly #overlap: number;
@@ -87,7 +89,7 @@ export class RootPathDetector {
         if (count === 0) return;
         const filled = kept + count;
         this.scan(buffer.subarray(0, filled));
-        // A word on the border counts from there on as if it began there, which at worst finds one too many.
+        // A word at the chunk border counts as delimited, which can only cause a false positive.
         const rest = Math.min(this.#overlap, filled);
         buffer.copyWithin(0, filled - rest, filled);
         kept = rest;
@@ -98,7 +100,9 @@ export class RootPathDetector {
   }
 }
 
-/** Bytes in front of a word that are looked at for the end of an escape; of those that colour text the longest are this long. */
+/**
+ * Bytes before a word that are checked for the end of an escape sequence; the length of the longest colour sequence.
+ */
 const MAX_ESCAPE_LENGTH = 48;
 
 function hasWord(text: Buffer, word: Buffer): boolean {
@@ -108,16 +112,22 @@ function hasWord(text: Buffer, word: Buffer): boolean {
   return false;
 }
 
-/** A letter or a digit. What is not ASCII is none: a quotation mark, or a letter of those who write without spaces. */
+/**
+ * Returns whether a byte is an ASCII letter or digit. Other bytes delimit words: quotation marks, or letters of
+ * scripts without spaces.
+ */
 function isOfWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122);
 }
 
-/** What ends in a letter or a digit that is none of a word's: `ESC [ 1 m` of terminals, however ESC is written; `\n`; `%2F`. */
+/**
+ * Escape sequences that end in a letter or digit: `ESC [ 1 m` in its spellings, `
+ * `, `%2F`.
+ */
 const ESCAPES = [
-  /\[[0-?]*[ -/]*[@-~]$/, // of a terminal
-  /(?:\x1b|\\(?:e|033|x1b|u001b))[ -/]*[0-~]$/i, // of one too, without a bracket
+  /\[[0-?]*[ -/]*[@-~]$/, // CSI sequence of a terminal
+  /(?:\x1b|\\(?:e|033|x1b|u001b))[ -/]*[0-~]$/i, // other terminal sequences
   /\\(?:[a-z]|[0-7]{1,3}|x[\da-f]{1,2}|u[\da-f]{4}|U[\da-f]{8})$/i,
   /%[\da-f]{2}$/i,
 ];

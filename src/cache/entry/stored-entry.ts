@@ -1,14 +1,14 @@
-// Entries as they are kept: read from bytes that nobody else should have written, and told apart.
+// Parses stored entries, and compares their identity.
 import type { StoredEntry } from "./entry.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { readEntry } from "./entry-schema.ts";
 
-/** What is the same for two entries of which one is enough. */
+/** Returns a text that is equal for two entries of which one is redundant. */
 export function entryIdentity({ conditions, mentioned, root }: StoredEntry): string {
   return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
 }
 
-/** By its digest first: what was written as a whole is what was meant. */
+/** Returns null if the digest or the schema does not match. The digest is checked before decompression. */
 export function parseEntry(bytes: Uint8Array | null, hash: string): StoredEntry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {

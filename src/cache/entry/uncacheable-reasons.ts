@@ -1,11 +1,11 @@
-// What is said of a script that ran and was not kept: the cause, and what would help. One table.
+// Maps each uncacheable reason to its message and its hint.
 import type { IncompleteReason } from "../../../platform/tracing/contract/tracing.ts";
 import { oneLine } from "../../printable.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { isBelow } from "./relocation.ts";
 import { describeRule, globOf } from "../key/rule-line.ts";
 
-/** Those that are only known when the script has ended. */
+/** Reasons that are known only after the script has ended. */
 export type UncacheableReason =
   | IncompleteReason
   | "unread"
@@ -24,7 +24,7 @@ export type UncacheableReason =
   | "flood"
   | "store";
 
-/** How a rule would have to change: the list, with what follows the path, or tracing. */
+/** The change of the rule: a list and a suffix for the path, or tracing turned off. */
 type Change = readonly ["ignore" | "outputs", behind?: string] | "untraced";
 
 const CAUSES: Readonly<Record<UncacheableReason, readonly [cause: string, help: string, change?: Change]>> = {
@@ -77,19 +77,19 @@ const CAUSES: Readonly<Record<UncacheableReason, readonly [cause: string, help: 
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
 
-/** Between the script and the cause. */
+/** Separates the script's label from the reason. */
 export const NOT_CACHED = " was not cached: ";
 
-/** The script that a line is about. */
+/** The script that a message is about. */
 export interface DescribedScript {
   readonly label: string;
   readonly rule: CacheRule;
   readonly packageDirectory: string;
-  /** The project's, absolute. */
+  /** The root of the project; absolute. */
   readonly root: string;
 }
 
-/** Returns a line without its end. @param advice what would help, where more is known of that */
+/** Returns a line without line feed. @param advice replaces the hint of the table */
 export function describeNotCached(
   script: DescribedScript,
   cause: UncacheableReason,
@@ -117,7 +117,7 @@ function adviseOn(
   return `${help}, ${describeChange(script, change[0], [path], change[1])}`;
 }
 
-/** Ends a sentence: how the rule lists these paths. */
+/** Returns the end of a sentence: the rule with these paths added. */
 export function describeChange(
   { rule, packageDirectory, root }: DescribedScript,
   list: "ignore" | "outputs",
@@ -131,7 +131,7 @@ export function describeChange(
   return describeRule(rule, { [list]: globs });
 }
 
-/** A line without its end, of a script that was kept here alone. */
+/** Returns a line without line feed, for a script that was cached only locally. */
 export function describeNotShared(script: DescribedScript, path: string): string {
   return (
     `${script.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +

@@ -1,6 +1,8 @@
-// `rt cache import turbo.json`: writes the tables of rtfig.toml that mean the same, and says what has no place there.
+// Implements `rt cache import turbo.json`: appends equivalent tables to rtfig.toml, and lists settings without an
+// equivalent.
 //
-// Contract: what stands in rtfig.toml stays; a file that has such a table already is left alone.
+// Invariants:
+// - The content of rtfig.toml is kept. A file that already has such a table is not changed.
 import {
   chmodSync,
   existsSync,
@@ -29,7 +31,7 @@ const LARGEST = 1024 * 1024;
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** What was done, for people. Throws Failure. */
+/** Returns a summary. @throws UserError */
 export function importCache([path, ...more]: readonly string[]): string {
   if (path === undefined || more.length > 0 || !/^turbo\.jsonc?$/.test(basename(path)))
     throw new UserError("rt cache import needs one turbo.json", "as in: rt cache import turbo.json");
@@ -46,7 +48,7 @@ export function importCache([path, ...more]: readonly string[]): string {
   ].join("\n");
 }
 
-/** Those of the packages of the workspace whose root has this one. Throws Failure. */
+/** Reads the turbo.json files of the workspace packages. @throws UserError */
 function readPackages(path: string, content: Table): TurboPackage[] {
   const directory = realpathSync(resolve(dirname(path)));
   const root = findWorkspaceRoot(directory);
@@ -89,7 +91,7 @@ function append(text: string): void {
       "take it out first, or write by hand what is to be added",
     );
   const gap = before === "" ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-  // Not to be guessed, and new: what lies in a project may be a link.
+  // The name is random and the file new: a project may contain symlinks.
   const draft = `${FILE}.${crypto.randomUUID()}`;
   const mode = statSync(FILE, { throwIfNoEntry: false })?.mode;
   try {
@@ -102,9 +104,9 @@ function append(text: string): void {
   }
 }
 
-/** Throws Failure. */
+/** @throws UserError */
 function readTable(path: string, parse: (text: string) => unknown): Table {
-  // What is no file may give nothing, or never end.
+  // The limit protects from devices and pipes, which may not end.
   const bytes = files.readFile(path, LARGEST + 1);
   const cannotRead = (why: string) => new UserError(`${oneLine(path)} cannot be read: ${oneLine(why)}`);
   if (typeof bytes === "string") throw cannotRead(explainUnreadable(bytes));

@@ -1,16 +1,17 @@
-// The turbo.json files of packages: what each says of its tasks, with what it inherits.
+// Resolves tasks in the turbo.json files of packages.
 //
-// Contract: pure. As turbo has it, what a package names of a task takes the place of what the root says, key by key, and
-// `$TURBO_EXTENDS$` in a list adds to that; packages that are named in `extends` come in between, in their order; `extends: false`
-// of a task ends what it inherits, and without another key the package has no such task.
+// Invariants:
+// - Pure, with turbo's semantics. A package's task overrides the root's task key by key; `$TURBO_EXTENDS$` in a list
+//   appends. Packages in `extends` come in between, in order.
+// - `extends: false` of a task ends the inheritance. Without another key, the package does not have the task.
 import { oneLine } from "../../printable.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
 
 export interface TurboPackage {
-  /** From the root, for people: "packages/web/turbo.json". */
+  /** Relative to the root, for messages: "packages/web/turbo.json". */
   readonly path: string;
-  /** "" where it has none. */
+  /** "" if package.json has no name. */
   readonly name: string;
   readonly content: Table;
 }
@@ -18,14 +19,17 @@ export interface TurboPackage {
 export interface PackageTask {
   readonly packageName: string;
   readonly name: string;
-  /** Null for one that the package is not to have. */
+  /** Null if the package excludes the task. */
   readonly task: Table | null;
 }
 
 const KNOWN = ["$schema", "extends", "tasks", "pipeline", "tags", "boundaries"];
 const EXTENDS = "$TURBO_EXTENDS$";
 
-/** Of all packages, and what of them has no place, as lines. @param root the tasks of the root's turbo.json */
+/**
+ * Returns the tasks of all packages, and appends notes on settings without an equivalent. @param root tasks of the
+ * root's turbo.json
+ */
 export function packageTasks(
   packages: readonly TurboPackage[],
   root: Table,
@@ -55,7 +59,7 @@ export function packageTasks(
   });
 }
 
-/** What packages say of their tasks, its own last. */
+/** Returns the task tables that a package inherits, its own last. */
 function layersOf(
   { path, content }: TurboPackage,
   byName: ReadonlyMap<string, TurboPackage>,
@@ -115,7 +119,7 @@ export function tableOf(value: unknown): Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
 }
 
-/** The texts of a list; one that only says what is inherited is none of them. */
+/** Returns the strings of a list, without `$TURBO_EXTENDS$`. */
 export function textsOf(value: unknown): string[] {
   return isList(value)
     ? value.filter((each): each is string => typeof each === "string" && each !== EXTENDS)

@@ -1,22 +1,23 @@
-// From a turbo.json to [run.cache] and [cache.remote] of rtfig.toml, and what of it has no place there.
+// Converts a turbo.json to [run.cache] and [cache.remote] of rtfig.toml.
 //
-// Contract: pure. Nothing is left out in silence: what is not taken over is a line that says what to do about it, or why
-// nothing has to be done. A task that turbo does not cache is not cached.
+// Invariants:
+// - Pure. Every setting without an equivalent has a note with a reason or an advice.
+// - A task that turbo does not cache is not cached.
 import { oneLine } from "../../printable.ts";
 import { packageTasks, type Table, tableOf, tasksOf, textsOf, type TurboPackage } from "./turbo-package.ts";
 
 export interface Imported {
-  /** Tables, as TOML. */
+  /** TOML. */
   readonly text: string;
-  /** Scripts of which something is said. */
+  /** Number of scripts with a rule. */
   readonly count: number;
   readonly notes: readonly string[];
 }
 
-/** A folder that is called so. */
+/** Matches a directory named `cache` or `.cache`. */
 const CACHE = /\/\.?cache(?:\/|$)/;
 
-/** Of a task, in the order in which they are written. */
+/** Lists of a task in output order. */
 interface Rule {
   readonly env: readonly string[];
   readonly inputs: readonly string[];
@@ -24,7 +25,7 @@ interface Rule {
   readonly ignore: readonly string[];
 }
 
-/** What has no say in whether something runs again. */
+/** Settings that do not affect caching. */
 const WITHOUT_EFFECT = [
   ...["$schema", "ui", "daemon", "telemetry", "noUpdateNotifier", "boundaries", "futureFlags", "tags"],
   ...[
@@ -45,9 +46,9 @@ const KNOWN_REMOTE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param content as the turbo.json of the root has it
- * @param rootName of the package that it lies beside; "" where that has none
- * @param packages those that have a turbo.json of their own
+ * @param content the root's turbo.json
+ * @param rootName name of the package beside it; "" if it has none
+ * @param packages packages with a turbo.json
  */
 export function importTurbo(content: Table, rootName: string, packages: readonly TurboPackage[]): Imported {
   const notes: string[] = [];
@@ -56,7 +57,7 @@ export function importTurbo(content: Table, rootName: string, packages: readonly
   const own: string[] = [];
   const others = packageTasks(packages, tasks, own);
   const replaced = new Set(others.map(({ packageName, name }) => `${packageName}#${name}`));
-  /** What was said of a script in all packages is not said again of one. */
+  /** Notes on a script in all packages, which are not repeated for one package. */
   const said = new Set<string>();
   const rules = Object.entries(tasks).flatMap(([name, task]) => {
     const script = replaced.has(name) ? undefined : scriptOf(name, rootName, notes);
@@ -118,14 +119,14 @@ function ruleOf(
   const parts = [
     ...(rule.env.length > 0 ? [`env = ${listOf(rule.env)}`] : []),
     ...(rule.inputs.length > 0 ? [`inputs = ${listOf(rule.inputs)}`] : []),
-    // Where nothing can be seen of a script, that it makes nothing has to be said as well.
+    // Without tracing, empty outputs must be declared.
     `outputs = ${listOf(rule.outputs)}`,
     ...(rule.ignore.length > 0 ? [`ignore = ${listOf(rule.ignore)}`] : []),
   ];
   return `{ ${parts.join(", ")} }`;
 }
 
-/** rt starts what a package depends on first by itself; another order is one of scripts. */
+/** rt already runs dependencies first. Any other order belongs into scripts. */
 function noteOrder(name: string, dependsOn: readonly string[], say: (text: string) => void): void {
   const own = name.slice(name.indexOf("#") + 1);
   const others = dependsOn.filter((each) => !each.startsWith("^") && !each.startsWith("$"));
@@ -145,7 +146,7 @@ function noteOrder(name: string, dependsOn: readonly string[], say: (text: strin
     say(`${variables.map(show).join(", ")} in dependsOn is an older way to name a variable; write it in env`);
 }
 
-/** rt knows a name, and one with `*` at its end. */
+/** rt supports exact names and a trailing `*`. */
 function variablesOf(names: readonly string[], say: (text: string) => void): string[] {
   const isPlain = (name: string) => /^[A-Za-z_]\w*\*?$/.test(name);
   const others = [...new Set(names.filter((name) => !isPlain(name)))];
@@ -180,8 +181,8 @@ function globsOf(globs: readonly string[], key: string, say: (text: string) => v
 }
 
 /**
- * What turbo is not to keep of a folder that a task makes, where it is a tool's cache, as in `.next/cache`: a tool reads and
- * changes it, which is no reason to run again. Of what else is taken out nobody knows whether it is a source.
+ * Returns excluded outputs that are tool caches, such as `.next/cache`: a tool reads and changes them, which must not
+ * cause a miss. Other exclusions may be sources.
  */
 function cachesIn(outputs: readonly string[]): string[] {
   const folders = outputs.flatMap((each) => /^([^!*?{[]+)\/\*\*/.exec(each)?.[1] ?? []);
@@ -230,7 +231,7 @@ function show(text: string): string {
   return JSON.stringify(text);
 }
 
-/** JSON's texts are TOML's. */
+/** JSON strings are valid TOML strings. */
 function listOf(texts: readonly string[]): string {
   return `[${texts.map((each) => JSON.stringify(each)).join(", ")}]`;
 }

@@ -1,9 +1,9 @@
-// What has to be the same before earlier runs are looked at, field by field, each with the reason why it counts.
+// Computes the cache key: the fields that describe how a script is started, and why each of them counts.
 //
-// Contract: two runs with the same key were started in the same way: the same program, words, package and variables, in
-// whichever checkout of the project. What
-// they then find on the disk is a matter of an entry's conditions. Values of variables are kept as keyed hashes, so that
-// what is stored tells nobody a secret.
+// Invariants:
+// - Two runs with the same key have the same program, arguments, package and variables, in any checkout of the
+//   project. Files on disk are checked by an entry's recorded dependencies.
+// - Variables are stored as keyed hashes, so that the store contains no secret.
 import { statSync } from "node:fs";
 import { VERSION } from "../../version.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
@@ -12,7 +12,7 @@ import { hashBytes, type FileHashCache } from "../store/file-hash-cache.ts";
 import { toPortablePath, withoutBinariesAbove, withoutRoot } from "../entry/relocation.ts";
 import type { StatPath } from "../../../platform/tracing/contract/tracing.ts";
 
-/** Of what is stored; another one finds nothing of this. */
+/** Version of the stored format; part of the store's directory name and of each key. */
 export const FORMAT = 4;
 
 export interface StartedStep {
@@ -29,16 +29,16 @@ export interface KeyRequest {
   readonly steps: readonly StartedStep[];
   readonly variables: Readonly<Record<string, string>>;
   readonly secret: Uint8Array;
-  /** What tells this rt from others: of one version there are several while it is being made. */
+  /** Identifies the rt executable: development builds of one version differ. */
   readonly program: string;
-  /** Files that count whatever the script does; absolute, sorted. */
+  /** Files that are part of the key; absolute, sorted. */
   readonly inputs: readonly string[];
-  /** Whether these are all that counts. */
+  /** Whether these files are the only inputs (no tracing). */
   readonly isDeclared: boolean;
 }
 
 export interface Field {
-  /** As people are told it. */
+  /** The name in messages. */
   readonly name: string;
   readonly hash: string;
 }
@@ -46,13 +46,12 @@ export interface Field {
 export interface CacheKey {
   readonly hash: string;
   readonly fields: readonly Field[];
-  /** Those of the request. */
   readonly inputs: readonly string[];
 }
 
 const texts = new Map<string, string>();
 
-/** Most fields are the same for all scripts of a run. */
+/** Memoizes hashes: most fields are equal for all scripts of a run. */
 function hashText(text: string): string {
   let hash = texts.get(text);
   if (hash === undefined) texts.set(text, (hash = hashBytes(text)));
@@ -61,7 +60,7 @@ function hashText(text: string): string {
 
 const variables = new Map<string, Map<string, string>>();
 
-/** Most variables of a run are the same for all of its scripts. */
+/** Memoizes hashes: most variables are equal for all scripts of a run. */
 function variableHashes(secret: Uint8Array): (value: string) => string {
   const name = Buffer.from(secret).toString("hex");
   const known = variables.get(name) ?? new Map<string, string>();
@@ -69,7 +68,8 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
   return (value) => {
     let hash = known.get(value);
     if (hash === undefined) {
-      // Bytes that are not UTF-8 are lone surrogates, which would all be hashed as one; no value has a NUL in it.
+      // Invalid UTF-8 becomes lone surrogates, which would all have the same hash. The NUL avoids collisions: no
+      // value contains it.
       const text = value.isWellFormed() ? value : `\0${JSON.stringify(value)}`;
       hash = new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
       known.set(value, hash);
@@ -78,7 +78,7 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
   };
 }
 
-/** Asked once: the system tells it only by setting another one for a moment. */
+/** Read once: the system returns it only when it is set. */
 let umask: number | undefined;
 
 export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: StatPath): Promise<CacheKey> {
@@ -87,25 +87,25 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashText(JSON.stringify(value)) });
   const placeless = (text: string) => withoutRoot(text, root);
   const hashesOf = variableHashes(secret);
-  // Another rt may start scripts otherwise.
+  // Another version may start scripts differently.
   add("rt itself", [FORMAT, VERSION, program]);
   add("the system", system);
-  // Where the root is counts only for scripts that have seen it: src/cache/entry/relocation.ts.
+  // The root counts only for scripts that printed or stored it: src/cache/entry/relocation.ts.
   add("the package's directory", toPortablePath(packageDirectory, root));
   if (!rule.isShared) add("the project's directory", root);
-  // With the arguments, as the shell gets them, and the shell or program that was found for them.
+  // The program is the shell or executable that was found.
   for (const step of steps)
     add(`the script "${step.event}"`, [placeless(step.program), step.argv.map(placeless)]);
   add(
     "the names of its steps",
     steps.map(({ event }) => event),
   );
-  // What it leaves out of the record is a part of what the record means.
+  // The rule decides which paths are recorded, so it changes the meaning of an entry.
   add("its rule in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
-  // Files that are made get it.
+  // The umask decides the mode of created files.
   // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
   add("the umask", (umask ??= process.umask()));
-  // Some tools do otherwise for root.
+  // Some tools behave differently for root.
   add("the user", process.getuid?.() ?? null);
   for (const [name, value] of countedVariables(variables)) {
     const meant = placeless(name === "PATH" ? withoutBinariesAbove(value, root) : value);
@@ -117,14 +117,14 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
   return { hash: hashBytes(JSON.stringify(fields)), fields, inputs };
 }
 
-/** What a key has of a file that counts. */
+/** Returns the hash of a key input's content and mode, or of its state if it is not a file. */
 export async function hashInput(path: string, hashes: FileHashCache, stat: StatPath): Promise<string> {
   const state = stat(path);
   const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
   return hashBytes(JSON.stringify(value));
 }
 
-/** Of this program, as it was started: enough on one machine. */
+/** Returns a fingerprint of the running executable that is valid on this machine. */
 export function executableFingerprint(): string {
   if (stamp === undefined) {
     const { size, mtimeMs, ino } = statSync(process.execPath);
@@ -136,8 +136,8 @@ export function executableFingerprint(): string {
 let stamp: string | undefined;
 
 /**
- * The same of a program on every machine; "" where it cannot be read. It is read again when it looks like another one
- * afterwards: somebody may just have made a hard link to it, which is no other content.
+ * Returns the content hash of a program, which is equal on every machine; "" if it cannot be read. Repeats the read
+ * if the file's fingerprint changed, because a new hard link changes the ctime but not the content.
  */
 export async function hashOf(path: string, hashes: FileHashCache, stat: StatPath): Promise<string> {
   for (let reading = 0; reading < MAX_READS; reading += 1) {
@@ -150,7 +150,7 @@ export async function hashOf(path: string, hashes: FileHashCache, stat: StatPath
 
 const MAX_READS = 3;
 
-/** What is different, in words; at most a few. */
+/** Returns the differences as texts. */
 export function compareKeys(before: readonly Field[], now: readonly Field[]): string[] {
   const [old, fresh] = [before, now].map((fields) => new Map(fields.map(({ name, hash }) => [name, hash])));
   const differences: string[] = [];

@@ -1,6 +1,9 @@
-// The inputs of a script that nobody can follow, or is to: all files of its package and of the packages of the workspace
-// that it depends on which git does not ignore, what decides for the whole workspace (lockfiles, the root's package.json),
-// and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
+// Lists the declared inputs of a script that is not traced. These are the files of its package and of the workspace
+// packages that it depends on, workspace files such as lockfiles, and files that the rule names. Files that git ignores
+// are excluded.
+//
+// Invariants:
+// - The list is complete. If a directory cannot be read, the script is not cached.
 import {
   directoriesNeeded,
   listPackageFiles,
@@ -20,12 +23,16 @@ export interface DeclaredInputView extends FileSystemView {
   readonly isDeclared: Matcher;
 }
 
-/** In which each file is one, unless git ignores it. Throws Failure. */
+/** Directories whose files are inputs unless git ignores them. @throws UserError */
 export function declaredDirectories(root: string, packageDirectory: string): string[] {
   return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
 }
 
-/** Absolute, sorted; without the script's own outputs, unless git has them: those may be sources. Throws Unkept, Failure. */
+/**
+ * Returns absolute paths, sorted. Outputs of the script are excluded unless git tracks them.
+ *
+ * @throws NotCacheableError, UserError
+ */
 export async function declaredInputs(rule: CacheRule, project: DeclaredInputView): Promise<string[]> {
   const { root, packageDirectory } = project;
   const found = new Set(sharedFiles(root));
@@ -33,7 +40,7 @@ export async function declaredInputs(rule: CacheRule, project: DeclaredInputView
   for (const directory of directories)
     for (const path of await listPackageFiles(directory)) {
       const { kind } = project.stat(path);
-      // A repository in the repository.
+      // A nested repository.
       if (!found.has(path) && kind === "directory") directories.push(path);
       if (kind === "link") addLinked(endOf(path), directories, project);
       found.add(path);
@@ -51,7 +58,10 @@ export async function declaredInputs(rule: CacheRule, project: DeclaredInputView
   return await followLinks(files, project);
 }
 
-/** A directory of the project that nobody else has listed, as one that packages share. */
+/**
+ * Adds the target of a symlink if it is a project directory that is not listed yet, for example a directory that
+ * packages share.
+ */
 function addLinked(
   end: string,
   directories: string[],

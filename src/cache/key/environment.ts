@@ -1,9 +1,11 @@
-// The environment of a cached script: what was declared, what rt itself adds, and this list. Nothing else reaches the script,
-// so that nothing else can matter; all of it is in the key.
+// Builds the environment of a cached script: declared variables, variables that rt sets, and an allowlist. All of
+// them are part of the cache key, so no other variable can change the result.
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { describeRule } from "./rule-line.ts";
 
-/** Names that every cached script is given, where they are set; `*` stands for any end. docs/caching.md explains them. */
+/**
+ * Variables that every cached script receives if they are set; `*` matches any suffix. docs/caching.md explains them.
+ */
 export const PASSED_VARIABLES: readonly string[] = [
   ...[
     "PATH",
@@ -23,15 +25,15 @@ export const PASSED_VARIABLES: readonly string[] = [
   ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"],
 ];
 
-/** Set by rt for its own sake; no script goes by it. */
+/** Internal variables of rt, on which no script depends. */
 const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD"];
 
-/** A script's variables by which an rt that it starts knows that it is being followed already. */
+/** Marks a traced script, so that a nested rt does not trace again. */
 export const TRACED_VARIABLE = "RT_TRACED";
 
 const passed = new Map<string, boolean>();
 
-/** Of every script. */
+/** Returns whether every script receives the variable. */
 function isPassed(name: string): boolean {
   let answer = passed.get(name);
   if (answer === undefined) {
@@ -48,14 +50,14 @@ function isNamed(name: string, names: readonly string[]): boolean {
 
 export interface CachedEnvironment {
   readonly variables: Readonly<Record<string, string>>;
-  /** Names that the script does not get. */
+  /** Variables that the script does not receive. */
   readonly withheld: readonly string[];
 }
 
 /**
- * @param wanted what the script would get if it were not cached
- * @param original what rt was started with
- * @param root of the project
+ * @param wanted the environment of the script without caching
+ * @param original the environment in which rt was started
+ * @param root root of the project
  */
 export function cachedEnvironment(
   wanted: Readonly<Record<string, string | undefined>>,
@@ -70,16 +72,16 @@ export function cachedEnvironment(
     if (original[name] !== value || isPassed(name) || isNamed(name, declared)) variables[name] = value;
     else withheld.push(name);
   }
-  // How deep the shells are nested is nobody's business.
+  // The nesting depth of shells must not change the key.
   delete variables.OLDPWD;
   if (variables.SHLVL !== undefined) variables.SHLVL = "1";
-  // Nor in which folder of the project somebody stood.
+  // The working directory of the user must not change the key.
   if (variables.INIT_CWD !== undefined) variables.INIT_CWD = root;
   variables[TRACED_VARIABLE] = "1";
   return { variables, withheld: withheld.filter((name) => !["PWD", "SHLVL", "OLDPWD", "_"].includes(name)) };
 }
 
-/** What rt sets, which an rt around it may have set to the same. */
+/** Variables that rt sets; an outer rt may have set the same values. */
 const OWN = [
   ...["INIT_CWD", "NODE", "npm_node_execpath", "npm_execpath", "npm_command", "npm_config_local_prefix"],
   ...["npm_config_user_agent", "npm_package_json", "RT_SCRIPTS", "PORT", "BUN_PORT"],
@@ -92,7 +94,7 @@ export function countedVariables(variables: Readonly<Record<string, string>>): [
 
 const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";
 
-/** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
+/** Describes the withheld variables that a failed script mentions; all of them at its first failure. */
 export function describeMissingVariables(
   label: string,
   rule: CacheRule,
@@ -111,13 +113,13 @@ export function describeMissingVariables(
   ];
 }
 
-/** Beginnings of variables that builds put into what they make: nothing fails without them. */
+/** Prefixes of variables that build tools inline into their output: a build without them does not fail. */
 const BUILT_IN =
   /^(?:NEXT_PUBLIC|VITE|REACT_APP|VUE_APP|GATSBY|NUXT(?:_PUBLIC)?|PUBLIC|EXPO_PUBLIC|STORYBOOK|SANITY_STUDIO)_/;
-/** Of variables with which people keep tools from speaking with somebody. */
+/** Variables that turn off network requests of tools. */
 const SILENCE = /TELEMETRY|DO_NOT_TRACK|ANALYTICS|DISABLE_UPDATE|NO_UPDATE/;
 
-/** What a script that ended well may have gone without in silence. @param makes whether it has made anything */
+/** Describes variables that a successful script may have missed. @param makes whether it wrote outputs */
 export function describeMissed(
   label: string,
   rule: CacheRule,
@@ -137,7 +139,7 @@ export function describeMissed(
 
 const MIN_SECRET_LENGTH = 6;
 
-/** The first of these that is called like a secret and whose value is in a text. */
+/** Returns the first variable with a secret-like name whose value is in the text. */
 export function findPrintedSecret(
   names: readonly string[],
   variables: Readonly<Record<string, string>>,

@@ -1,28 +1,28 @@
-// The globs of a rule, and what every tool keeps for itself: which absolute paths they mean.
+// Compiles the globs of a rule, and matches tool caches, which are never inputs or outputs.
 import { isAbsolute, resolve } from "node:path";
 import { temporaryDirectory } from "../../../platform/files/temporary-directory.ts";
 import { withSlashes } from "../entry/relocation.ts";
 
 /**
- * Caches of tools, in node_modules: their content decides how long a tool takes, not what it makes. docs/caching.md lists all
- * that is left out here.
+ * Tool caches in node_modules: their content changes the duration of a tool, not its result. docs/caching.md lists
+ * all ignored paths.
  */
 export const TOOL_CACHES: readonly string[] = [
   ...[".cache", ".vite", ".vite-temp"],
-  // Of Vitest, from 5 on and before.
+  // Vitest 5, and earlier versions.
   ...[".vitest-cache", ".experimental-vitest-cache"],
 ];
 
 const USER = process.getuid?.() ?? 0;
 
-/** The same among temporary files: of Node.js itself (for tsc, eslint, Vite and others), Jest, tsx, and tools of older days. */
+/** Tool caches in the temporary directory: Node.js (for tsc, eslint, Vite), Jest, tsx, and older tools. */
 const TEMPORARY_CACHES: readonly string[] = [
   ...["node-compile-cache", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
-  // Places of rt's own, which an rt in the script may need; all in them is named after what it is.
+  // Private directories of a nested rt; their content is named after its hash.
   ...["rt-links-*", "rt-files-*"],
 ];
 
-/** What Vitest tells its own pages by; made at random for each user, among the data of programs. */
+/** Random token with which Vitest authenticates its own pages; in the user's data directory. */
 const TOKEN = "vitest/.vitest-secret-token";
 
 const TEMPORARY: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()];
@@ -30,11 +30,11 @@ const TEMPORARY: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryD
 export type Matcher = (path: string) => boolean;
 
 /**
- * Relative to `directory`; `dist` means all that is in it as well, and one in front of which stands `!` takes back. Of what
- * lies above the root a wildcard means all but the project, and of what is beside the directory all but that: who has
- * `/home/me/*` left out wants its names to come and go, and not that nothing counts.
+ * Compiles globs relative to `directory`. `dist` includes everything below it; `!` excludes again. A wildcard above
+ * the root does not match the project. A wildcard beside the directory does not match the directory. So `/home/me/*`
+ * does not ignore all inputs.
  *
- * @param root of the project
+ * @param root root of the project
  */
 export function matcher(globs: readonly string[], directory: string, root = directory): Matcher {
   const [from, project] = [withSlashes(directory), withSlashes(root)];
@@ -63,7 +63,7 @@ function meaningOf(absolute: string): Matcher {
   return (path) => globs.some((glob) => glob.match(path));
 }
 
-/** From "/" on, part by part; in `directory` no character means anything but itself, and in `pattern` it does. */
+/** An absolute glob as path segments; `directory` is literal, `pattern` may have wildcards. */
 interface AbsoluteGlob {
   readonly directory: readonly string[];
   readonly pattern: readonly string[];
@@ -85,14 +85,14 @@ function globOf({ directory, pattern }: AbsoluteGlob): string {
   return [...directory.map(literally), ...pattern].join("/");
 }
 
-/** As a glob that means a path as it is, and no other. */
+/** Escapes a path so that the glob matches only this path. */
 export function literally(path: string): string {
   return path.replace(/[*?[\]{}!\\]/g, "\\$&");
 }
 
 const WILDCARD = /[*?[\]{}\\]/;
 
-/** The directory in which a glob with wildcards means nothing. */
+/** Returns the directory that a glob with wildcards must not match. */
 function sparedBy(glob: AbsoluteGlob, directory: string, root: string): string | undefined {
   if (!glob.pattern.some((part) => WILDCARD.test(part))) return undefined;
   const absolute = globOf(glob);
@@ -104,12 +104,12 @@ function sparedBy(glob: AbsoluteGlob, directory: string, root: string): string |
   return isBeside ? directory : undefined;
 }
 
-/** Whether a path leads to a directory, or is in it. */
+/** Returns whether one path contains the other. */
 function isOn(path: string, directory: string): boolean {
   return path === directory || path.startsWith(`${directory}/`) || directory.startsWith(`${path}/`);
 }
 
-/** The directories that a path is in, but "/". */
+/** Returns the directories above a path, without "/". */
 function ancestorsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join("/"));
@@ -117,7 +117,7 @@ function ancestorsOf(path: string): string[] {
 
 let always: Matcher | undefined;
 
-/** What no script's rule has to name. In a project that lies in such a place itself all counts. */
+/** Matches tool caches. In a project inside such a directory, nothing is ignored. */
 export function alwaysIgnored(root: string): Matcher {
   always ??= openAlways();
   return always(root) ? () => false : always;
@@ -126,7 +126,7 @@ export function alwaysIgnored(root: string): Matcher {
 function openAlways(): Matcher {
   let matchers: readonly Matcher[] | undefined;
   const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
-  // Most paths have none of these, and are no work then; nor is there any where none of them has.
+  // Fast path: most paths contain none of these names, so the globs are compiled on the first match.
   const part = new RegExp(
     `[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
   );
@@ -144,7 +144,7 @@ function openCaches(): Matcher[] {
   ];
 }
 
-/** The files that globs mean now, sorted. */
+/** Returns the existing files that match, sorted. */
 export async function listFiles(globs: readonly string[], directory: string): Promise<string[]> {
   const found = new Set<string>();
   for (const glob of globs.filter((each) => !each.startsWith("!"))) {
@@ -168,11 +168,11 @@ async function* scan(pattern: string, base: string): AsyncGenerator<string> {
     }))
       yield path;
   } catch {
-    // There is no such directory.
+    // The directory does not exist.
   }
 }
 
-/** The part without wildcards, and the rest. */
+/** Splits a glob into the literal directory and the rest. */
 function splitGlob({ directory, pattern }: AbsoluteGlob): { base: string; pattern: string } {
   const first = pattern.findIndex((part) => WILDCARD.test(part));
   const plain = first < 0 ? pattern : pattern.slice(0, first);

@@ -1,4 +1,4 @@
-// Writes the rule of a script as a line that can be pasted below [run.cache]: what the rule says now, with an addition.
+// Formats the rule of a script, with additions, as a line for [run.cache].
 import { relative } from "node:path";
 import { oneLine } from "../../printable.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
@@ -7,10 +7,10 @@ import { withSlashes } from "../entry/relocation.ts";
 
 type List = "env" | "inputs" | "outputs" | "ignore";
 
-/** Values for the lists of a rule; `trace` turns tracing off. */
+/** Additional values for the lists of a rule; `trace: false` turns tracing off. */
 export type Addition = { readonly [list in List]?: readonly string[] } & { readonly trace?: false };
 
-/** Ends a sentence: the line is complete, and takes the place of the rule that is there. */
+/** Returns the end of a sentence. The line is complete and replaces the present rule. */
 export function describeRule(rule: CacheRule, addition: Addition): string {
   const parts = (["env", "inputs", "outputs", "ignore"] as const).flatMap((list) => {
     const values = [...new Set([...rule[list], ...(addition[list] ?? [])])];
@@ -23,7 +23,7 @@ export function describeRule(rule: CacheRule, addition: Addition): string {
   return oneLine(`set its rule in [run.cache] to: ${name} = { ${parts.join(", ")} }`);
 }
 
-/** A pattern for one path: from the package where the path is in the project, else absolute. */
+/** Returns a glob for one path: relative to the package if it is in the project, absolute otherwise. */
 export function globOf(path: string, packageDirectory: string, isInProject: boolean): string {
   return literally(withSlashes(isInProject ? relative(packageDirectory, path) : path));
 }

@@ -1,8 +1,9 @@
-// What links lead to, of files that are listed and not followed while a script runs: that counts as well as their texts.
+// Resolves symlinks among declared inputs. Their targets are inputs too, in addition to the link texts.
 //
-// Contract: a file counts by its content, wherever it lies; a directory outside of the project with all that is in it. One inside
-// is listed by whoever lists its files, and one that the project lies in would be too much. A link that leads nowhere, or in a
-// circle, counts by its text and by what is not there.
+// Invariants:
+// - A target file counts by its content. A target directory outside the project counts with all files in it.
+// - A target directory in the project is listed by the caller. A directory that contains the project is ignored.
+// - A dangling or cyclic link counts by its text and as a negative dependency.
 import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { FileSystemView } from "../entry/entry-validation.ts";
@@ -14,17 +15,17 @@ interface SymlinkView extends Pick<FileSystemView, "stat" | "isIgnored"> {
   isDeclared(path: string): boolean;
 }
 
-/** With all that is added; absolute, sorted. */
+/** Returns the paths and all targets; absolute, sorted. */
 export async function followLinks(paths: readonly string[], project: SymlinkView): Promise<string[]> {
   const { stat, isIgnored, isDeclared } = project;
   const links = paths.filter((path) => stat(path).kind === "link");
   if (links.length === 0) return [...paths];
   const found = new Set(paths);
-  // It grows.
+  // The loop appends to `links`.
   for (const link of links) {
     const end = endOf(link);
     for (const path of [end, ...(isOutside(end, project) ? await listFiles(["**"], end) : [])]) {
-      // What the script makes of it is told by its outputs.
+      // Outputs of the script are not inputs.
       if (found.has(path) || isIgnored(path) || isDeclared(path)) continue;
       found.add(path);
       if (stat(path).kind === "link") links.push(path);
@@ -33,7 +34,7 @@ export async function followLinks(paths: readonly string[], project: SymlinkView
   return [...found].sort();
 }
 
-/** Where a link leads in the end, or would. */
+/** Returns the final target of a link, or the path that it would have. */
 export function endOf(link: string): string {
   try {
     return realpathSync(link);
@@ -46,7 +47,7 @@ function readTarget(link: string): string {
   try {
     return readlinkSync(link);
   } catch {
-    return link; // it has just been taken away
+    return link; // the link was deleted concurrently
   }
 }
 

@@ -1,4 +1,4 @@
-// What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
+// Opens the view of the file system through which a script's inputs and outputs are examined.
 import type {
   ListDirectory,
   StatPath,
@@ -17,17 +17,17 @@ import type { StatCache } from "./stat-cache.ts";
 import type { SharedCache } from "../shared-cache.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
-/** What the scripts of a run share. */
+/** Shared by the scripts of a run. */
 export interface CacheContext {
-  /** Absent where inputs are declared. */
+  /** Undefined if inputs are declared. */
   readonly tracing: TracingOperations | undefined;
   readonly store: CacheStore;
   readonly shared: SharedCache | undefined;
   readonly statCache: StatCache;
   readonly snapshot: EntrySnapshot;
-  /** What rt was started with. */
+  /** The environment in which rt was started. */
   readonly original: Readonly<Record<string, string>>;
-  /** Whether somebody wants to know what a hit was found by. */
+  /** Whether a run memo will be written. */
   readonly isEvidenceRecorded: boolean;
 }
 
@@ -47,7 +47,7 @@ export function openProjectView(
     observations,
     statCache,
     hashes: openHashes(root, statPath, store),
-    // The store is no input of anything, wherever it is.
+    // The store is never an input.
     isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
     root,
     isDeclared: matcher(rule.outputs, packageDirectory),

@@ -1,11 +1,13 @@
-// What was looked at, and the stamps by which it is known again.
+// Converts path observations of a lookup into stat fingerprints, by which a run memo is validated.
 //
-// Contract: a stamp is only made of what is as it was seen: what was not there is not there, and what was there has the kind that
-// it had, and nothing has happened to it since before the run began. So what was read is what is stamped. Of a
-// directory that was not listed the kind and the permissions alone count: names come and go in it.
+// Invariants:
+// - A fingerprint is taken only if the path still has the observed kind and did not change since the run began. So it
+//   describes what was observed.
+// - A directory that was not listed counts by its type and permissions only.
 //
-// Surprising: a stamp is of a path, and that says nothing of links on the way. Who looks at a `state` has each of
-// those among its paths; for who has looked through one, see `#addLink`.
+// Non-obvious:
+// - A fingerprint does not cover symlinks in the path's parents. An `lstat` observation has them among its paths; for
+//   an observation through a link see `#addLink`.
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
@@ -22,10 +24,10 @@ import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { isBelow } from "../entry/relocation.ts";
 
-/** How a path was looked at, and what it was: `content` is read through links, a `state` is not. */
+/** How a path was observed. `content` follows links, `state` does not. */
 export interface PathObservation {
   readonly how: "state" | "names" | "content" | "way";
-  /** Undefined for something that is there. */
+  /** Undefined if it exists with any type. */
   readonly kind?: PathState["kind"] | undefined;
 }
 
@@ -35,7 +37,7 @@ type ObservedKind = PathState["kind"] | undefined;
 
 const observations = new Map<PathObservation["how"], Map<ObservedKind, PathObservation>>();
 
-/** The same object for the same: there are many more looks than ways to look. */
+/** Returns the same object for equal values: there are far more observations than different ones. */
 export function internObservation(how: PathObservation["how"], kind?: ObservedKind): PathObservation {
   let cached = observations.get(how);
   if (!cached) observations.set(how, (cached = new Map<ObservedKind, PathObservation>()));
@@ -44,12 +46,12 @@ export function internObservation(how: PathObservation["how"], kind?: ObservedKi
   return observation;
 }
 
-/** By what a script was found to be a hit. */
+/** The observations that made a script a hit. */
 export interface HitEvidence {
   readonly observations: ReadonlyMap<string, PathObservation>;
-  /** The blob of what it wrote. */
+  /** Blob hash of the output log. */
   readonly log: string;
-  /** When its entry was last marked as used, in milliseconds since 1970. */
+  /** When the entry was last marked as used, in milliseconds since 1970. */
   readonly used: number;
 }
 
@@ -60,13 +62,13 @@ interface ObservationRoot {
 }
 
 interface HitFiles {
-  /** Of the entry, and of what was last found out about the script. */
+  /** The entry's file, and the file of the script's explanation. */
   readonly file: string;
   readonly explanation: string;
   readonly log: string;
 }
 
-/** Undefined where paths do not tell it, or nobody wants to know. */
+/** Returns undefined if paths do not prove the hit, or no run memo will be written. */
 export function hitEvidenceOf(
   { inputs }: CacheRule,
   { root, packageDirectory, observations: recorded }: ObservationRoot,
@@ -90,20 +92,20 @@ export function hitEvidenceOf(
 
 const GLOB = /[*?[\]{}]/;
 
-/** Of a row: whether links are followed, and whether all of the stamp counts or the kind and the permissions alone. */
+/** Flags of a row: whether links are followed; whether the whole fingerprint counts, or only type and permissions. */
 export const FOLLOWS = 1;
 export const WHOLE = 2;
 
 const encoder = new TextEncoder();
 
-/** A path as it has to be found again. */
+/** A path and its fingerprint. */
 export interface FingerprintRow {
   readonly path: string;
   readonly how: number;
   readonly fingerprint: Uint32Array;
 }
 
-/** Makes rows of what was looked at. */
+/** Takes the fingerprints of observed paths. */
 export class StatFingerprinter {
   readonly #before: number;
   readonly #path = new Uint8Array(new ArrayBuffer(MAX_PATH));
@@ -116,7 +118,7 @@ export class StatFingerprinter {
     this.#reader = stamps?.openFingerprints(this.#path);
   }
 
-  /** Null where one of these is not as it was seen, or nobody can be sure that it is. */
+  /** Returns null if a path has changed, or might have. */
   fingerprint(
     observations: Iterable<readonly [path: string, observation: PathObservation]>,
   ): FingerprintRow[] | null {
@@ -129,7 +131,7 @@ export class StatFingerprinter {
     return rows;
   }
 
-  /** Most are looked at by many scripts. */
+  /** Memoizes rows, because scripts share most paths. */
   #lookUp(path: string, observation: PathObservation): readonly FingerprintRow[] | null {
     let paths = this.#cached.get(observation);
     if (!paths) this.#cached.set(observation, (paths = new Map<string, readonly FingerprintRow[] | null>()));
@@ -154,7 +156,7 @@ export class StatFingerprinter {
     return this.#isSettled(fingerprint) ? [{ path, how: WHOLE, fingerprint }] : null;
   }
 
-  /** What was read through a link is what it leads to now; where a directory really is, all of the way there tells. */
+  /** Adds the target of a link. For a directory, all parents of the target are added. */
   #addLink(path: string, how: PathObservation["how"], fingerprint: Uint32Array): FingerprintRow[] | null {
     if (!this.#isSettled(fingerprint)) return null;
     const own = { path, how: WHOLE, fingerprint };

@@ -1,11 +1,14 @@
-// What a run of many scripts went by, all of it, in one file: if no path of that has another stamp, the next run that is asked
-// the same comes to the same, and plans nothing, makes no keys and opens no entries.
+// Memoizes a whole run: if every stat fingerprint matches, the next equal run replays its hits without planning,
+// cache keys or entries.
 //
-// Contract: a memory and no more. What is known of the run counts only while all that it was planned from has the same
-// stamps, and each part only while all that was looked at for it has. Damaged, foreign or missing it is an empty one.
+// Invariants:
+// - The memo counts only while all files that planning read are unchanged. Each part counts only while its own paths
+//   are.
+// - A damaged, foreign or missing memo is empty.
 //
-// Surprising: rows and paths are bytes, not JSON: of a thousand packages there are fifteen thousand, and nothing is made of
-// them but addresses.
+// Non-obvious:
+// - Rows and paths are binary, not JSON: a thousand packages have about 15,000 rows, which native code reads by
+//   address.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -17,32 +20,32 @@ import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import { FOLLOWS, type FingerprintRow, WHOLE } from "./path-observations.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
-/** Another one for another shape of what is written. */
+/** Increased when the file format changes. */
 const FORMAT_VERSION = 2;
-/** Of one store; those that were written first go. */
+/** Memos of one store; the oldest are deleted. */
 const MAX_MEMOS = 8;
 /** Bytes. */
 const MAX_MEMO_SIZE = 64 << 20;
-/** A row: how, where its path begins, the stamp. */
+/** Words of a row: flags, offset of the path, fingerprint. */
 const ROW_WORDS = 2 + FINGERPRINT_WORDS;
 
-/** As it is written, in JSON behind rows and paths. */
+/** The JSON text after rows and paths. */
 interface MemoText<All, Part> {
   readonly all: All;
-  /** How many of the rows count for all of it: the first. */
+  /** Number of leading rows that the whole run depends on. */
   readonly common: number;
-  /** Null where nothing is known of one. */
+  /** Null if a part is not memoized. */
   readonly parts: readonly ({ readonly part: Part; readonly rows: readonly number[] } | null)[];
 }
 
-/** One that was read. */
+/** A memo that was read from the store. */
 export class RunMemo<All, Part> {
   readonly #text: MemoText<All, Part>;
   readonly #rows: Uint32Array;
   readonly #reader: StatFingerprintReader;
-  /** Kept for as long as the reader has its address. */
+  /** Referenced as long as the reader has its address. */
   readonly #paths: Uint8Array;
-  /** Of each row: 0 for nobody has looked, 1 for the same, 2 for another. */
+  /** Per row: 0 unchecked, 1 unchanged, 2 changed. */
   #verdicts: Uint8Array | undefined;
 
   constructor(
@@ -59,19 +62,19 @@ export class RunMemo<All, Part> {
     return this.#text.all;
   }
 
-  /** Whether what all of it rests on is as it was. */
+  /** Returns whether the common rows are unchanged. */
   isCurrent(): boolean {
     for (let row = 0; row < this.#text.common; row += 1) if (!this.#isUnchanged(row)) return false;
     return true;
   }
 
-  /** What was known of a part, if that is as it was. */
+  /** Returns the memoized part if its rows are unchanged; undefined otherwise. */
   partAt(index: number): Part | undefined {
     const cached = this.#text.parts[index];
     return cached?.rows.every((row) => this.#isUnchanged(row)) ? cached.part : undefined;
   }
 
-  /** Something is about to change: from now on every path is looked at each time. */
+  /** Turns caching of verdicts off, because files are about to change. */
   end(): void {
     this.#verdicts = undefined;
   }
@@ -94,12 +97,12 @@ export class RunMemo<All, Part> {
     return true;
   }
 
-  /** For one that is written after it: what it knows of all of it. */
+  /** Copies the common rows for the next memo. */
   copyCommonRows(): FingerprintRow[] {
     return [...Array(this.#text.common).keys()].map((row) => this.#copyRow(row));
   }
 
-  /** Likewise of one part; null where nothing is known of that. */
+  /** Copies one part; null if it is not memoized. */
   copyPart(index: number): { readonly part: Part; readonly rows: readonly FingerprintRow[] } | null {
     const cached = this.#text.parts[index];
     return cached ? { part: cached.part, rows: cached.rows.map((row) => this.#copyRow(row)) } : null;
@@ -119,8 +122,9 @@ function directoryOf(store: CacheStore): string {
 }
 
 /**
- * Whether something is written under that name: what is known of a run, or that it may come again. Throws where others could
- * have written it.
+ * Returns whether a memo or a memo mark exists under this ID.
+ *
+ * @throws if other users could have written it
  */
 export function isRepeatExpected(store: CacheStore, id: string): boolean {
   if (!existsSync(join(directoryOf(store), id))) return false;
@@ -128,20 +132,19 @@ export function isRepeatExpected(store: CacheStore, id: string): boolean {
   return true;
 }
 
-/** A run may come again, and is then worth remembering. Throws the system's errors. */
+/** Marks a run as worth a memo if it is repeated. @throws the system's error */
 export function markForMemo(store: CacheStore, id: string): void {
-  // Not with the rest of the store, which may be read where it cannot be written.
+  // Created on demand: the rest of the store may be read-only.
   makePrivate(directoryOf(store));
   store.write("recalled", id, "");
   evictOldest(directoryOf(store));
 }
 
-/** It was not to be remembered. */
 export function clearMemoMark(store: CacheStore, id: string): void {
   rmSync(join(directoryOf(store), id), { force: true });
 }
 
-/** Undefined where nothing is known of a run. @param id what tells the run from all others */
+/** Returns undefined if there is no memo. @param id identifies the run */
 export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<All, Part> | undefined {
   const body = store.readBytes("recalled", id);
   if (!body || body.length < HEADER_SIZE) return undefined;
@@ -159,7 +162,7 @@ export function readRunMemo<All, Part>(store: CacheStore, id: string): RunMemo<A
   return new RunMemo(text, wordsOf(body.subarray(HEADER_SIZE, HEADER_SIZE + rowBytes)), paths, reader);
 }
 
-/** Bytes: the shape, how long the rows are, and the paths. */
+/** Bytes: format version, size of the rows, size of the paths. */
 const HEADER_SIZE = 12;
 
 function wordsOf(bytes: Uint8Array): Uint32Array {
@@ -172,7 +175,7 @@ interface MemoDraft<All, Part> {
   readonly parts: readonly ({ readonly part: Part; readonly rows: readonly FingerprintRow[] } | null)[];
 }
 
-/** Throws the system's errors. */
+/** @throws the system's error */
 export function writeRunMemo<All, Part>(
   store: CacheStore,
   id: string,
@@ -203,7 +206,7 @@ function evictOldest(directory: string): void {
     rmSync(path, { force: true });
 }
 
-/** Rows and their paths, each once. */
+/** Collects rows and paths without duplicates. */
 class RowTable {
   readonly #indexByRow = new Map<FingerprintRow, number>();
   readonly #indexByText = new Map<string, number>();

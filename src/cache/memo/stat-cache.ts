@@ -1,8 +1,9 @@
-// What was seen of files before anything had run: scripts of one run mostly depend on the same ones, so each is looked at once.
+// Caches `lstat` and `readdir` results for one run, because its scripts share most inputs.
 //
-// Contract: it ends with the first script that is started, whatever that does, and in a watched run before the first one is
-// looked for. What is put back, and whoever is waited for, makes it begin anew. So a script is never judged by what was
-// there before something that came earlier in the same run.
+// Invariants:
+// - The cache is disabled when the first script starts; in watch mode, before the first lookup.
+// - Restoring outputs and waiting for another process invalidate it. So no script is validated against an outdated
+//   state.
 import type { ListDirectory, StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
 import { listDirectoryNames, statPath } from "../../../platform/files/path-state.ts";
 import type { RecordedDependency } from "../entry/entry.ts";
@@ -29,26 +30,25 @@ export class StatCache {
     return names;
   };
 
-  /** Of a condition that several entries share: null where it is met, the difference, or undefined for nobody knows. */
+  /** Returns null if the dependency matches, the mismatch as text, or undefined if it was not validated. */
   cachedVerdict(condition: RecordedDependency): string | null | undefined {
     return this.#verdicts.get(condition);
   }
 
-  /** @param generation what `generation` was before it was looked at */
+  /** @param generation value of `generation` before the validation */
   storeVerdict(condition: RecordedDependency, verdict: string | null, generation: number): void {
     if (!this.#isFinished && generation === this.generation) this.#verdicts.set(condition, verdict);
   }
 
-  /** Another number after something may have changed. */
+  /** Increases with each invalidation. */
   generation = 0;
 
-  /** Something may have changed. */
   invalidate(): void {
     this.generation += 1;
     for (const each of [this.#states, this.#names, this.#verdicts]) each.clear();
   }
 
-  /** From now on something may change at any time. */
+  /** Disables the cache: from now on files may change at any time. */
   end(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;

@@ -1,14 +1,11 @@
-// What is exchanged, each under an id of its own:
+// Packs and unpacks the artifacts of a shared cache:
 //
-//   the index of a key      zstd of JSON: the entries that were made under it, the newest first
-//   an entry's contents     zstd of a tar with blobs/<sha256> for what it wrote and each of its files, where the server
-//                           does not keep each content by itself
+//   index of a key        zstd of JSON: the entries under the key, newest first
+//   contents of an entry  zstd of a tar with blobs/<sha256> for each blob, for backends without a content-addressed store
 //
-// A key says how a script was started; which entry is meant, its conditions tell. So one artifact has all that there is to
-// choose from, and another what is wanted of it; entries that made the same share it.
-//
-// Contract: pure. No name in an archive is a path of anybody's: contents are asked for by their digests and checked against
-// them. What is too long, not as it has to be, or more than was asked for is null.
+// Invariants:
+// - Pure. Names in an archive are never used as paths: blobs are selected and verified by digest.
+// - An artifact that is too large, malformed, or has unexpected blobs is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
 import { blobHashesOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";
@@ -16,14 +13,14 @@ import { hashBytes } from "../store/file-hash-cache.ts";
 import { entryIdentity } from "../entry/stored-entry.ts";
 import { readEntry } from "../entry/entry-schema.ts";
 
-/** Of what is exchanged; another one finds nothing of this. */
+/** Version of the artifact format; part of each ID. */
 const FORMAT = 1;
 const MOST_ENTRIES = 8;
 /** Bytes, packed and unpacked. */
 export const MAX_INDEX_SIZE = 16 << 20;
 const MAX_INDEX_TEXT_SIZE = 128 << 20;
 export const MAX_CONTENTS_SIZE = 512 << 20;
-/** Bytes of the contents of one entry. */
+/** Bytes of all blobs of one entry. */
 export const MAX_TAR_SIZE = 1 << 30;
 
 const BLOCK = 512;
@@ -39,14 +36,14 @@ export function contentsId(entry: CacheEntry): string {
   return hashBytes(`rt contents ${FORMAT}\0${blobHashesOf(entry).join("\0")}`);
 }
 
-/** An index as it is exchanged, and what is in it. */
+/** An encoded index and its entries. */
 export interface PackedIndex {
   readonly bytes: Uint8Array;
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly StoredEntry[];
 }
 
-/** With one more; null where it grows too large. */
+/** Returns the index with one more entry; null if it is too large. */
 export async function packIndex(
   entry: StoredEntry,
   others: readonly StoredEntry[],
@@ -58,7 +55,7 @@ export async function packIndex(
   return packed.length <= MAX_INDEX_SIZE ? { bytes: packed, entries } : null;
 }
 
-/** What is wrong among them is left out. */
+/** Returns the valid entries; null if the index itself is invalid. */
 export function readIndex(bytes: Uint8Array): StoredEntry[] | null {
   try {
     const text = zstdDecompressSync(bytes, { maxOutputLength: MAX_INDEX_TEXT_SIZE }).toString();
@@ -70,7 +67,7 @@ export function readIndex(bytes: Uint8Array): StoredEntry[] | null {
   }
 }
 
-/** @param read null where it is not there any more */
+/** @param read returns null if a blob is missing */
 export async function packContents(
   digests: readonly string[],
   read: (digest: string) => Uint8Array | null,
@@ -86,7 +83,7 @@ export async function packContents(
   return packed.length <= MAX_CONTENTS_SIZE ? packed : null;
 }
 
-/** Contents by their digests: those that were asked for, and no others. */
+/** Returns the blobs by digest; null unless they are exactly the requested ones. */
 export function readContents(
   bytes: Uint8Array,
   digests: readonly string[],
@@ -108,7 +105,7 @@ export function readContents(
       at += BLOCK + size + paddingOf(size);
     }
   } catch {
-    // No archive, or too large a one.
+    // Not an archive, or too large.
   }
   return null;
 }
@@ -117,7 +114,7 @@ function paddingOf(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-/** A plain file of nobody's. */
+/** Builds the header of a regular file without an owner. */
 function headerOf(name: string, size: number): Uint8Array {
   const header = Buffer.alloc(BLOCK);
   const octal = (value: number, at: number, length: number) =>

@@ -1,12 +1,12 @@
-// What a shared cache is to rt: under the key of a script an index, which is a list of entries, and the contents that these
-// name by their digests. Two speak with one:
+// Defines the backend of a shared cache: it stores an index (list of entries) per cache key, and the entries' blobs.
 //
-//   turbo-backend.ts   turbo's protocol, over HTTP: an index is one artifact, the contents of an entry another
-//   reapi-backend.ts   the Remote Execution API v2, over gRPC: an index is the result of an action, each content a blob
+//   turbo-backend.ts   turbo's protocol over HTTP: the index is one artifact, the blobs of an entry are another
+//   reapi-backend.ts   Remote Execution API v2 over gRPC: the index is an ActionResult, each blob is in the CAS
 //
-// Contract: nothing here rejects, and nothing lasts longer than its time limit. What goes wrong is told once, by the table in
-// response-actions.ts; after a few times, or one that took all of its time, nothing more is asked. Nobody believes a server: an
-// index goes through a Seal (signature.ts), contents are compared with their digests, and remote-cache.ts has the rest.
+// Invariants:
+// - No method rejects or exceeds its timeout. Each failure is reported once (response-actions.ts). After repeated
+//   failures or a timeout, no further request is sent.
+// - Servers are untrusted: signature.ts verifies an index, digests verify blobs, and remote-cache.ts does the rest.
 import type { CacheEntry } from "../entry/entry.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 import type { PackedIndex } from "./artifact.ts";
@@ -14,29 +14,29 @@ import type { PackedIndex } from "./artifact.ts";
 export interface CacheBackend {
   readonly isRead: boolean;
   readonly isWritten: boolean;
-  /** Undefined where there is none, or none that is signed right. */
+  /** Returns undefined if there is no index, or its signature is invalid. */
   getIndex(key: string): Promise<Uint8Array | undefined>;
-  /** @param digests those of the entry's contents that are wanted; undefined where not all are to be had. */
+  /** Returns undefined unless all blobs are available. @param digests the wanted blobs of the entry */
   getContents(
     entry: CacheEntry,
     digests: readonly string[],
   ): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
-  /** From the store; false where not all of them are there afterwards. */
+  /** Uploads the blobs of an entry. Returns false on failure. */
   putContents(entry: CacheEntry, store: CacheStore): Promise<boolean>;
-  /** Contents that it names are there already; false where it is not there afterwards. */
+  /** Uploads an index, after the blobs of its entries. Returns false on failure. */
   putIndex(key: string, index: PackedIndex): Promise<boolean>;
-  /** Tells of the use of it, for as long as that takes none of anybody's time, and lets go of the server. */
+  /** Reports hits and misses if that is fast, and disconnects. */
   finish(uses: readonly Use[]): Promise<void>;
-  /** Ends what is on its way, and asks for nothing more. */
+  /** Aborts pending requests and sends no more. */
   abandon(): void;
 }
 
 export interface Use {
   readonly key: string;
   readonly isHit: boolean;
-  /** Milliseconds that the script took when it ran. */
+  /** Duration of the script in milliseconds. */
   readonly duration: number;
 }
 
-/** Told lines for people, some of them again and again. */
+/** Receives warnings; the same one may come repeatedly. */
 export type Warn = (line: string) => void;

@@ -1,16 +1,15 @@
-// A shared cache that speaks the Remote Execution API v2 (BuildBuddy, NativeLink, bazel-remote and others). How it lies there:
+// Stores a shared cache on a Remote Execution API v2 server (BuildBuddy, NativeLink, bazel-remote and others).
 //
-//   Action            names nothing but the id of an index; nobody executes it, it is only there to be found by
-//   ActionResult      of it: stdout is the index with its signature, a line, in front; its files are the contents of all
-//                     entries in it, by their hashes
+//   Action         contains only the ID of an index; it is never executed, its action digest is the lookup key
+//   ActionResult   stdout is the signature, a line feed and the index; the output files are the blobs of all entries
 //
-// So a hit takes two requests where a server puts stdout into its answer, and three where not: the result, and one batch of
-// contents. An archive of an entry, as turbo has it, would take as many, and be sent as a whole when one file of a thousand
-// has changed: here what the server has is not sent, and what this machine has is not fetched. Since the result names them, a
-// server knows that contents are in use, and may say that there is no result when it has lost one. And nothing needs a
-// signature but the index: it has the hash of each content.
+// Invariants:
+// - See backend.ts. Sizes in a result are untrusted: they are used only in requests.
 //
-// Contract: backend.ts. The sizes in a result are nobody's: they only say what to ask for. Loaded when something is asked.
+// Non-obvious:
+// - A hit needs two requests, or three if the server does not inline stdout. Blobs are separate, so only missing ones
+//   are sent.
+// - The result names all blobs, so a server can keep them, and can drop the result if it lost one.
 import { statSync } from "node:fs";
 import { oneLine } from "../../printable.ts";
 import { type EncodedAction, describeAction } from "../../reapi/action.ts";
@@ -44,7 +43,7 @@ interface ReapiConnection {
   readonly takesResults: boolean;
 }
 
-/** Files of one result: more than that are too long for a message. */
+/** Output files of one result; more exceed the message size. */
 const MAX_FILES = 20_000;
 const MAX_TAG_LENGTH = 64;
 const LINE_FEED = 0x0a;
@@ -56,14 +55,17 @@ export class ReapiBackend implements CacheBackend {
   readonly #warn: Warn;
   readonly #end = new AbortController();
   readonly #client: RemoteClient;
-  /** By their hashes, of contents that somebody has named. */
+  /** Sizes by hash, of blobs that an index or an upload named. */
   readonly #sizes = new Map<string, number>();
   #connection: Promise<ReapiConnection> | undefined;
   #reads: boolean;
   #writes: boolean;
   #failures = 0;
 
-  /** @param headers with their values. Throws RemoteError for certificates that are none. */
+  /**
+   * @param headers with their values
+   * @throws RemoteError for invalid certificates
+   */
   constructor(
     settings: ReapiSettings,
     headers: Readonly<Record<string, string>>,
@@ -89,7 +91,7 @@ export class ReapiBackend implements CacheBackend {
   async getIndex(key: string): Promise<Uint8Array | undefined> {
     const id = indexId(key);
     const signedIndex = await this.#try("read", async () => {
-      // At the same time: it is one request less to wait for.
+      // Concurrent, to save one round trip.
       const [{ store }, result] = await Promise.all([
         this.#connect(),
         this.#client.findResult(actionFor(id).digest, true),
@@ -125,7 +127,7 @@ export class ReapiBackend implements CacheBackend {
     });
   }
 
-  /** Undefined where that of one is unknown, or all are too large. */
+  /** Returns undefined if a size is unknown, or the total is too large. */
   #measure(hashes: readonly string[]): Digest[] | undefined {
     const digests = hashes.flatMap((hash) => {
       const size = this.#sizes.get(hash);
@@ -171,7 +173,7 @@ export class ReapiBackend implements CacheBackend {
     };
     const isThere = await this.#try("write", async () => {
       const { store } = await this.#connect();
-      // Servers refuse results of actions that they do not have.
+      // Servers reject results of unknown actions.
       await store.upload([...messages, stdout].map(blobOf));
       await this.#client.putResult(digest, result);
       return true;
@@ -179,7 +181,7 @@ export class ReapiBackend implements CacheBackend {
     return isThere ?? false;
   }
 
-  /** The server knows by itself what was of use. */
+  /** The protocol has no usage events. */
   async finish(): Promise<void> {
     this.abandon();
   }
@@ -190,7 +192,7 @@ export class ReapiBackend implements CacheBackend {
     this.#client[Symbol.dispose]();
   }
 
-  /** What it can do is asked once. */
+  /** Queries the server's capabilities once. */
   async #connect(): Promise<ReapiConnection> {
     this.#connection ??= this.#client
       .connectCache()
@@ -198,10 +200,10 @@ export class ReapiBackend implements CacheBackend {
     return await this.#connection;
   }
 
-  /** Undefined where nothing came of it. */
+  /** Returns undefined on failure. */
   async #try<Answer>(kind: "read" | "write", request: () => Promise<Answer>): Promise<Answer | undefined> {
     const isWrite = kind === "write";
-    // What is read in order to be written again is read as well.
+    // Writing an index reads the present one first.
     if (isWrite ? !this.#writes : !this.#reads && !this.#writes) return undefined;
     const { timeout, uploadTimeout } = this.#settings;
     const timeoutMs = isWrite ? uploadTimeout : timeout;
@@ -230,7 +232,7 @@ export class ReapiBackend implements CacheBackend {
   }
 }
 
-/** The same for all who share a cache. */
+/** Builds the Action of an index. All clients build the same. */
 function actionFor(id: string): EncodedAction {
   const root = buildInputRoot([]);
   const action = describeAction({
@@ -244,7 +246,7 @@ function actionFor(id: string): EncodedAction {
   return { digest: action.digest, messages: [...root.messages, ...action.messages] };
 }
 
-/** As the store has it when it is sent, and whole. */
+/** A blob that is read from the store when it is sent. */
 function storedBlob(digest: Digest, store: CacheStore): Blob {
   let whole: Uint8Array | null = null;
   return {
@@ -252,7 +254,7 @@ function storedBlob(digest: Digest, store: CacheStore): Blob {
     async read(start, end) {
       const bytes = whole ?? store.readBlob(digest.hash);
       if (!bytes) throw new Error("a content that was kept is not there any more");
-      // Of what is read in pieces.
+      // Kept between the chunks of a large blob.
       whole = end < digest.size ? bytes : null;
       return bytes.subarray(start, end);
     },

@@ -1,9 +1,10 @@
-// The shared cache of a run: entries of others, by the key of a script, and what this run has to offer them.
+// Implements the shared cache of a run on a backend: looks up entries, downloads blobs and uploads new entries.
 //
-// Contract: src/cache/shared-cache.ts, and never the reason that a script fails or waits long. Whoever speaks with the server
-// (backend.ts), what comes is checked here by its digests, and where it may lie (shareable-outputs.ts), before any of it is believed;
-// what is not signed with the key counts for nothing. What goes wrong is told once. Nobody is spoken to, and nothing
-// loaded for that, before something is asked or offered.
+// Invariants:
+// - A shared cache never fails a script or delays it beyond the timeout. Each problem is reported once.
+// - Received data is untrusted: blobs are verified by digest, paths by shareable-outputs.ts, and an index by its
+//   signature. These checks prevent cache poisoning.
+// - The backend is opened at the first lookup or upload.
 import { errorMessage } from "../../../platform/caught-error.ts";
 import type { RemoteCacheSettings } from "../../config/settings/remote-cache.ts";
 import { oneLine } from "../../printable.ts";
@@ -20,13 +21,13 @@ import { UploadQueue } from "./upload-queue.ts";
 type RemoteCacheOptions = Pick<RemoteCacheSettings, "isRead" | "isWritten" | "uploadTimeout">;
 
 export interface Identity {
-  /** Undefined where nothing is signed. */
+  /** Undefined if artifacts are not signed. */
   readonly signatureKey: string | undefined;
-  /** What a signature is good for, besides its id: a part of the server. */
+  /** Part of each signature: the team, or the instance of the server. */
   readonly teamId: string;
 }
 
-/** May throw, with a sentence. */
+/** Opens a backend. @throws an Error with a complete sentence */
 export type OpenBackend = (signer: ArtifactSigner, warn: Warn) => Promise<CacheBackend>;
 
 const PURPOSE = "rt variables 1";
@@ -61,7 +62,7 @@ export class RemoteCache implements SharedCache {
     return !this.#isFinished && (this.#backend ?? this.#settings).isWritten;
   }
 
-  /** Who is told what went wrong, also before. */
+  /** Sets the listener, and passes it the earlier warnings. */
   listen(listener: Warn): void {
     this.#listener = listener;
     for (const line of this.#lines) listener(line);
@@ -96,7 +97,7 @@ export class RemoteCache implements SharedCache {
         return content !== undefined && store.addBytes(content) === digest;
       });
     } catch {
-      return false; // a full disk
+      return false; // disk full
     }
   }
 
@@ -116,11 +117,11 @@ export class RemoteCache implements SharedCache {
     });
   }
 
-  /** Contents first, so that no index names what is not there. */
+  /** Uploads blobs before the index, so that no index refers to a missing blob. */
   async #upload(key: string, entry: StoredEntry, store: CacheStore): Promise<boolean> {
     const backend = await this.#reach();
     if (!backend?.isWritten || !(await backend.putContents(entry, store))) return false;
-    // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
+    // Race: of concurrent updates the last one wins. A lost entry costs another machine one run.
     const index = await packIndex(entry, await this.#readIndex(key));
     return index !== null && (await backend.putIndex(key, index));
   }
@@ -139,7 +140,7 @@ export class RemoteCache implements SharedCache {
     return this.#isFinished ? undefined : backend;
   }
 
-  /** When the run is over: waits for uploads, for so long as was agreed. */
+  /** Waits for uploads after the run, up to the upload timeout. */
   async finish(): Promise<void> {
     const { uploadTimeout } = this.#settings;
     const pending = await this.#uploads.finish(uploadTimeout);
@@ -151,7 +152,7 @@ export class RemoteCache implements SharedCache {
     this.abandon();
   }
 
-  /** The run was ended: nobody waits for anything. */
+  /** Aborts all uploads, because the run was interrupted. */
   abandon(): void {
     this.#isFinished = true;
     this.#uploads.abandon();

@@ -1,26 +1,27 @@
-// What an answer of the server means for the rest of the run: the one table of what may go wrong there. It follows what
-// turbo does, so that a server that serves turbo well serves rt well.
+// Maps responses of a cache server to actions: retry, disable, message. Follows turbo, so that servers for turbo work
+// with rt.
 //
-// Contract: pure. No answer is an error of the script's.
+// Invariants:
+// - Pure. No response fails a script.
 
 export interface ResponseAction {
-  /** Whether to ask once more, and after how many milliseconds. */
+  /** Milliseconds until one retry; undefined for no retry. */
   readonly retryDelay?: number;
-  /** What is not tried any more in this run. */
+  /** Operations that are disabled for the rest of the run. */
   readonly disables?: "reading" | "writing" | "both";
-  /** Whether nothing more is tried when this has come a few times. */
+  /** Whether this counts as a failed request (MAX_FAILED_REQUESTS). */
   readonly isFailure?: true;
-  /** For people, once in a run; where it is asked once more, of the second time. */
+  /** A warning, printed once per run; with a retry, printed if the retry fails too. */
   readonly message?: string;
 }
 
-/** So often may nothing come of a request. */
+/** After so many failed requests the cache is disabled. */
 export const MAX_FAILED_REQUESTS = 3;
-/** Milliseconds. */
+/** Backoff in milliseconds. */
 const PAUSE = 2000;
 const MAX_RETRY_DELAY = 10_000;
 
-/** What the server calls a team that may not use it. */
+/** Error codes of a server for teams without access. */
 const DISABLED: Readonly<Record<string, string>> = {
   __proto__: null as never,
   remote_caching_disabled: "is switched off for this team",
@@ -32,7 +33,7 @@ export const TOO_LARGE = "What a script made is too large for the shared cache";
 const WITHOUT = "scripts run without it";
 const UNSHARED = "what they make here is not shared";
 
-/** Anything but 200. @param patience milliseconds that an answer may take, which no pause is longer than */
+/** Handles any status but 200. @param timeoutMs response timeout, which also limits the backoff */
 export function reactToRead(
   status: number,
   code: string | undefined,
@@ -73,7 +74,7 @@ export function reactToWrite(status: number, code: string | undefined): Response
   return { message: `The shared cache did not take what a script made (${status})` };
 }
 
-/** What a server of the Remote Execution API answers, by the names that gRPC has for it. */
+/** Handles a gRPC status of a Remote Execution API server. */
 export function reactToStatus(name: string, isWrite: boolean): ResponseAction {
   switch (name) {
     case "NOT_FOUND":
@@ -107,26 +108,26 @@ export function reactToStatus(name: string, isWrite: boolean): ResponseAction {
   }
 }
 
-/** It says by itself that it takes nothing from here. */
+/** The server's capabilities exclude writes. */
 export const READ_ONLY = `The shared cache takes nothing from here; ${UNSHARED}`;
 export const DAMAGED = "What the shared cache sends is not what it says, so it is not used";
 
-/** What it can do is not enough, or it cannot even be asked. @param reason printable */
+/** @param reason printable */
 export function describeUnusable(reason: string): string {
   return `The shared cache cannot be used: ${reason}; ${WITHOUT}`;
 }
 
-/** Nothing came of a request at all. @param code of the system's or the engine's */
+/** @param code of the system or the engine */
 export function describeUnreachable(code: string): string {
   return `The shared cache cannot be reached (${code}); ${WITHOUT}`;
 }
 
-/** @param name what the protocol calls it */
+/** @param name HTTP or gRPC status */
 function describeRefusal(name: string | number): string {
   return `The shared cache did not answer what was asked (${name})`;
 }
 
-/** @param isWrite whether it was to take something: reads go on then */
+/** @param isWrite whether an upload timed out, after which reads continue */
 export function describeTimeout(seconds: number, isWrite: boolean): string {
   return `The shared cache did not answer within ${seconds} s; ${isWrite ? UNSHARED : WITHOUT}`;
 }

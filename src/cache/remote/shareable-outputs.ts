@@ -1,8 +1,9 @@
-// What of an entry may go to others, and may come from them: files in the script's own package, or that it has declared as
-// its outputs; links that lead to something in the project.
+// Checks which outputs may be shared: files in the script's package, declared outputs, and symlinks with targets in
+// the project.
 //
-// Contract: pure. What a script does on one's own machine is one's own affair; an entry from elsewhere was made by whoever
-// may write there, and must not be able to touch a repository's hooks, or a package that it is not of.
+// Invariants:
+// - Pure. Shared entries are untrusted: without this check one could overwrite a repository's hooks, or another
+//   package.
 import { dirname, isAbsolute, normalize, resolve } from "node:path";
 import { isRepositoryName } from "../../repository-name.ts";
 import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
@@ -11,7 +12,7 @@ import type { ShareScope } from "../shared-cache.ts";
 
 const PERMISSIONS = 0o777;
 
-/** The first output that may not; undefined where all may. Paths of the entry are absolute here. */
+/** Returns the path of the first output that must not be shared. Paths of the entry are absolute. */
 export function findUnshareableOutput(entry: CacheEntry, scope: ShareScope): string | undefined {
   return entry.outputs.find((output) => !isInside(output, scope))?.path;
 }

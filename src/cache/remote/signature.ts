@@ -1,11 +1,11 @@
-// The signature of an artifact, as turbo makes it since 2.9.18: a keyed hash over what it is, where it lies and its bytes,
-// each with its length in front, so that none can be moved into the next.
+// Signs artifacts as turbo does since 2.9.18: an HMAC over kind, ID, team and bytes. Each field is prefixed with its
+// length, so that no byte can move to another field.
 import { timingSafeEqual } from "node:crypto";
 
 const KIND = "artifact-signature:v2";
 const UNSIGNED = "What the shared cache has is not signed with this key, so it is not used";
 
-/** @param teamId the team's id, never its name; "" where there is none */
+/** @param teamId ID of the team, not its name; "" without a team */
 export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes: Uint8Array): string {
   const hasher = new Bun.CryptoHasher("sha256", key);
   for (const field of [KIND, id, teamId, bytes]) {
@@ -18,7 +18,7 @@ export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes:
   return hasher.digest("base64");
 }
 
-/** In the same time, whatever is wrong. */
+/** Compares in constant time. */
 export function isSigned(
   tag: string,
   key: Uint8Array,
@@ -31,13 +31,13 @@ export function isSigned(
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-/** What makes one believe an index or an archive: the key that all have who share it, where there is one. */
+/** Signs and verifies artifacts with the key that all users of the cache share. */
 export class ArtifactSigner {
   readonly #key: Uint8Array | undefined;
   readonly #teamId: string;
   readonly #warn: (line: string) => void;
 
-  /** @param key undefined where nothing is signed, and everything believed */
+  /** @param key undefined if artifacts are not signed; then all are accepted */
   constructor(key: Uint8Array | undefined, teamId: string, warn: (line: string) => void) {
     this.#key = key;
     this.#teamId = teamId;
@@ -48,7 +48,7 @@ export class ArtifactSigner {
     return this.#key && signArtifact(this.#key, id, this.#teamId, bytes);
   }
 
-  /** Undefined for what is not signed with it, which is told. @param tag "" where it has none */
+  /** Returns undefined and warns if the signature is invalid. @param tag "" if it is missing */
   open(id: string, bytes: Uint8Array, tag: string): Uint8Array | undefined {
     if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;
     this.#warn(UNSIGNED);

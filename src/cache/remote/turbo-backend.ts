@@ -1,5 +1,5 @@
-// A shared cache that speaks turbo's protocol: the index of a key is an artifact, and the contents of an entry are another,
-// both signed as turbo signs. turbo-client.ts makes the requests.
+// Stores a shared cache on a server of turbo's protocol. The index of a key and the blobs of an entry are signed
+// artifacts. turbo-client.ts sends the requests.
 import type { TurboSettings } from "../../config/settings/remote-cache.ts";
 import { blobHashesOf, type CacheEntry } from "../entry/entry.ts";
 import type { CacheStore } from "../store/cache-store.ts";
@@ -37,7 +37,7 @@ export class TurboBackend implements CacheBackend {
     return await this.#get(indexId(key), MAX_INDEX_SIZE);
   }
 
-  /** All of them: an archive is one. */
+  /** Returns all blobs of the entry, because the archive contains all. */
   async getContents(entry: CacheEntry): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
     const bytes = await this.#get(contentsId(entry), MAX_CONTENTS_SIZE);
     return (bytes && readContents(bytes, blobHashesOf(entry))) ?? undefined;

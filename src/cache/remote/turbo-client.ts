@@ -1,9 +1,11 @@
-// The requests of turbo's protocol: artifacts by their ids, of one team on one server.
+// Sends the requests of turbo's protocol: artifacts by ID, of one team on one server.
 //
-// Contract: nothing here rejects, and nothing lasts longer than its time limit. What goes wrong is told once, and after a few
-// times, or one that took all of its time, nothing more is asked. A token reaches the server that was named and no other:
-// not behind a redirect to another origin, and none leads from https to http. An answer that is longer than it may
-// be, or not as long as it says, is none.
+// Invariants:
+// - No method rejects or exceeds its timeout. Each failure is reported once; after repeated failures or a timeout, no
+//   further request is sent.
+// - The token is sent to the configured origin only, never to another origin after a redirect. Redirects from https
+//   to http are refused.
+// - A response that is too large, or shorter than its Content-Length, is discarded.
 import { oneLine } from "../../printable.ts";
 import type { TurboSettings } from "../../config/settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
@@ -19,15 +21,15 @@ import type { Warn } from "./backend.ts";
 
 export interface Artifact {
   readonly bytes: Uint8Array;
-  /** "" where it has none. */
+  /** "" if it is missing. */
   readonly tag: string;
 }
 
-/** What the server is told about the use of it. */
+/** A hit or miss that is reported to the server. */
 export interface UseEvent {
   readonly hash: string;
   readonly event: "HIT" | "MISS";
-  /** Milliseconds that the script took when it ran. */
+  /** Duration of the script in milliseconds. */
   readonly duration: number;
 }
 
@@ -38,9 +40,9 @@ type TurboClientOptions = Pick<
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** Bytes of an answer that only explains. */
+/** Bytes of an error response. */
 const MAX_ERROR_SIZE = 64 * 1024;
-/** Milliseconds for what nobody waits for. */
+/** Milliseconds. The run waits no longer for usage events. */
 const EVENTS_TIMEOUT = 500;
 
 export class TurboClient {
@@ -69,13 +71,16 @@ export class TurboClient {
     return this.#writes;
   }
 
-  /** Ends what is on its way, and asks for nothing more. */
+  /** Aborts pending requests and sends no more. */
   abandon(): void {
     this.#reads = this.#writes = false;
     this.#end.abort();
   }
 
-  /** @param largest bytes; also for what is read in order to be written again */
+  /**
+   * @param maxSize bytes
+   * Also used to read an index before it is rewritten.
+   */
   async get(id: string, maxSize: number): Promise<Artifact | undefined> {
     for (let isFirst = true; this.#reads || this.#writes; isFirst = false) {
       const { timeout } = this.#settings;
@@ -120,7 +125,7 @@ export class TurboClient {
     return false;
   }
 
-  /** What comes of it is nobody's business. */
+  /** Reports usage events; failures are ignored. */
   async sendEvents(events: readonly UseEvent[]): Promise<void> {
     if (events.length === 0 || !this.#reads) return;
     const body = events.map((each) => ({ sessionId: this.#session, source: "REMOTE", ...each }));
@@ -137,7 +142,7 @@ export class TurboClient {
     return address;
   }
 
-  /** Undefined where nothing came of it. */
+  /** Returns undefined on failure. */
   async #exchange(
     method: string,
     address: URL,
@@ -186,7 +191,7 @@ export class TurboClient {
     if (this.#failures >= MAX_FAILED_REQUESTS) this.#reads = this.#writes = false;
   }
 
-  /** It took all of its time: others would as well. */
+  /** Disables the cache after a timeout, because further requests would time out too. */
   #giveUp(line: string | undefined, isUpload = false): undefined {
     if (line !== undefined) this.#warn(line);
     if (isUpload) this.#writes = false;
@@ -214,11 +219,11 @@ export class TurboClient {
 interface TurboResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where it was not what it said it is. */
+  /** Undefined if the body is incomplete or too large. */
   readonly bytes: Uint8Array | undefined;
 }
 
-/** Undefined for what is none, or leads to where no token would be safe. */
+/** Returns undefined if there is no redirect, or its target is unsafe for the token. */
 function redirectOf({ status, headers }: Response, from: URL): URL | undefined {
   if (!REDIRECTS.includes(status)) return undefined;
   const next = URL.parse(headers.get("location") ?? "", from.href);
@@ -241,11 +246,11 @@ async function readAnswer(response: Response, method: string, maxSize: number): 
     if (size > limit) return { status, headers, bytes: undefined };
     chunks.push(chunk);
   }
-  // The engine rejects what breaks off.
+  // The engine rejects a truncated body.
   return { status, headers, bytes: Buffer.concat(chunks) };
 }
 
-/** As in `{"error":{"code":"forbidden"}}`. */
+/** Returns the code of `{"error":{"code":"forbidden"}}`. */
 function codeOf({ bytes }: TurboResponse): string | undefined {
   try {
     const { error } = JSON.parse(new TextDecoder().decode(bytes)) as { error?: { code?: unknown } };

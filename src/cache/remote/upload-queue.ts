@@ -1,6 +1,6 @@
-// What is uploaded beside a run: a few at a time, and none of them longer after its end than was agreed.
+// Uploads during a run: a few at a time, and after the run no longer than the upload timeout.
 
-/** At a time. */
+/** Concurrent uploads. */
 const MOST = 2;
 
 interface Job {
@@ -14,7 +14,7 @@ export class UploadQueue {
   #isFinished = false;
   #whenIdle: () => void = () => {};
 
-  /** Whether it was done. @param run never rejects */
+  /** Returns the result of `run`; false if it was not started. @param run never rejects */
   async add(run: () => Promise<boolean>): Promise<boolean> {
     if (this.#isFinished) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -41,7 +41,7 @@ export class UploadQueue {
     return this.#running + this.#waiting.length;
   }
 
-  /** How many were not done in time. @param patience milliseconds */
+  /** Returns the number of uploads that did not finish in time. */
   async finish(timeoutMs: number): Promise<number> {
     if (this.#pending > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ export class UploadQueue {
     return pending;
   }
 
-  /** Nothing more begins, and nobody waits. */
+  /** Drops waiting uploads and resolves all waiters. */
   abandon(): void {
     this.#isFinished = true;
     for (const { end } of this.#waiting.splice(0)) end(false);

@@ -1,10 +1,14 @@
-// Who runs a script in a place right now, or puts back what it makes: each has a file in the store that it holds while it does.
+// Detects two rt processes that run, or restore, the same script in one directory. Each process holds a locked marker
+// file.
 //
-// Contract: of two whose times overlap both know, whichever came first and whichever ended first, also when one was killed.
-// Each is there before it looks who else is, so at least one sees the other, and leaves a mark beside its file. Where that
-// cannot be told, nobody was alone.
+// Invariants:
+// - Both processes detect the overlap, whatever their order and even after SIGKILL.
+// - There is no race: a process creates its marker before it scans the directory. So at least one process sees the other,
+//   and marks the other's file.
+// - If the check fails, the run counts as concurrent.
 //
-// Surprising: a file that nobody holds is what a killed rt has left; it says nothing, and goes.
+// Non-obvious:
+// - A marker without a lock holder is stale and is deleted.
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage } from "../../../platform/caught-error.ts";
@@ -19,13 +23,13 @@ export class ConcurrentRunDetector {
   readonly #path: string;
   #lock: FileLock | undefined;
   #isConcurrent = false;
-  /** Why nobody could be told. */
+  /** Why the check failed. */
   #failure: string | undefined;
 
   /**
-   * @param directory of the store, for files of this kind alone
-   * @param script what it is called and where it runs
-   * @param draft a path of that file system at which nothing is
+   * @param directory the store's directory of marker files
+   * @param script its name and its directory
+   * @param draft a free path on the same file system
    */
   constructor(directory: string, script: readonly string[], draft: string) {
     const scriptHash = hashBytes(JSON.stringify(script));
@@ -43,7 +47,7 @@ export class ConcurrentRunDetector {
     }
   }
 
-  /** Throws Unkept, unless nobody else has been there since it was made. */
+  /** @throws NotCacheableError if another process ran or restored the script since the constructor */
   requireNoConcurrentRun(): void {
     if (this.#failure !== undefined) throw new NotCacheableError("store", this.#failure);
     const isMarked = existsSync(this.#path + MARK) || !existsSync(this.#path);
@@ -58,17 +62,17 @@ export class ConcurrentRunDetector {
       lock.release();
       rmSync(this.#path + MARK, { force: true });
     } catch {
-      // Whoever comes next takes it away.
+      // A later sweep deletes the files.
     }
   }
 }
 
-/** Those who are there; what others have left goes. @param place all by default */
+/** Deletes stale markers and returns the held ones. @param scriptHash only these; all by default */
 export function sweep(directory: string, scriptHash = ""): string[] {
   const isThere = (name: string) => fileLocks.isLocked(join(directory, name));
   const names = readdirSync(directory).filter((name) => name.startsWith(scriptHash));
   return names.filter((name) => {
-    // A mark goes by whose it is, looked at now: that may have come after the rest was listed.
+    // The lock is checked here: a mark may be newer than the directory listing.
     const isHeld = isThere(name.replace(MARK, ""));
     if (!isHeld) rmSync(join(directory, name), { force: true });
     return isHeld && !name.endsWith(MARK);

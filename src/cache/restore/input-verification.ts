@@ -1,7 +1,8 @@
-// --verify-inputs: what a script was seen to read and write, beside what its rule would go by where nobody can look.
+// Compares the trace of a script with its declared inputs and outputs (--verify-inputs).
 //
-// Contract: who is told of nothing here may trust the declaration elsewhere, for what the script has done this time. What is
-// installed is declared by the lockfile, what belongs to the machine or to the user by nobody.
+// Invariants:
+// - Without a finding, the declaration is complete for this run, so it can be trusted on systems without tracing.
+// - Files in node_modules are declared by the lockfile. Machine paths need no declaration.
 import { isAbsolute, join } from "node:path";
 import type { Trace } from "../../../platform/tracing/contract/tracing.ts";
 import { declaredInputs } from "../key/declared-inputs.ts";
@@ -13,12 +14,12 @@ import type { CacheRule } from "../../config/settings/cache.ts";
 import { isBelow, type IsMachinePath, toPortablePath } from "../entry/relocation.ts";
 
 interface Undeclared {
-  /** From the root where they are in it; sorted. */
+  /** Portable paths; sorted. */
   readonly read: readonly string[];
   readonly written: readonly string[];
 }
 
-/** Lines for people; without any it has done nothing but what is declared. @param isFixed as `fixedPlaces` says. Throws Failure. */
+/** Returns messages; none if all accesses are declared. @throws UserError */
 export async function verify(
   script: DescribedScript,
   trace: Trace,
@@ -36,7 +37,7 @@ export async function verify(
   }
 }
 
-/** Throws Unkept, Failure. */
+/** @throws NotCacheableError, UserError */
 async function findUndeclared(
   { paths }: Trace,
   rule: CacheRule,
@@ -64,7 +65,7 @@ async function findUndeclared(
 
 const MAX_LINES = 20;
 
-/** None where all is declared. */
+/** Returns no line if all accesses are declared. */
 function describeUndeclared(
   { label, rule, packageDirectory, root }: DescribedScript,
   { read, written }: Undeclared,

@@ -1,8 +1,9 @@
-// A hit's outputs, put back: each by a rename, with its mode, where it is not there already.
+// Restores the outputs of a cache hit: each file by an atomic rename, with its mode, unless it is already in place.
 //
-// Contract: every content is compared with its digest before anything is touched. Nothing outside the project's root is
-// written, whatever links stand where directories were, and what is there and differs is replaced. Where something cannot be
-// done the answer is false: the script then runs, and makes all of it again.
+// Invariants:
+// - All blobs are compared with their digests before the first change.
+// - No file outside the project's root is written, even if directories were replaced by symlinks (path traversal).
+// - On failure the script runs, and creates all outputs again.
 import {
   chmodSync,
   constants,
@@ -27,7 +28,7 @@ import type { CacheStore } from "../store/cache-store.ts";
 /**
  * Returns the number of restored files, or the reason as text if the outputs cannot be restored.
  *
- * @param announce called before anything is touched, so that others know
+ * @param announce called before the first change, to detect concurrent runs
  */
 export async function restoreOutputs(
   entry: CacheEntry,
@@ -50,7 +51,7 @@ export async function restoreOutputs(
   try {
     const ordered = inOrder(missing);
     for (const output of ordered) await restoreOutput(output, realpathSync(root), store);
-    // A directory may forbid what has just been put into it.
+    // Modes are set last: a directory may be read-only.
     for (const output of ordered.toReversed())
       if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch (error) {
@@ -62,7 +63,7 @@ export async function restoreOutputs(
   return missing.filter(({ kind }) => kind !== "directory").length;
 }
 
-/** Directories before what is in them; what has to go last, from the bottom up. */
+/** Sorts directories before their content; deletions last, children before parents. */
 function inOrder(outputs: readonly RecordedOutput[]): RecordedOutput[] {
   const rank = ({ kind }: RecordedOutput) => ["directory", "file", "link", "absent"].indexOf(kind);
   return outputs.toSorted((a, b) => {
@@ -102,12 +103,12 @@ async function restoreOutput(output: RecordedOutput, root: string, store: CacheS
   }
 }
 
-/** So much that a name made of it is not too long, which systems count in bytes. */
+/** Shortens a name so that a temporary name made of it is not too long; systems count bytes. */
 function beginningOf(name: string): string {
   return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });
 }
 
-/** Links could lead anywhere by now. */
+/** Resolves symlinks again, because they may have changed. */
 function requireInside(directory: string, root: string, isMade: boolean): void {
   if (isMade) makeDirectory(directory, root);
   const real = realpathSync(directory);

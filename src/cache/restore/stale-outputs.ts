@@ -1,9 +1,10 @@
-// What other kept runs of a script have left where the run that is looked at made a directory or a file anew: of another branch,
-// say. It is as good as not there, since whoever goes back to what was found once wants that, and no more.
+// Finds stale outputs: outputs of other cached runs of the script, for example of another branch, where the looked-up
+// run created a directory or file. They count as absent, and the restore deletes or replaces them.
 //
-// Contract: a path counts only if it is exactly as one of those runs has left it. To be taken away, and not replaced as the run
-// would do, all that is in it has to be so, and nobody's work: git ignores it, or, where there is no git, outputs names it. So
-// what goes can be put back from the store.
+// Invariants:
+// - A path is stale only if it is exactly in the state that one of those runs left.
+// - A stale output is deleted only if everything below it is stale too, and git ignores it (without git: `outputs`
+//   matches it). So every deleted file can be restored from the store.
 import { isOutput, type StaleOutputLookup } from "../entry/entry-validation.ts";
 import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
 import type { ProjectView } from "../entry/entry-builder.ts";
@@ -13,7 +14,7 @@ export class StaleOutputs implements StaleOutputLookup {
   readonly #project: ProjectView;
   #outputs: Map<string, RecordedOutput[]> | undefined;
 
-  /** @param entries of runs that were started in the same way; called only if a stale output is possible */
+  /** @param entries of runs with the same key; called only if a stale output is possible */
   constructor(entries: () => readonly CacheEntry[], project: ProjectView) {
     [this.#entries, this.#project] = [entries, project];
   }
@@ -33,7 +34,7 @@ export class StaleOutputs implements StaleOutputLookup {
     return files.every(mayGo) ? found : null;
   }
 
-  /** False where something in it is anything else. */
+  /** Returns false if anything below the path is not a stale output. */
   async #collect(path: string, found: string[], files: string[]): Promise<boolean> {
     if (!(await this.has(path))) return false;
     const { stat, list } = this.#project;

@@ -1,12 +1,13 @@
-// What a served cache has, on the disk: contents by their digests, and for each scope the names under which they were given.
+// Stores the artifacts of `rt cache serve` on disk: contents by digest, and names by namespace.
 //
-//   <directory>/blobs/<ab>/<sha256>      a content
-//               names/<space>/<name>     JSON: which content, and what was said of it
-//               drafts                   what is being received
+//   <directory>/blobs/<ab>/<sha256>        a content
+//               names/<namespace>/<name>   JSON: digest, size, duration and tag
+//               drafts                     unfinished uploads
 //
-// Contract: as src/cache/store/cache-store.ts: everything appears by a rename, and what is read is compared with its digest first. A name
-// is only found in its own space, whatever contents others have. The least recently used artifacts are evicted when the size
-// exceeds the limit. Unfinished uploads count toward the limit from their first byte on.
+// Invariants:
+// - Every file appears by an atomic rename. A content is compared with its digest before it is sent.
+// - A name is found only in its namespace. The least recently used names are evicted when the size exceeds the limit.
+// - Unfinished uploads count toward the limit from their first byte.
 import {
   closeSync,
   existsSync,
@@ -25,7 +26,7 @@ import { makePrivate } from "../../../platform/files/private-file.ts";
 import { hashBytes, hashFile } from "../store/file-hash-cache.ts";
 import { filesIn, type StoreFile, sizeOf, touch } from "../store/lru-files.ts";
 
-/** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
+/** Scope ("" is the main scope), team and client type. */
 export interface ArtifactNamespace {
   readonly scope: string;
   readonly team: string;
@@ -33,29 +34,29 @@ export interface ArtifactNamespace {
 }
 
 export interface StoredArtifact {
-  /** Of the content. */
+  /** Digest of the content. */
   readonly hash: string;
   readonly size: number;
-  /** As the client said it; "" where it did not. */
+  /** Value of the client's header; "" if it was missing. */
   readonly duration: string;
   readonly tag: string;
 }
 
-/** Received, and not yet under a name. */
+/** An upload without a name. */
 export interface PendingArtifact {
   readonly path: string;
   readonly hash: string;
   readonly size: number;
 }
 
-/** What is left when something has to go. */
+/** Share of the limit that remains after an eviction. */
 const EVICTION_TARGET = 0.9;
-/** Bytes: a name takes a block of the disk, however little it says, and contents of nothing may have any number of them. */
+/** Bytes of one name: a disk block. Empty contents may have any number of names. */
 const NAME_SIZE = 4096;
-/** Milliseconds. A server closes a connection that is idle for less, so no upload still writes to a draft that old. */
+/** Milliseconds. The server closes a connection that is idle for less, so no upload writes to such an old draft. */
 const ABANDONED_AFTER = 600_000;
 
-/** Concurrent uploads use up the limit, even without any finished artifact. */
+/** Concurrent uploads reach the limit although no artifact is finished. */
 export class NoRoomError extends Error {
   override readonly name = "NoRoomError";
 }
@@ -63,12 +64,15 @@ export class NoRoomError extends Error {
 export class ArtifactStore {
   readonly directory: string;
   #limit: number;
-  /** Finished artifacts, and drafts that another process has left. */
+  /** Bytes of finished artifacts, and of drafts of other processes. */
   #size: number;
-  /** Bytes of the drafts of this process, by their paths. */
+  /** Bytes of this process's drafts by path. */
   readonly #drafts = new Map<string, number>();
 
-  /** @param limit bytes. Throws an Error with a sentence, or the system's */
+  /**
+   * @param limit bytes
+   * @throws an Error with a complete sentence, or the system's error
+   */
   constructor(directory: string, limit: number) {
     this.directory = directory;
     this.#limit = limit;
@@ -98,8 +102,7 @@ export class ArtifactStore {
   }
 
   /**
-   * Whether its content is there, as far as that can be told without reading it. Who asks does not send it then, and goes on
-   * needing it: that is a use, too.
+   * Returns whether the content exists, without reading it. Counts as a use: the client will not upload the artifact.
    */
   isThere(namespace: ArtifactNamespace, name: string, { hash, size }: StoredArtifact): boolean {
     if (!hasSize(this.#blobPath(hash), size)) return false;
@@ -107,7 +110,7 @@ export class ArtifactStore {
     return true;
   }
 
-  /** The file of its content; undefined where that is not whole, and then it is nobody's any more. */
+  /** Returns the file of the content. Deletes the artifact and returns undefined if the content is corrupt. */
   async open(
     namespace: ArtifactNamespace,
     name: string,
@@ -127,7 +130,7 @@ export class ArtifactStore {
     return undefined;
   }
 
-  /** Undefined where it is longer than it may be; throws where it breaks off, or there is no room, here or on the disk. */
+  /** Returns undefined if the body is too large. @throws if the body is truncated, or there is no space */
   async receive(
     body: ReadableStream<Uint8Array> | null,
     maxSize: number,
@@ -189,7 +192,7 @@ export class ArtifactStore {
     this.#trim();
   }
 
-  /** The disk has less room than the limit says. How much goes is nothing that a client says. False if nothing went. */
+  /** Evicts a fixed share when the disk is full, whatever the upload's size. Returns false if nothing was evicted. */
   makeRoom(): boolean {
     return this.#shrinkTo(this.#size * EVICTION_TARGET);
   }
@@ -207,7 +210,7 @@ export class ArtifactStore {
     if (this.size > this.#limit) this.#shrinkTo(this.#limit * EVICTION_TARGET - this.#received);
   }
 
-  /** Bytes of those that are left: another process may still write to them. */
+  /** Deletes abandoned drafts. Returns the bytes of the others, to which another process may write. */
   #removeAbandoned(): number {
     const others = filesIn(join(this.directory, "drafts")).filter(({ path }) => !this.#drafts.has(path));
     const isAbandoned = ({ used }: StoreFile) => Date.now() - used > ABANDONED_AFTER;
@@ -215,7 +218,7 @@ export class ArtifactStore {
     return sizeOf(others.filter((draft) => !isAbandoned(draft)));
   }
 
-  /** By names, the one that was used longest ago first; and the contents that no name is left of. False if nothing went. */
+  /** Evicts the least recently used names, and contents without a name. Returns false if nothing was evicted. */
   #shrinkTo(most: number): boolean {
     const blobs = new Map(this.#blobs().map((each) => [each.path.slice(-64), each]));
     const names = this.#names().sort((a, b) => a.used - b.used);
@@ -252,7 +255,7 @@ export class ArtifactStore {
     return join(this.directory, "blobs", hash.slice(0, 2), hash);
   }
 
-  /** Whatever a client calls it, no part of a path is of its choice. */
+  /** Hashes all parts that a client controls (path traversal). */
   #namePath({ scope, team, kind }: ArtifactNamespace, name: string): string {
     const namespace = hashBytes(JSON.stringify([scope, team, kind]));
     return join(this.directory, "names", namespace, hashBytes(name));

@@ -1,19 +1,19 @@
-// The store of a served cache: a shelf for the main scope, and one for the scope of each `write-own` token.
+// Manages one artifact store for the main scope, and one for the scope of each `write-own` token.
 //
-//   <directory>/{blobs,names,drafts}                     the main scope's
-//               own/<SHA-256 of the scope's name>/...    that of a `write-own` token
+//   <directory>/{blobs,names,drafts}                     main scope
+//               own/<SHA-256 of the scope's name>/...    scope of a `write-own` token
 //
 // Invariants:
-// - An upload evicts only artifacts of its own scope. Scopes share neither contents nor room: the main scope has three
-//   quarters of the limit, and `write-own` tokens have equal parts of the rest. Without such tokens it has all.
-// - A scope is removed with its token, so that no other token uses its room.
+// - An upload evicts only artifacts of its scope. The main scope has three quarters of the limit, and `write-own`
+//   tokens share the rest equally. Without such tokens the main scope has all.
+// - A scope is removed with its token, so that no other token uses its space.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { ArtifactStore } from "./artifact-store.ts";
 
 export const MAIN = "";
-/** Of the limit, for all `write-own` tokens together. */
+/** Share of the limit for all `write-own` tokens. */
 const OWN_SHARE = 0.25;
 
 export class ArtifactStores {
@@ -23,7 +23,10 @@ export class ArtifactStores {
   #own = new Map<string, ArtifactStore>();
   #scopes: string | undefined;
 
-  /** @param limit bytes @param scopes of `write-own` tokens. Throws an Error with a sentence, or the system's */
+  /**
+   * @param limit bytes @param scopes of `write-own` tokens
+   * @throws an Error with a complete sentence, or the system's error
+   */
   constructor(directory: string, limit: number, scopes: readonly string[]) {
     this.#directory = directory;
     this.#limit = limit;
@@ -36,7 +39,7 @@ export class ArtifactStores {
     return this.#own.values().reduce((sum, { size }) => sum + size, this.#main.size);
   }
 
-  /** Those of the tokens that there are now. */
+  /** Adds and removes stores so that they match the present tokens. */
   setScopes(scopes: readonly string[]): void {
     const text = scopes.join("\n");
     if (text === this.#scopes) return;
@@ -57,14 +60,14 @@ export class ArtifactStores {
     this.#scopes = text;
   }
 
-  /** @param scope the main one, or one that was set */
+  /** @param scope the main one, or one of `setScopes` */
   of(scope: string): ArtifactStore {
     return scope === MAIN ? this.#main : this.#own.get(scope)!;
   }
 
   /**
-   * The disk has less room than the limit says. Returns false if there is nothing to evict.
-   * Artifacts of `write-own` tokens are evicted first, since these would otherwise evict the main scope's with a full disk.
+   * Evicts artifacts when the disk is full. Returns false if nothing was evicted. Artifacts of `write-own` tokens are
+   * evicted first, so that these tokens cannot evict the main scope's by filling the disk.
    */
   makeRoom(scope: string): boolean {
     if (scope === MAIN && this.#own.values().reduce((isMade, store) => store.clear() || isMade, false))

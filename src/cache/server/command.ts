@@ -1,4 +1,4 @@
-// `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
+// Implements `rt cache serve` and `rt cache token`.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
@@ -11,7 +11,7 @@ import { ACCESSES, addToken, Tokens } from "./tokens.ts";
 import { printLine, reportLine } from "../../output.ts";
 
 const MEGABYTE = 1_000_000;
-/** Milliseconds for what is on its way when it is to end: less than those who end it wait before they kill it. */
+/** Milliseconds: grace period of pending requests. Service managers kill after a longer time. */
 const LAST_ANSWERS = 5000;
 
 const SERVE_HELP = `Serve a cache that others share: for [cache.remote] of rt, for turbo and for nx
@@ -40,7 +40,7 @@ USAGE
   write      reads and writes the main scope: for the builds of protected branches
   write-own  reads the main scope, and writes one of its own, which only it reads: for pull requests`;
 
-/** Undefined while it serves. Throws Failure. */
+/** Returns undefined while the server runs. @throws UserError */
 export function serveCache(args: readonly string[]): string | undefined {
   if (asksForHelp(args)) return SERVE_HELP;
   const { values, positionals } = readWords(args, {
@@ -49,7 +49,7 @@ export function serveCache(args: readonly string[]): string | undefined {
     port: { type: "string", default: "8317" },
     store: { type: "string" },
     size: { type: "string", default: "20000" },
-    maxSize: { type: "string", default: "512" },
+    largest: { type: "string", default: "512" },
   });
   const text = values as Readonly<Record<string, string | undefined>>;
   const [word] = positionals;
@@ -66,7 +66,7 @@ export function serveCache(args: readonly string[]): string | undefined {
   const directory = text.store === undefined ? ownDirectory() : resolve(text.store);
   const tokens = new Tokens(text.tokens, warn);
   const stores = openShelves(directory, readNumber("size", text.size!) * MEGABYTE, tokens.scopes);
-  const maxSize = readNumber("largest", text.maxSize!) * MEGABYTE;
+  const maxSize = readNumber("largest", text.largest!) * MEGABYTE;
   const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
     startServer({ hostname, port, tokens, stores, maxSize, warn }),
   );
@@ -78,7 +78,7 @@ export function serveCache(args: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** What is on its way may end, for a while; who asks again waits no longer, nor does a client that has stopped hold it up. */
+/** Stops the server after pending requests, or after the grace period. A second signal stops it at once. */
 function endWhenAsked(server: { stop(isAtOnce?: boolean): unknown }): () => void {
   let isAsked = false;
   return () => {
@@ -88,7 +88,7 @@ function endWhenAsked(server: { stop(isAtOnce?: boolean): unknown }): () => void
   };
 }
 
-/** The token. Throws Failure. */
+/** Returns the token. @throws UserError */
 export function makeToken(args: readonly string[]): string {
   if (asksForHelp(args)) return TOKEN_HELP;
   const [file, name, access, ...rest] = readWords(args, {}).positionals;

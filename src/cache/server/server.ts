@@ -1,8 +1,10 @@
-// A cache that is served: turbo's protocol under /v8/artifacts, nx's under /v1/cache.
+// Serves a cache over HTTP: turbo's protocol under /v8/artifacts, nx's under /v1/cache.
 //
-// Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
-// another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
-// whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
+// Invariants:
+// - The token's access (tokens.ts) is checked before the request is processed.
+// - Names never cross a namespace: an artifact of a `write-own` token is invisible to the main scope (cache
+//   poisoning).
+// - The server does not interpret artifacts. It only verifies their digest.
 import { errorCode } from "../../../platform/caught-error.ts";
 import { type StoredArtifact, NoRoomError, type ArtifactNamespace } from "./artifact-store.ts";
 import { MAIN, type ArtifactStores } from "./artifact-stores.ts";
@@ -15,7 +17,7 @@ export interface ServerOptions {
   readonly stores: ArtifactStores;
   /** Bytes of one artifact. */
   readonly maxSize: number;
-  /** Is told what a client cannot mend. */
+  /** Reports errors that a client cannot fix. */
   warn(line: string): void;
 }
 
@@ -28,7 +30,7 @@ interface ArtifactRequest {
 
 const ID = /^[\w.=-]{1,128}$/;
 const DAY = 86_400_000;
-/** Bytes of one question, and hashes in it. */
+/** Bytes of a query, and number of its hashes. */
 const MAX_QUERY_SIZE = 1 << 20;
 const MAX_HASHES = 10_000;
 const MAX_TEAM_LENGTH = 200;
@@ -39,7 +41,7 @@ export function startServer(options: ServerOptions) {
   return Bun.serve({
     hostname,
     port,
-    // The engine would share it with whoever else serves there, and each would answer some of the requests.
+    // Otherwise the kernel would distribute connections among several servers on this port.
     reusePort: false,
     idleTimeout: IDLE,
     development: false,
@@ -69,7 +71,7 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   return method === "PUT" ? await receive(call, id, "turbo") : notAllowed();
 }
 
-/** Without a usable Host, as HTTP/1.0 allows, the engine gives the path alone, or an invalid URL. */
+/** Without a usable Host header (HTTP/1.0) the engine returns a path or an invalid URL. */
 function readUrl({ url }: Request): URL {
   return new URL(`http://localhost${url.replace(/^https?:\/\/[^/]*/, "")}`);
 }
@@ -80,7 +82,7 @@ async function answerNx(call: ArtifactRequest, id: string): Promise<Response> {
   return call.request.method === "PUT" ? await receive(call, id, "nx") : notAllowed();
 }
 
-/** It takes a refusal that is no plain text for a mistake in the server, tells people so, and runs nothing. */
+/** Converts errors to plain text. nx takes any other response for a server fault and aborts its run. */
 async function asNxReads(answered: Response | Promise<Response>): Promise<Response> {
   const response = await answered;
   if (response.ok) return response;
@@ -90,18 +92,18 @@ async function asNxReads(answered: Response | Promise<Response>): Promise<Respon
 
 function findToken({ headers }: Request, { tokens, stores }: ServerOptions): Token | undefined {
   const token = tokens.find(headers.get("authorization"));
-  // Without one the file may be unreadable, which must not remove anything.
+  // A missing token may be caused by an unreadable file, which must not delete scopes.
   if (token) stores.setScopes(tokens.scopes);
   return token;
 }
 
-/** In the order in which they are asked. */
+/** Returns the namespaces that a token can read, in lookup order. */
 function readable({ token }: ArtifactRequest, kind: string, team: string): ArtifactNamespace[] {
   const scopes = token.access === "write-own" ? [token.name, MAIN] : [MAIN];
   return scopes.map((scope) => ({ scope, team, kind }));
 }
 
-/** Undefined where a token may write nothing. */
+/** Returns undefined if the token has no write access. */
 function writable({ token }: ArtifactRequest, kind: string, team: string): ArtifactNamespace | undefined {
   if (token.access === "read") return undefined;
   return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };
@@ -147,7 +149,7 @@ async function send(call: ArtifactRequest, id: string, kind: string): Promise<Re
   return new Response(Bun.file(path), { headers });
 }
 
-/** There is no room on the disk, or none for this user. */
+/** The disk or the user's quota is full. */
 const FULL = ["ENOSPC", "EDQUOT"];
 const WITHOUT_ROOM =
   ": the disk is full, so what was used longest ago has gone; --size has less kept from the start";
@@ -175,7 +177,7 @@ async function receive(call: ArtifactRequest, id: string, kind: string): Promise
       store.drop(draft);
       return problem(400, "bad_request", "It has broken off");
     }
-    // An upload takes as long as its client likes, and the token may have ended meanwhile, or write elsewhere by now.
+    // The token may have been removed or changed during the upload (TOCTOU).
     const now = findToken(request, options);
     if (!now || writable({ ...call, token: now }, kind, team)?.scope !== namespace.scope) {
       store.drop(draft);
@@ -194,16 +196,14 @@ async function receive(call: ArtifactRequest, id: string, kind: string): Promise
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });
 }
 
-/** What there is of many, at once. */
+/** Returns the metadata of many artifacts. */
 async function answerQuery(call: ArtifactRequest): Promise<Response> {
   const text = await readQuery(call.request);
   if (text === undefined) return tooLarge();
   let hashes: unknown;
   try {
     ({ hashes } = JSON.parse(text) as { hashes?: unknown });
-  } catch {
-    // Nothing that is asked for, then.
-  }
+  } catch {}
   if (Array.isArray(hashes) && hashes.length > MAX_HASHES) return tooLarge();
   if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === "string" && ID.test(each)))
     return problem(400, "bad_request", 'It needs {"hashes": [...]}');
@@ -223,7 +223,7 @@ async function answerQuery(call: ArtifactRequest): Promise<Response> {
   return Response.json(Object.fromEntries(answers));
 }
 
-/** Undefined where it is too long, whatever its header says, or none. */
+/** Returns undefined if the body is too large, regardless of Content-Length. */
 async function readQuery({ body }: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -235,7 +235,7 @@ async function readQuery({ body }: Request): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What turbo --preflight asks before it sends its token. */
+/** Answers the CORS request of `turbo --preflight`. */
 function preflight(): Response {
   const headers = {
     "access-control-allow-methods": "GET, HEAD, PUT, POST",

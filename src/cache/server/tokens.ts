@@ -1,12 +1,13 @@
-// Who may use a cache that is served: a file with a line for each token, `<name> <access> <SHA-256 of the token>`.
+// Reads the token file of `rt cache serve`: one line per token, `<name> <access> <SHA-256 of the token>`.
 //
-//   read       what the main scope has, nothing else
-//   write      the main scope
-//   write-own  a scope of its own, and what the main scope has; nobody else reads what it writes
+//   read       reads the main scope
+//   write      reads and writes the main scope
+//   write-own  reads the main scope; reads and writes a separate scope
 //
-// Contract: the file has no token, only its hash; a token is 32 random bytes, so that no hash of one can be guessed. All
-// lines are compared, each in the same time. The file is read again when it changes, and while it cannot be read nobody
-// gets in.
+// Invariants:
+// - The file stores hashes only. A token has 32 random bytes, so its hash cannot be inverted. Comparisons take
+//   constant time.
+// - The file is reloaded when it changes. While it is unreadable, all requests are rejected.
 import { timingSafeEqual } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { UserError } from "../../user-error.ts";
@@ -25,7 +26,7 @@ export interface Token {
 
 const NAME = /^[\w.-]{1,64}$/;
 
-/** Throws Failure, with the number of the line that is wrong. */
+/** @throws UserError with the number of the invalid line */
 export function parseTokens(text: string, file: string): Token[] {
   const tokens: Token[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -55,7 +56,10 @@ export class Tokens {
   #tokens: readonly Token[] = [];
   #printed = "";
 
-  /** @param complain is told, once, why the file cannot be read any more. Throws Failure */
+  /**
+   * @param warn called once per error when the file becomes unreadable
+   * @throws UserError
+   */
   constructor(file: string, warn: (line: string) => void) {
     this.#file = file;
     this.#warn = warn;
@@ -66,12 +70,12 @@ export class Tokens {
     return this.#tokens.length;
   }
 
-  /** Names of the tokens that have a scope of their own. */
+  /** Names of the tokens with a separate scope. */
   get scopes(): string[] {
     return this.#tokens.filter(({ access }) => access === "write-own").map(({ name }) => name);
   }
 
-  /** @param header as in "Bearer ..." */
+  /** @param header "Bearer ..." */
   find(header: string | null): Token | undefined {
     this.#readAgain();
     const [, given = ""] = /^Bearer (\S+)$/i.exec(header ?? "") ?? [];
@@ -107,7 +111,7 @@ export class Tokens {
   }
 }
 
-/** The system's errors in words; others have their own. */
+/** Converts the system's errors; returns others unchanged. */
 function explain(file: string, error: NodeJS.ErrnoException): Error {
   if (error.code === undefined) return error;
   return new UserError(
@@ -116,7 +120,7 @@ function explain(file: string, error: NodeJS.ErrnoException): Error {
   );
 }
 
-/** Throws Failure where other users could write their own into it. */
+/** @throws UserError if other users can write to the file */
 function stampOf(file: string): string {
   const { ino, size, mtimeMs, ctimeMs, mode } = statSync(file);
   if (process.getuid && (mode & 0o022) !== 0)
@@ -124,7 +128,7 @@ function stampOf(file: string): string {
   return [ino, size, mtimeMs, ctimeMs].join(":");
 }
 
-/** A new token, whose hash the file has from now on. Throws Failure. */
+/** Adds a token to the file and returns it. @throws UserError */
 export function addToken(file: string, name: string, access: string): string {
   if (!NAME.test(name))
     throw new UserError(
@@ -145,7 +149,7 @@ export function addToken(file: string, name: string, access: string): string {
   try {
     appendFileSync(file, `${gap}${name} ${access} ${hashBytes(token)}\n`, { mode: 0o600 });
   } catch (error) {
-    // Where there was no room for all of it: half a line would keep out everybody who is in the file.
+    // Disk full: an incomplete line would invalidate the whole file.
     if (size !== undefined) truncateSync(file, size);
     else rmSync(file, { force: true });
     throw error;

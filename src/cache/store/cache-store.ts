@@ -1,17 +1,18 @@
-// What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
+// Stores cache entries in a content-addressed store on disk, with LRU eviction.
 //
-//   <cache>/rt/scripts-3/blobs/<ab>/<hash>           a content
-//                        keys/<key>/<c>-<hash>.zst   an entry, named after what it depends on and its own bytes
-//                        scripts/<id>.json           what was last found out about a script
-//                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
-//                        there/<id>                  that of what a server has which executes scripts
-//                        recalled/<id>               that of whole runs
-//                        presence/<place>-<id>       who runs a script there now
-//                        secret                      the key of variables' hashes
+//   <cache>/rt/scripts-4/blobs/<ab>/<hash>           a blob
+//                        keys/<key>/<c>-<hash>.zst   an entry: hash of its identity, hash of its bytes
+//                        scripts/<id>.json           the explanation of a script's last hit or miss
+//                        hashes/<id>, known/<id>     the file-hash cache and the entry snapshot
+//                        there/<id>                  blobs that a remote execution server has
+//                        recalled/<id>               run memos
+//                        presence/<script>-<id>      markers of running scripts
+//                        secret                      the key of the hashes of variables
 //
-// Contract: everything appears by a rename, so that several rt at once, a full disk or a kill leave nothing half. What is read
-// is compared with its name first: a damaged file is none, and is removed. The directory is this user's alone. When there
-// is more than `LARGEST`, what was used longest ago goes. Other users can neither write to the directory nor exchange it.
+// Invariants:
+// - Every file appears by an atomic rename, so concurrent processes, a full disk or SIGKILL leave no partial file. A
+//   file whose content does not match its hash is deleted.
+// - Other users can neither write to the directory nor replace it.
 import {
   chmodSync,
   constants,
@@ -39,37 +40,37 @@ import { ConcurrentRunDetector, sweep } from "../restore/concurrent-run-detector
 
 /** Bytes. */
 export const MAX_STORE_SIZE = 5 * 1024 ** 3;
-/** The most entries of one key. A run may have two: clean-start.ts. */
+/** A run may store two entries: clean-start.ts. */
 const MAX_ENTRIES_PER_KEY = 16;
-/** Milliseconds. A content without an entry may be one that another rt is about to name. */
+/** Milliseconds. Another process may be about to add an entry for a new blob. */
 const GRACE = 10 * 60_000;
 const EVICTION_INTERVAL = 10 * 60_000;
 
-/** rt's own, below the user's directory for such things; undefined where nothing says which that is. */
+/** Returns rt's directory in the user's cache directory; undefined if no variable defines one. */
 export function cacheDirectory(): string | undefined {
   const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
   const home = host.originalVariable("HOME") ?? "";
   if (isAbsolute(named)) return join(named, "rt");
   if (isAbsolute(home)) return join(home, ".cache", "rt");
-  // Of Windows.
+  // Windows.
   const local = host.originalVariable("LOCALAPPDATA") ?? "";
   return isAbsolute(local) ? join(local, "rt", "cache") : undefined;
 }
 
-/** Undefined where nothing says which directory it is. */
+/** Returns undefined if there is no cache directory. */
 export function storeDirectory(): string | undefined {
   const directory = cacheDirectory();
   return directory && join(directory, `scripts-${FORMAT}`);
 }
 
-/** What is remembered, for a project, for all of them, for a server, or for a run. */
+/** Areas of derived data that can be lost: one file per project, server or run. */
 type StoreArea = "hashes" | "known" | "there" | "recalled";
 
 export class CacheStore {
   readonly directory: string;
   #secret: Uint8Array | undefined;
 
-  /** Throws an Error with a sentence, or the system's. */
+  /** @throws an Error with a complete sentence, or the system's error */
   constructor(directory: string) {
     this.directory = join(makeOwnDirectory(dirname(directory)), basename(directory));
     makePrivate(this.directory);
@@ -77,13 +78,13 @@ export class CacheStore {
       makePrivate(join(this.directory, name));
   }
 
-  /** Of what is no digest, one at which nothing is: files are removed by these. */
+  /** Returns the path "none" for an invalid digest, because callers delete files at these paths. */
   blobPath(hash: string): string {
     const name = /^[\da-f]{64}$/.test(hash) ? hash : "none";
     return join(this.directory, "blobs", name.slice(0, 2), name);
   }
 
-  /** A secret of this store's own, so that hashes of variables say nothing. */
+  /** Returns the store's secret, with which variables are hashed. */
   secret(): Uint8Array {
     return (this.#secret ??= this.#openSecret());
   }
@@ -98,7 +99,7 @@ export class CacheStore {
     return readFileSync(path);
   }
 
-  /** The content of a file that stays as it is; its hash. */
+  /** Adds the content of a file, which must not change concurrently. Returns its hash. */
   async addFile(path: string): Promise<string> {
     const draft = this.#draft();
     try {
@@ -124,7 +125,7 @@ export class CacheStore {
     }
   }
 
-  /** Null where it is not there, or damaged. */
+  /** Returns null if the blob is missing or corrupt. */
   readBlob(hash: string): Uint8Array | null {
     const path = this.blobPath(hash);
     const bytes = read(path);
@@ -133,7 +134,7 @@ export class CacheStore {
     return null;
   }
 
-  /** Whether a content is there and whole. */
+  /** Returns whether a blob exists and is intact. */
   async checkBlob(hash: string): Promise<boolean> {
     const path = this.blobPath(hash);
     try {
@@ -149,7 +150,7 @@ export class CacheStore {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
     const directory = this.keyDirectory(key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Of the same conditions one is enough, unless the places differ in which they hold.
+    // Of equal entries one is enough, unless they are valid for different roots.
     const conditions = hashBytes(entryIdentity(entry));
     for (const name of listNames(directory))
       if (name.startsWith(conditions)) rmSync(join(directory, name), { force: true });
@@ -157,7 +158,7 @@ export class CacheStore {
     for (const { path } of this.#entryFiles(key).slice(MAX_ENTRIES_PER_KEY)) rmSync(path, { force: true });
   }
 
-  /** @param script what it is called and where it runs */
+  /** @param script its name and its directory */
   announce(script: readonly string[]): ConcurrentRunDetector {
     return new ConcurrentRunDetector(join(this.directory, "presence"), script, this.#draft());
   }
@@ -166,7 +167,7 @@ export class CacheStore {
     return join(this.directory, "keys", key);
   }
 
-  /** The newest first. @param onRead called before each file is read */
+  /** Yields the most recently used entry first. @param onRead called before each file is read */
   *entries(
     key: string,
     onRead?: (path: string) => void,
@@ -201,12 +202,12 @@ export class CacheStore {
     this.#put(this.explanationPath(id), text);
   }
 
-  /** Bytes; 0 where there is none. */
+  /** Returns bytes; 0 if the file does not exist. */
   sizeOfText(kind: StoreArea, id: string): number {
     return statSync(join(this.directory, kind, id), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Null where it is not there, or not to the last byte what was written. */
+  /** Returns null if the file is missing or corrupt. */
   readBytes(kind: StoreArea, id: string): Buffer | null {
     const bytes = read(join(this.directory, kind, id));
     const content = bytes?.subarray(HEX + 1);
@@ -224,19 +225,19 @@ export class CacheStore {
     );
   }
 
-  /** Ids of scripts that something was found out about. */
+  /** Returns the IDs of scripts with an explanation. */
   scripts(): string[] {
     return listNames(join(this.directory, "scripts")).map((name) => name.replace(/\.json$/, ""));
   }
 
-  /** Bytes, and entries. */
+  /** Returns bytes, and the number of entries. */
   measure(): { size: number; entries: number } {
     const files = filesIn(this.directory);
     const entries = files.filter(({ path }) => path.endsWith(".zst")).length;
     return { size: sizeOf(files), entries };
   }
 
-  /** Once in a while: it looks at every file. */
+  /** Evicts at most once per interval, because it reads the whole directory tree. */
   maybeEvict(): void {
     const mark = join(this.directory, "shrunk");
     if (Date.now() - timeOf(mark) < EVICTION_INTERVAL) return;
@@ -244,7 +245,7 @@ export class CacheStore {
     this.evict();
   }
 
-  /** Removes what was used longest ago until there is no more than so many bytes. */
+  /** Deletes the least recently used entries and their blobs until the store is within the limit. @param limit bytes */
   evict(limit = MAX_STORE_SIZE, grace = GRACE): void {
     sweep(join(this.directory, "presence"));
     const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
@@ -282,14 +283,14 @@ export class CacheStore {
     }
   }
 
-  /** What an rt that was killed had begun. */
+  /** Deletes temporary files of killed processes. */
   #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
     if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
     rmSync(path, { force: true });
     return true;
   }
 
-  /** Of nobody else: in containers that share the directory all have the same process number. */
+  /** Returns a random path: containers that share the directory have equal process IDs. */
   #draft(): string {
     return join(this.directory, "drafts", crypto.randomUUID());
   }
@@ -312,18 +313,18 @@ export class CacheStore {
     try {
       renameSync(draft, path);
     } catch (error) {
-      // Windows exchanges no file that somebody reads: another rt has put the same there meanwhile.
+      // Windows cannot replace an open file. In this race, another process has created the same blob.
       if (!isThere()) throw error;
     }
   }
 }
 
-/** Of several rt at once the first one's stays, as the others may have read it. */
+/** Creates the file if it does not exist: other processes may already use the first one (no race). */
 function linkFirst(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch {
-    // Not every file system has hard links.
+    // The file system has no hard links.
     if (!existsSync(path)) renameSync(draft, path);
   }
 }
@@ -348,7 +349,7 @@ function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** Of the file of an entry, that of its bytes. */
+/** Returns the content hash in an entry's file name. */
 function hashIn(name: string): string {
   return name.slice(-HEX - ".zst".length, -".zst".length);
 }

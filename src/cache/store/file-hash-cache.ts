@@ -1,9 +1,9 @@
-// The hashes of files, remembered by what tells one content from another: device, inode, size and both times. Scripts that are
-// cached go by it, and those that run elsewhere (src/remote-execution/workspace-files.ts).
+// Caches content hashes of files by stat fingerprint, for cached scripts and remote execution.
 //
-// Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
-// changed a moment ago is not remembered, since a further change might leave the same stamp. Of a file that has changed the
-// newest is kept, and of all files so many. Each part is read when one of its files is first asked for.
+// Invariants:
+// - The fingerprint is compared before and after the content is read, so a hash belongs to its fingerprint.
+// - Hashes of files with a racy timestamp are not stored: a second write could leave the same fingerprint.
+// - One hash per inode is stored, up to a limit; the oldest are dropped.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
 
@@ -11,19 +11,19 @@ type HashedFileState = Extract<PathState, { kind: "file" }>;
 
 const CHUNK = 1 << 20;
 
-/** One for the files of a project, and one that all projects share for everything else. */
+/** Files of the project, and files that all projects share. A part is loaded when its first file is looked up. */
 export type Part = "inside" | "outside";
 
 export class FileHashCache {
   readonly #stat: StatPath;
   readonly #isInside: (path: string) => boolean;
   readonly #read: (part: Part) => string | null;
-  /** By the places of files on the disk. */
+  /** By device and inode. */
   readonly #cached: Partial<Record<Part, Map<string, CachedHash>>> = {};
-  /** What it would take to hash again what is new, in small files. */
+  /** Cost of recomputing the unsaved hashes, in small files. */
   readonly #unsavedCost: Record<Part, number> = { inside: 0, outside: 0 };
 
-  /** @param read what `takeText` gave */
+  /** @param read returns the last result of `takeText` */
   constructor(stat: StatPath, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#stat = stat;
     this.#isInside = isInside;
@@ -38,7 +38,7 @@ export class FileHashCache {
     return (this.#cached[part] ??= parse(this.#read(part)));
   }
 
-  /** Null where the file is another one by now, or cannot be read. */
+  /** Returns null if the file changed or cannot be read. */
   async hash(path: string, state: HashedFileState): Promise<string | null> {
     const cached = this.find(path, state);
     if (cached !== undefined) return cached;
@@ -50,26 +50,26 @@ export class FileHashCache {
     }
   }
 
-  /** Undefined where it is not remembered. */
+  /** Returns undefined if the hash is not cached. */
   find(path: string, { stamp }: HashedFileState): string | undefined {
     const cached = this.#cachedIn(this.#partOf(path)).get(deviceAndInode(stamp));
     return cached?.stamp === stamp ? cached.hash : undefined;
   }
 
-  /** It was read just now. @returns whether the file is still that one; only then is it remembered */
+  /** Stores the hash of a file that was just read. @returns false if the file changed since */
   note(path: string, { stamp, size }: HashedFileState, hash: string): boolean {
     const now = this.#stat(path);
     if (now.kind !== "file" || now.stamp !== stamp) return false;
     if (now.isFresh) return true;
     const part = this.#partOf(path);
     const cached = this.#cachedIn(part);
-    cached.delete(deviceAndInode(stamp)); // so that it is the last
+    cached.delete(deviceAndInode(stamp)); // moves it to the end
     cached.set(deviceAndInode(stamp), { stamp, hash });
     this.#unsavedCost[part] += 1 + size / SMALL_FILE;
     return true;
   }
 
-  /** Something of it is not true. */
+  /** Discards all hashes, because one of them was wrong. */
   forget(): void {
     for (const part of ["inside", "outside"] as const) {
       this.#cached[part] = new Map<string, CachedHash>();
@@ -77,13 +77,13 @@ export class FileHashCache {
     }
   }
 
-  /** Null where nothing is new, or so little that writing all of it again would take longer. */
+  /** Returns null if writing all hashes would cost more than recomputing the unsaved ones. */
   takeText(part: Part): string | null {
     const cached = this.#cached[part];
     if (!cached || this.#unsavedCost[part] === 0 || this.#unsavedCost[part] * WRITES_PER_HASH < cached.size)
       return null;
     this.#unsavedCost[part] = 0;
-    // The newest are the last.
+    // The newest hashes are at the end.
     const lines = [...cached.values()].slice(-MAX_STORED_HASHES);
     return lines.map(({ stamp, hash }) => `${stamp} ${hash}\n`).join("");
   }
@@ -95,19 +95,19 @@ interface CachedHash {
 }
 
 const MAX_STORED_HASHES = 50_000;
-/** Bytes that are hashed in the time that a file takes to be opened. */
+/** Bytes that are hashed in the time of one open(). */
 const SMALL_FILE = 16 << 10;
-/** How many of them are written while one small file is read and hashed. */
+/** Hashes that are written in the time that one small file takes to be read and hashed. */
 const WRITES_PER_HASH = 50;
 /** Characters of a hash. */
 export const HEX = 64;
 
-/** Device and inode, which a stamp begins with. */
+/** Returns device and inode, the beginning of a stat fingerprint. */
 function deviceAndInode(stamp: string): string {
   return stamp.slice(0, stamp.indexOf(":", stamp.indexOf(":") + 1));
 }
 
-/** @param text as `takeText` made it */
+/** @param text result of `takeText` */
 function parse(text: string | null): Map<string, CachedHash> {
   const cached = new Map<string, CachedHash>();
   if (text === null) return cached;
@@ -126,7 +126,7 @@ export function hashBytes(bytes: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }
 
-/** In pieces, so that what runs meanwhile is heard. */
+/** Hashes a file in chunks, so that the event loop stays responsive. */
 export async function hashFile(path: string): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   const descriptor = openSync(path, "r");

@@ -1,10 +1,10 @@
-// The memory of hashes, read once for a run and written after it: a part for each project, and one for all of them.
+// Loads the file-hash cache once per run and saves it after the run: one part per project, and one for all projects.
 import type { StatPath } from "../../../platform/tracing/contract/tracing.ts";
 import { hashBytes, FileHashCache, type Part } from "./file-hash-cache.ts";
 import { isBelow } from "../entry/relocation.ts";
 import type { CacheStore } from "./cache-store.ts";
 
-/** A run of many has hundreds of scripts, and they share this. */
+/** Shared by all scripts of a run. */
 const hashCaches = new Map<string, FileHashCache>();
 
 function namesOf(root: string): Readonly<Record<Part, string>> {
@@ -24,7 +24,7 @@ export function openHashes(root: string, stat: StatPath, store: CacheStore): Fil
   return hashes;
 }
 
-/** Of all projects that this process has looked at. */
+/** Saves the hashes of all projects that this process used. */
 export function writeHashes(store: CacheStore): void {
   try {
     for (const [root, hashes] of hashCaches) {
@@ -35,6 +35,6 @@ export function writeHashes(store: CacheStore): void {
       }
     }
   } catch {
-    // The next run makes them again.
+    // The next run computes them again.
   }
 }

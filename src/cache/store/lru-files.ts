@@ -1,4 +1,4 @@
-// The files of a store, as its size and the order of their use are told from: by the time when each was last marked as used.
+// Lists the files of a store with size and time of last use (the mtime), for LRU eviction.
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ export interface StoreFile {
   readonly used: number;
 }
 
-/** All below a directory; what goes meanwhile is left out. */
+/** Lists all files below a directory. Concurrently deleted files are skipped. */
 export function filesIn(directory: string): StoreFile[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
     if (!each.isFile()) return [];
@@ -30,11 +30,11 @@ export function sizeAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** It is used last of all. */
+/** Marks a file as the most recently used. */
 export function touch(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // Somebody has removed it meanwhile.
+    // The file was deleted concurrently.
   }
 }

@@ -1,9 +1,10 @@
-// What a script depended on when it ran last, for who waits until that changes: rt --watch.
+// Watches the recorded inputs of a script's last run, for `rt --watch`.
 //
-// Contract: who hears of what happens in `directories`, and asks `differs` of the paths for which `has` is true, hears of all
-// that would make the script run again, but for what is told here: what is installed (node_modules), what Git keeps for
-// itself, what all checkouts share (src/cache/entry/relocation.ts: the system's directories, those of PATH, the home directory's dot
-// files), and which names are in the directories above the project. What the script makes is never one of them.
+// Invariants:
+// - A caller that watches `directories`, filters with `has` and checks with `differs` learns of every change that
+//   would cause a cache miss. Exceptions: node_modules, .git, machine paths, and listings of directories above the
+//   project.
+// - Outputs of the script are never inputs.
 import { basename, dirname, normalize, sep } from "node:path";
 import { validateEntry, compareState, isOutput } from "../entry/entry-validation.ts";
 import type { RecordedDependency, CacheEntry } from "../entry/entry.ts";
@@ -17,13 +18,13 @@ import type { CacheRule } from "../../config/settings/cache.ts";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
 
 const UNWATCHED = /[\\/](?:node_modules|\.git)(?:[\\/]|$)/;
-/** As a listing has them. */
+/** Letters of types in a directory listing. */
 const KIND_LETTERS: Readonly<Record<PathState["kind"], string>> = {
   ...{ file: "f", directory: "d", link: "l", other: "o" },
   absent: "",
 };
 
-/** The files that count whatever the script does; absolute, sorted. Throws Unkept, Failure. */
+/** Returns the files that are part of the cache key; absolute, sorted. @throws NotCacheableError, UserError */
 export async function listKeyInputs(
   rule: CacheRule,
   project: ProjectView,
@@ -35,9 +36,7 @@ export async function listKeyInputs(
 
 interface RecordedInputSet {
   readonly key: CacheKey;
-  /** As `listCounted` has it. */
   readonly isTraced: boolean;
-  /** As `fixedPlaces` says. */
   readonly isMachinePath: IsMachinePath;
 }
 
@@ -47,13 +46,13 @@ export class RecordedInputFiles {
   readonly #project: ProjectView;
   readonly #options: RecordedInputSet;
   readonly #conditions = new Map<string, RecordedDependency[]>();
-  /** Directories, and what was in them. */
+  /** Names by directory. */
   readonly #names = new Map<string, ReadonlySet<string>>();
   readonly #keyInputs: ReadonlyMap<string, string>;
   readonly #own: ReadonlySet<string>;
-  /** Whether a path might be one of those that count, once it is there. */
+  /** Whether a path would be part of the cache key if it existed. */
   readonly #mayBecomeInput: Matcher;
-  /** Those that are to be watched; absolute. */
+  /** Directories to watch; absolute. */
   readonly directories = new Set<string>();
 
   constructor(entry: CacheEntry, rule: CacheRule, project: ProjectView, options: RecordedInputSet) {
@@ -64,7 +63,7 @@ export class RecordedInputFiles {
     const directories = isTraced ? [] : declaredDirectories(root, packageDirectory);
     const hasExplanation: Matcher = (path) =>
       directories.some((each) => isBelow(path, each)) || isNamed(path);
-    // Where links have led.
+    // Directories of symlink targets.
     const linked = new Set(key.inputs.filter((path) => !hasExplanation(path)).map((path) => dirname(path)));
     this.#mayBecomeInput = (path) => hasExplanation(path) || linked.has(dirname(path));
     this.#own = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
@@ -92,29 +91,29 @@ export class RecordedInputFiles {
     return isAbove ? kind === "link" : !this.#options.isMachinePath(path, kind !== "absent");
   }
 
-  /** Whether it made a path, or says that it does not matter. */
+  /** Returns whether the path is an output, or ignored (self-write). */
   isOwn(given: string): boolean {
     const path = toNative(given);
     const { isDeclared, isIgnored } = this.#project;
-    // A source that outputs name counts.
+    // A source file that matches `outputs` is an input.
     const isSource = this.#conditions.has(path) || this.#keyInputs.has(path);
     return this.#own.has(path) || (isDeclared(path) && !isSource) || isIgnored(path);
   }
 
-  /** Whether a change of a path may matter. */
+  /** Returns whether a change of the path may cause a cache miss. */
   has(given: string): boolean {
     const path = toNative(given);
     const isKnown = this.#names.has(dirname(path)) || this.#mayBecomeInput(path);
     return this.hasRead(path) || (isKnown && !UNWATCHED.test(path) && !this.isOwn(path));
   }
 
-  /** Whether it has looked at a path itself, or that is named. */
+  /** Returns whether the script depends on the path itself. */
   hasRead(given: string): boolean {
     const path = toNative(given);
     return (this.#conditions.has(path) || this.#keyInputs.has(path)) && !this.isOwn(path);
   }
 
-  /** Whether there is something else at a path now than it found there. */
+  /** Returns whether the path's state differs from the recorded one. */
   async differs(given: string): Promise<boolean> {
     const path = toNative(given);
     const [entry, project] = [this.#entry, this.#project];
@@ -130,12 +129,12 @@ export class RecordedInputFiles {
     const before = this.#keyInputs.get(path);
     if (before !== undefined) return (await hashInput(path, project.hashes, project.stat)) !== before;
     if (!this.#mayBecomeInput(path) || state.kind === "absent") return false;
-    // Where nobody can tell, it is found out when it starts.
+    // If the inputs cannot be listed, the path counts as changed; the next start reports the error.
     const now = await listKeyInputs(this.#rule, project, this.#options.isTraced).catch(() => [path]);
     return now.includes(path);
   }
 
-  /** The first path of all that differs now. */
+  /** Returns the first path that differs. */
   async findChanged(): Promise<string | undefined> {
     for (const path of [...this.#conditions.keys(), ...this.#keyInputs.keys()])
       if (await this.differs(path)) return path;
@@ -153,12 +152,12 @@ export class RecordedInputFiles {
   }
 }
 
-/** As it is recorded: who watches puts "/" between names. */
+/** Restores native separators; the watcher reports "/". */
 function toNative(path: string): string {
   return sep === "/" ? path : normalize(path);
 }
 
-/** Its letter; "" where it was not there. */
+/** Returns the type letter of a name; "" if the name is not listed. */
 function isListed(names: ReadonlySet<string>, name: string): string {
   for (const letter of Object.values(KIND_LETTERS))
     if (letter !== "" && names.has(letter + name)) return letter;

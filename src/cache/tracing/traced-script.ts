@@ -1,8 +1,8 @@
-// A cached script that runs: its steps are started, one after the other, and followed where that is possible; what they write is
-// kept for later.
+// Starts the steps of a cached script under the tracer, and records their output.
 //
-// Contract: what cannot be followed runs all the same, and `refusal` tells why. From the first step on others are told that the
-// script runs, until `leave`.
+// Invariants:
+// - A script that cannot be traced runs untraced; `refusal` has the reason.
+// - From the first step until `release`, other processes can detect the run.
 import { errorCode } from "../../../platform/caught-error.ts";
 import {
   NoThreadError,
@@ -21,17 +21,17 @@ const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM", "ENOENT"];
 
 export class TracedScript {
   readonly log = new OutputLog();
-  /** Of each step, what it gets. */
+  /** The variables of each step. */
   readonly environments: readonly Readonly<Record<string, string>>[];
-  /** Undefined as long as all of it is followed. */
+  /** Undefined if every step was traced. */
   refusal: "refused" | "unlaunched" | undefined;
   readonly #steps: CachedScript["steps"];
-  /** Absent where inputs are declared. */
+  /** Undefined if inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
   readonly #announce: () => ConcurrentRunDetector;
   #tracer: Tracer | undefined;
   #detector: ConcurrentRunDetector | undefined;
-  /** When its first step did. */
+  /** Start time of the first step. */
   #started: number | undefined;
 
   constructor(
@@ -46,7 +46,7 @@ export class TracedScript {
     this.#announce = announce;
   }
 
-  /** Milliseconds; 0 where nothing has started. */
+  /** Milliseconds; 0 before the first step. */
   get elapsed(): number {
     return this.#started === undefined ? 0 : performance.now() - this.#started;
   }
@@ -81,18 +81,18 @@ export class TracedScript {
     } catch (error) {
       const isForbidden = FORBIDDEN.includes(errorCode(error));
       if (this.#tracer && !isForbidden && !(error instanceof NoThreadError)) throw error;
-      // No thread is to be had, or no launcher: it starts as any other.
+      // The tracer has no thread or cannot start its launcher: the step starts untraced.
       this.refusal ??= isForbidden ? "unlaunched" : "refused";
       return plain();
     }
   }
 
-  /** All that was seen; undefined where nothing was followed. */
+  /** Returns the trace; undefined if no step was traced. */
   async finish(): Promise<Trace | undefined> {
     return await this.#tracer?.finish();
   }
 
-  /** Throws Unkept where another run of the script came between. */
+  /** @throws NotCacheableError if another process ran or restored the script */
   requireNoConcurrentRun(): void {
     this.#detector?.requireNoConcurrentRun();
   }

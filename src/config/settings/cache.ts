@@ -1,5 +1,4 @@
-// Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml. And
-// where what they did is looked for and kept: --cache.
+// Reads [run.cache] of rtfig.toml: which scripts are cached, and their rules. Also reads --cache.
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { files } from "../../../platform/files/files.ts";
@@ -14,42 +13,45 @@ import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
 import { ruleNamed } from "./script-rules.ts";
 import { reportLine } from "../../output.ts";
 
-/** What the file says of one script; globs are relative to its package. */
+/** The rule of one script. Globs are relative to its package. */
 export interface CacheRule {
-  /** `build`, of whichever package, or `web#build`. */
+  /** `build` (in every package) or `web#build`. */
   readonly name: string;
-  /** False where the file takes it out. */
+  /** False if the file disables caching for the script. */
   readonly isOn: boolean;
-  /** Variables that the script is given, beside those that every cached script is. */
+  /** Additional variables that the script receives. */
   readonly env: readonly string[];
-  /** Files that count besides what is seen. */
+  /** Additional inputs. */
   readonly inputs: readonly string[];
-  /** Files that are the script's, whatever was there before. */
+  /** Outputs. Their earlier content does not matter. */
   readonly outputs: readonly string[];
-  /** Files that do not matter. */
+  /** Files that are neither inputs nor outputs. */
   readonly ignore: readonly string[];
-  /** Whether `outputs` was given, be it empty. */
+  /** Whether the rule has `outputs`, even if it is empty. */
   readonly saysOutputs: boolean;
-  /** Whether what it does is followed where that can be. */
+  /** Whether the script is traced if the system supports it. */
   readonly isTraced: boolean;
-  /** Whether other checkouts of the project may use what it made. */
+  /** Whether other checkouts and machines may use the outputs. */
   readonly isShared: boolean;
 }
 
 export interface CacheSettings {
-  /** The directory of rtfig.toml: nothing outside is written. Absolute. */
+  /** The directory of rtfig.toml; absolute. Outputs are below it. */
   readonly root: string;
   readonly rules: readonly CacheRule[];
-  /** Of the store on this machine. */
+  /** Access to the local store. */
   readonly isRead: boolean;
   readonly isWritten: boolean;
-  /** What is shared with others. */
+  /** Settings of the shared cache. */
   readonly remote?: RemoteCacheSettings | undefined;
-  /** Whether a dry run asks the others as well: --cache says so. Without, who looks at a project sends its credentials nowhere. */
+  /**
+   * Whether a dry run queries the shared cache. Only --cache enables it, so that inspecting a project sends no
+   * credentials.
+   */
   readonly asksWhenDry: boolean;
-  /** Whether scripts run, and are compared with what is declared of them. */
+  /** Whether scripts run and are compared with their declared inputs and outputs. */
   readonly isVerified: boolean;
-  /** Whether each script says why it runs, or does not. */
+  /** Whether each script prints its cache miss reason or hit. */
   readonly isExplained: boolean;
 }
 
@@ -61,8 +63,10 @@ const NOTHING = {
 } as const;
 
 /**
- * What speaks of caching for a working directory: the file that --config names, or that of the root project, which a member's
- * own is not, as with secrets. Throws Failure.
+ * Returns the config file with the cache settings of a working directory: the file of --config, or the root
+ * project's. A member's own file does not count, as with secrets.
+ *
+ * @throws UserError
  */
 export function findCacheConfig(config: Config | undefined, cwd: string): Config | undefined {
   if (config && config.file !== FILE_NAME) return config;
@@ -77,7 +81,7 @@ export function findCacheConfig(config: Config | undefined, cwd: string): Config
   return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
 }
 
-/** What is wrong with a package.json is for whoever runs a script of it to say. */
+/** Running a script reports errors of package.json. */
 function findRootOrNone(cwd: string): string | undefined {
   try {
     return findRoot(cwd);
@@ -90,7 +94,7 @@ function speaksOfCache({ settings }: Config): boolean {
   return settings.some(({ path }) => path[0] === "run" && path[1] === "cache");
 }
 
-/** Undefined where nothing is cached. Throws Failure. */
+/** Returns undefined if nothing is cached. @throws UserError */
 export function readCacheSettings(
   config: Config,
   given: GivenOptions,
@@ -132,7 +136,7 @@ export function readCacheSettings(
 
 const EVERYWHERE = "local:rw,remote:rw";
 
-/** As turbo reads it: a place that is not mentioned is not used. Throws Failure. */
+/** Parses TURBO_CACHE and --cache as turbo does: an unmentioned cache is not used. @throws UserError */
 function readPlaces(text: string = EVERYWHERE): { local: string; remote: string } {
   const places = { local: "", remote: "" };
   for (const each of text.split(",")) {
@@ -147,7 +151,7 @@ function readPlaces(text: string = EVERYWHERE): { local: string; remote: string 
   return places;
 }
 
-/** Undefined for a script that is not cached. */
+/** Returns undefined if the script is not cached. */
 export function ruleFor(
   { rules }: CacheSettings,
   packageName: string,

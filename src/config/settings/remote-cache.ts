@@ -1,12 +1,11 @@
-// The cache that others share: [cache.remote] of rtfig.toml, and the variables that turbo's users have set already. Its
-// address says what it speaks: http and https are turbo's protocol, grpc and grpcs the Remote Execution API.
+// Reads the settings of the shared cache: [cache.remote] of rtfig.toml, and turbo's variables. The scheme of its URL
+// selects the backend: http and https are turbo's protocol, grpc and grpcs the Remote Execution API.
 //
 // Invariants:
-// - A variable wins over the file, as with turbo; also TURBO_TOKEN over the name of another variable.
-// - If the file names a server of the other kind, the variables of turbo's server and team do not count.
-// - A server that neither names is not contacted.
-// - The file has no token or key. It names variables, whose values are in the environment or in [secrets].
-// - Without the table, variables have to say everything. If one is missing, rt prints nothing.
+// - A variable overrides the file, as in turbo. If the file names a grpc server, turbo's server and team variables
+//   are ignored.
+// - The file contains no token or key, only names of variables. Their values come from the environment or [secrets].
+// - Without the table, variables must define everything. If one is missing, rt prints nothing.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
@@ -19,33 +18,33 @@ import {
 } from "./remote-server.ts";
 
 interface Shared {
-  /** Variables that a person has to allow for this server, because rtfig.toml names the variable or the server. */
+  /** Variables that need consent for this server, because rtfig.toml names the variable or the server. */
   readonly named: readonly string[];
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** The name of a variable; undefined where what is exchanged is not signed. */
+  /** Name of a variable; undefined if artifacts are not signed. */
   readonly signatureKey?: string | undefined;
   readonly isRead: boolean;
   readonly isWritten: boolean;
-  /** Milliseconds for one answer, and for what is still being uploaded when the run is over. */
+  /** Milliseconds for one response, and for uploads after the run. */
   readonly timeout: number;
   readonly uploadTimeout: number;
 }
 
 export interface TurboSettings extends Shared {
   readonly protocol: "turbo";
-  /** Which part of the server, as turbo says it: a name, or an id. */
+  /** The team: a name, or an ID. */
   readonly slug?: string | undefined;
   readonly teamId?: string | undefined;
-  /** The name of a variable. */
+  /** Name of a variable. */
   readonly token: string;
 }
 
 export interface ReapiSettings extends Shared {
   readonly protocol: "reapi";
-  /** "" for none. */
+  /** "" for the default instance. */
   readonly instance: string;
-  /** As the file has them: with names of variables, not their values. */
+  /** Values contain names of variables, not their values. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Certificates;
 }
@@ -63,7 +62,7 @@ type Table = Readonly<Record<string, unknown>>;
 const SECTION = "cache.remote";
 const TOKEN = "TURBO_TOKEN";
 const KEY = "TURBO_REMOTE_CACHE_SIGNATURE_KEY";
-/** Keys that only one kind of server has, with the beginnings of its addresses. */
+/** Keys of one backend only, with the URL schemes of that backend. */
 const OWN_KEYS = [
   [/^https?:/i, ["team", "team-id", "token"], "https:// and http://"],
   [/^grpcs?:/i, ["instance", "headers", "ca", "cert", "key"], "grpcs:// and grpc://"],
@@ -73,7 +72,10 @@ const TIMEOUT = 30;
 const UPLOAD_TIMEOUT = 60;
 const LONGEST = 3600;
 
-/** Undefined where nothing is shared. @param cwd absolute. Throws Failure. */
+/**
+ * Returns undefined if nothing is shared. @param cwd absolute
+ * @throws UserError
+ */
 export function readRemoteCache(
   { content, file }: Pick<Config, "content" | "file">,
   access: RemoteAccess,
@@ -132,8 +134,9 @@ export function readRemoteCache(
 }
 
 /**
- * The standard key needs no consent, since it is not sent.
- * @param isFromFile whether rtfig.toml says where the server is: then it gets no token without consent
+ * Lists the variables that need consent. The standard signature key needs none, since it is never sent.
+ *
+ * @param isFromFile whether rtfig.toml names the server, which then receives no token without consent
  */
 function withNamed<Settings extends Omit<TurboSettings, "named"> | Omit<ReapiSettings, "named">>(
   settings: Settings,
@@ -161,7 +164,7 @@ function readReapi(
   };
 }
 
-/** Names of variables without which the cache cannot be used. */
+/** Returns the names of the required variables. */
 export function variablesOf(settings: Omit<TurboSettings, "named"> | Omit<ReapiSettings, "named">): string[] {
   const { signatureKey } = settings;
   const names =
@@ -169,7 +172,7 @@ export function variablesOf(settings: Omit<TurboSettings, "named"> | Omit<ReapiS
   return [...new Set([...names, ...(signatureKey === undefined ? [] : [signatureKey])])];
 }
 
-/** A name that the value mentions: "$NAME". Throws Failure, which does not show what else it may be. */
+/** Returns the variable that a value refers to: "$NAME". @throws UserError without the value, which may be a secret */
 function nameOf(value: string | undefined, key: string, file: string): string | undefined {
   if (value === undefined) return undefined;
   const [, name] = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
@@ -181,7 +184,7 @@ function nameOf(value: string | undefined, key: string, file: string): string | 
   return name;
 }
 
-/** Throws Failure. */
+/** @throws UserError */
 function readUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !["http:", "https:"].includes(url.protocol))
@@ -196,7 +199,7 @@ function readUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** As with turbo, 0 is for as long as it takes; an hour is long enough. */
+/** As in turbo, 0 means no limit; rt uses one hour. */
 function seconds(given: string | undefined, configured: unknown, otherwise: number): number {
   const value =
     given !== undefined && /^\d+$/.test(given) ? Number(given) : ((configured as number) ?? otherwise);
