@@ -38,13 +38,13 @@ function finish(stream: ServerHttp2Stream): void {
 }
 
 function unary<Request, Answer>(
-  { path, request, answer }: methods.GrpcMethod<Request, Answer>,
+  { path, request, response }: methods.GrpcMethod<Request, Answer>,
   handle: (request: Request) => Answer,
 ): [string, Handler] {
   return [
     path,
     (message, stream) => {
-      send(stream, answer, handle(decode(request, message)));
+      send(stream, response, handle(decode(request, message)));
       finish(stream);
     },
   ];
@@ -62,7 +62,7 @@ function execute(stream: ServerHttp2Stream): void {
     const outputFiles = [{ path: "made.txt", digest: toMessage(digest), isExecutable: false }];
     const result = { ...EMPTY, outputFiles, stdoutRaw: bytes };
     const value = ExecuteResponse.encode({ result, cachedResult: false, status: undefined, message: "" });
-    send(stream, methods.execute.answer, {
+    send(stream, methods.execute.response, {
       name: "operation",
       metadata: undefined,
       done: true,
@@ -96,7 +96,7 @@ const handlers = new Map<string, Handler>([
   [
     methods.execute.path,
     (_, stream) => {
-      send(stream, methods.execute.answer, {
+      send(stream, methods.execute.response, {
         name: "operation",
         metadata: undefined,
         done: false,
@@ -112,7 +112,7 @@ const handlers = new Map<string, Handler>([
     (message, stream) => {
       const { resourceName } = decode(methods.readBytes.request, message);
       const [hash] = /[\da-f]{64}/.exec(resourceName)!;
-      send(stream, methods.readBytes.answer, { data: made.get(hash)! });
+      send(stream, methods.readBytes.response, { data: made.get(hash)! });
       made.delete(hash);
       finish(stream);
     },

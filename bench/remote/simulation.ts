@@ -6,7 +6,7 @@
 // Not one script is run and there is no network; what is measured is what rt itself takes, in one thread of it, and whether
 // that is enough to have all machines busy. It is left in bench/results, beside what `npm run bench` leaves there.
 import { join } from "node:path";
-import { describeAction } from "../../src/reapi/action.ts";
+import { encodeAction } from "../../src/reapi/action.ts";
 import { RemoteClient } from "../../src/reapi/client.ts";
 import { blobOf } from "../../src/reapi/cas-client.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
@@ -61,7 +61,7 @@ async function runScript(number: number): Promise<void> {
   ];
   const root = buildInputRoot(entries);
   const script = { name: "build", outputs: ["made.txt"], env: [], inputs: [], isRemote: undefined };
-  const action = describeAction({
+  const action = encodeAction({
     argv: ["/bin/sh", "-c", "cat in.txt > made.txt"],
     environment: { PATH: "/usr/bin:/bin" },
     directory: `packages/p${number}`,
@@ -70,9 +70,9 @@ async function runScript(number: number): Promise<void> {
     inputRoot: root.digest,
   });
   const blobs = [...root.messages, ...action.messages, ...shared, own].map(blobOf);
-  const inputs = { entries, blobs: [], late: [], trees: [], files: entries.length, bytes: 0 };
-  const result = await executeAction({ script, inputs, action, blobs, mark: "" }, connection, {
-    usesKnown: true,
+  const inputs = { entries, blobs: [], lateBlobs: [], trees: [], files: entries.length, bytes: 0 };
+  const result = await executeAction({ script, inputs, action, blobs, separator: "" }, connection, {
+    usesCache: true,
     signal,
   });
   const files = result.outputs.flatMap((each) => (each.kind === "file" ? [each.digest] : []));

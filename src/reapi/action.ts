@@ -1,17 +1,19 @@
-// An action: a command, where and with what it runs, as the messages that name it.
+// Encodes an action of the Remote Execution API: command, environment, outputs and input root.
 //
-// Contract: pure, and canonical: variables and properties are sorted by name, outputs sorted and each there once. Servers
-// before 2.1 know outputs as files and directories only, later ones ignore these two, so that both are said.
+// Invariants: pure and canonical: variables and properties are sorted by name, outputs are sorted and unique.
+//
+// Non-obvious: outputs are listed twice, because servers before 2.1 read output files and directories, later ones
+// output paths.
 import { type Digest, type Encoded, encode, toMessage } from "./digest.ts";
 import { compareBytes } from "./input-root.ts";
 import { Action as ActionMessage, Command } from "./messages/remote_execution.ts";
 
-export interface Work {
+export interface ActionCommand {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** From the input root; "" for that itself. */
+  /** Relative to the input root; "" for the root. */
   readonly directory: string;
-  /** From the directory; one that ends in `/`, or has no dot in its name, is a directory. */
+  /** Relative to the directory. A name that ends in `/`, or has no dot, is a directory. */
   readonly outputs: readonly string[];
   readonly platform: Readonly<Record<string, string>>;
   readonly inputRoot: Digest;
@@ -22,7 +24,7 @@ export interface EncodedAction {
   readonly messages: readonly Encoded[];
 }
 
-export function describeAction(work: Work): EncodedAction {
+export function encodeAction(work: ActionCommand): EncodedAction {
   const outputs = [...new Set(work.outputs.map(withoutSlash))].sort(compareBytes);
   const isDirectory = (path: string) =>
     work.outputs.includes(`${path}/`) || !path.slice(path.lastIndexOf("/") + 2).includes(".");

@@ -1,57 +1,57 @@
-// What a server was seen to have, by earlier runs: so much need not be asked for again.
+// Caches which blobs a server has, between runs, so that they are not asked for again.
 //
-// Contract: pure. It counts for so long after the server was asked, whatever has happened since; a server that has lost
-// something says so when it is to be used, and then nothing of this is believed any more. Of more names than so many the
-// newest are kept. A time that is still to come is none.
+// Invariants:
+// - Pure. Entries expire after a fixed time since the server was asked, and those with a future time are ignored.
+// - If the server has lost a blob, the whole cache is cleared. Above the maximum, the oldest entries are dropped.
 
-/** Milliseconds. Servers drop what was not used for days, or when they are full. */
-const LIFE = 3600_000;
-const MOST = 20_000;
-/** How many names are written while one is asked for. */
-const WORTH = 50;
+/** Milliseconds. Servers evict blobs that were not used for days, or when they are full. */
+const TTL = 3600_000;
+const MAX_ENTRIES = 20_000;
+/** New entries are written if they are at least one in so many. */
+const ENTRIES_PER_WRITE = 50;
 
 export class BlobPresenceCache {
-  /** When, in milliseconds since 1970, by name. */
-  readonly #seen = new Map<string, number>();
+  /** Time of the last check in milliseconds since 1970, by name. */
+  readonly #entries = new Map<string, number>();
   readonly #now: () => number;
-  #news = 0;
+  #newEntries = 0;
 
-  /** @param text what `takeText` gave */
+  /** @param text a result of `takeText` */
   constructor(text: string | null, now: () => number = Date.now) {
     this.#now = now;
     const today = now();
     for (const line of text === null ? [] : text.split("\n")) {
       const end = line.indexOf(" ");
       const time = Number(line.slice(0, end));
-      if (time <= today && time > today - LIFE) this.#seen.set(line.slice(end + 1), time);
+      if (time <= today && time > today - TTL) this.#entries.set(line.slice(end + 1), time);
     }
   }
 
   has(name: string): boolean {
-    return this.#seen.has(name);
+    return this.#entries.has(name);
   }
 
-  note(names: Iterable<string>): void {
+  add(names: Iterable<string>): void {
     const today = this.#now();
     for (const name of names) {
-      this.#seen.delete(name); // so that it is the last
-      this.#seen.set(name, today);
-      this.#news++;
+      this.#entries.delete(name); // moved to the end
+      this.#entries.set(name, today);
+      this.#newEntries++;
     }
   }
 
-  /** Something of it is gone. */
-  forget(): void {
-    if (this.#seen.size > 0) this.#news = Number.POSITIVE_INFINITY;
-    this.#seen.clear();
+  /** Clears the cache, because the server has lost a blob. */
+  clear(): void {
+    if (this.#entries.size > 0) this.#newEntries = Number.POSITIVE_INFINITY;
+    this.#entries.clear();
   }
 
-  /** Null where nothing is new, or so little that writing all of it again would take longer. */
+  /** Null if there are no new entries, or too few to write all entries again. */
   takeText(): string | null {
-    if (this.#news === 0 || this.#news * WORTH < this.#seen.size) return null;
-    this.#news = 0;
-    return [...this.#seen]
-      .slice(-MOST)
+    if (this.#newEntries === 0 || this.#newEntries * ENTRIES_PER_WRITE < this.#entries.size) return null;
+    this.#newEntries = 0;
+    return [...this.#entries]
+      .slice(-MAX_ENTRIES)
       .map(([name, time]) => `${time} ${name}`)
       .join("\n");
   }

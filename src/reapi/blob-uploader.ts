@@ -1,93 +1,96 @@
-// What a run has sent: each content is asked for and sent once, however many actions need it, and not at all where an earlier
-// run has seen that it is there.
+// Uploads blobs to a content-addressed store (CAS), each once in a run, and not at all if an earlier run has presenceCache
+// them there.
 //
-// Contract: a call is settled when the server has all of its content, also that which another call is sending. What is late
-// nobody else waits for: who is to make it may have the same content to send. After `forget`, when the server has lost
-// something, everything is asked for again.
+// Invariants:
+// - A call resolves when the server has all its blobs, also those that another call uploads.
+// - No other call waits for late blobs, because their producer may upload the same content.
+// - After `forget`, when the server has lost a blob, presence is checked again for all.
 //
-// Surprising: where most is known to be there, what is not is new, and so it is sent without a question, if it is little.
+// Non-obvious: if most blobs are present, the others are new. A few small ones are then uploaded without a
+// FindMissingBlobs call.
 import type { Blob, CasClient } from "./cas-client.ts";
 import type { BlobPresenceCache } from "./blob-presence-cache.ts";
 
-/** Bytes: they take less time than a question and its answer. */
-const LITTLE = 256 << 10;
-const THERE = Promise.resolve();
+/** Bytes that take less time than a request and its response. */
+const MAX_UNCHECKED_SIZE = 256 << 10;
+const PRESENT = Promise.resolve();
 
 export class BlobUploader {
   readonly #store: Pick<CasClient, "upload">;
-  readonly #seen: BlobPresenceCache;
-  /** By hash: settled when it is there. */
-  #known = new Map<string, Promise<void>>();
+  readonly #presenceCache: BlobPresenceCache;
+  /** By hash: resolves when the blob is present. */
+  #uploads = new Map<string, Promise<void>>();
 
-  constructor(store: Pick<CasClient, "upload">, seen: BlobPresenceCache) {
+  constructor(store: Pick<CasClient, "upload">, presenceCache: BlobPresenceCache) {
     this.#store = store;
-    this.#seen = seen;
+    this.#presenceCache = presenceCache;
   }
 
   async send(blobs: readonly Blob[]): Promise<void> {
     await this.#send(blobs, true);
   }
 
-  /** @param isNoted whether later runs may ask for each of them */
-  async #send(blobs: readonly Blob[], isNoted: boolean): Promise<void> {
-    const fresh = blobs.filter(({ digest }) => !this.#isKnown(digest.hash));
-    if (fresh.length > 0) {
-      const isNew = fresh.length < blobs.length / 2 && sizeOf(fresh) <= LITTLE;
-      const names = fresh.map(({ digest }) => digest.hash);
-      this.#remember(
+  /** @param isRecorded whether the presence of each blob is cached for later runs */
+  async #send(blobs: readonly Blob[], isRecorded: boolean): Promise<void> {
+    const unknown = blobs.filter(({ digest }) => !this.#isPresent(digest.hash));
+    if (unknown.length > 0) {
+      const isNew = unknown.length < blobs.length / 2 && sizeOf(unknown) <= MAX_UNCHECKED_SIZE;
+      const names = unknown.map(({ digest }) => digest.hash);
+      this.#track(
         names,
-        this.#store.upload(fresh, isNew).then(() => {
-          if (isNoted) this.#seen.note(names);
+        this.#store.upload(unknown, isNew).then(() => {
+          if (isRecorded) this.#presenceCache.add(names);
         }),
       );
     }
-    await Promise.all(new Set(blobs.flatMap(({ digest }) => this.#known.get(digest.hash) ?? [])));
+    await Promise.all(new Set(blobs.flatMap(({ digest }) => this.#uploads.get(digest.hash) ?? [])));
   }
 
-  #isKnown(name: string): boolean {
-    if (this.#known.has(name)) return true;
-    if (!this.#seen.has(name)) return false;
-    this.#known.set(name, THERE);
+  #isPresent(name: string): boolean {
+    if (this.#uploads.has(name)) return true;
+    if (!this.#presenceCache.has(name)) return false;
+    this.#uploads.set(name, PRESENT);
     return true;
   }
 
-  /** Content that can be read only when somebody else has made it. */
+  /** Uploads blobs whose content is available only after another task has produced it. */
   async sendLate(blobs: readonly Blob[]): Promise<void> {
-    const known = this.#known;
-    const fresh = blobs.filter(({ digest }) => !known.has(digest.hash));
-    const others = new Set(blobs.flatMap(({ digest }) => known.get(digest.hash) ?? []));
-    if (fresh.length > 0) await this.#store.upload(fresh);
-    for (const { digest } of fresh) if (!known.has(digest.hash)) known.set(digest.hash, Promise.resolve());
+    const uploads = this.#uploads;
+    const unknown = blobs.filter(({ digest }) => !uploads.has(digest.hash));
+    const others = new Set(blobs.flatMap(({ digest }) => uploads.get(digest.hash) ?? []));
+    if (unknown.length > 0) await this.#store.upload(unknown);
+    for (const { digest } of unknown)
+      if (!uploads.has(digest.hash)) uploads.set(digest.hash, Promise.resolve());
     await Promise.all(others);
   }
 
-  /** A tree is there when all of it is, which its own digest then stands for. */
+  /** A tree is present if all its blobs are; its own digest represents them in the cache. */
   async sendTree(tree: { readonly digest: { readonly hash: string }; readonly blobs: readonly Blob[] }) {
     const name = `tree ${tree.digest.hash}`;
-    if (!this.#isKnown(name))
-      this.#remember(
+    if (!this.#isPresent(name))
+      this.#track(
         [name],
-        this.#send(tree.blobs, false).then(() => this.#seen.note([name])),
+        this.#send(tree.blobs, false).then(() => this.#presenceCache.add([name])),
       );
-    await this.#known.get(name);
+    await this.#uploads.get(name);
   }
 
   forget(): void {
-    this.#known = new Map();
-    this.#seen.forget();
+    this.#uploads = new Map();
+    this.#presenceCache.clear();
   }
 
-  /** What could not be sent is not known. */
-  #remember(names: readonly string[], sending: Promise<void>): void {
-    const known = this.#known;
-    for (const name of names) known.set(name, sending);
+  /** A failed upload is removed, so that it can be repeated. */
+  #track(names: readonly string[], sending: Promise<void>): void {
+    const uploads = this.#uploads;
+    for (const name of names) uploads.set(name, sending);
     sending.catch(() => {
-      for (const name of names) if (known.get(name) === sending) known.delete(name);
+      for (const name of names) if (uploads.get(name) === sending) uploads.delete(name);
     });
   }
 }
 
-/** Bytes. */
+/** Total bytes. */
 function sizeOf(blobs: readonly Blob[]): number {
   return blobs.reduce((sum, { digest }) => sum + digest.size, 0);
 }

@@ -1,34 +1,34 @@
-// What a server can do, of what it says when it is asked.
+// Reads the capabilities that a server announces.
 //
-// Contract: pure. What it does not say, it cannot do.
+// Invariants: pure. A capability that is not announced is missing.
 import type { ServerCapabilities } from "./messages/remote_execution.ts";
 
-export interface Abilities {
-  readonly knowsSha256: boolean;
-  readonly executes: boolean;
-  /** Whether it takes results of actions from clients: not with every credential. */
-  readonly takesResults: boolean;
-  /** Bytes of one message; 0 where it does not say. */
-  readonly largestBatch: number;
+export interface Capabilities {
+  readonly hasSha256: boolean;
+  readonly canExecute: boolean;
+  /** Whether the server accepts action results from this client; depends on its credentials. */
+  readonly acceptsResults: boolean;
+  /** Maximum bytes of one message; 0 if the server does not announce it. */
+  readonly maxBatchSize: number;
   /** Whether content may be compressed, in streams and in batches. */
   readonly zstd: { readonly inStreams: boolean; readonly inBatches: boolean };
 }
 
-/** Of the API's digest functions. */
+/** Value of the API's DigestFunction. */
 const SHA256 = 1;
-/** Of its compressors. */
+/** Value of the API's Compressor. */
 export const ZSTD = 1;
 
 export function readCapabilities({
   cacheCapabilities,
   executionCapabilities,
-}: ServerCapabilities): Abilities {
+}: ServerCapabilities): Capabilities {
   const cache = cacheCapabilities;
   return {
-    knowsSha256: cache?.digestFunctions.includes(SHA256) ?? false,
-    executes: executionCapabilities?.execEnabled ?? false,
-    takesResults: cache?.actionCacheUpdateCapabilities?.updateEnabled ?? false,
-    largestBatch: Math.max(0, Number(cache?.maxBatchTotalSizeBytes ?? 0)),
+    hasSha256: cache?.digestFunctions.includes(SHA256) ?? false,
+    canExecute: executionCapabilities?.execEnabled ?? false,
+    acceptsResults: cache?.actionCacheUpdateCapabilities?.updateEnabled ?? false,
+    maxBatchSize: Math.max(0, Number(cache?.maxBatchTotalSizeBytes ?? 0)),
     zstd: {
       inStreams: cache?.supportedCompressors.includes(ZSTD) ?? false,
       inBatches: cache?.supportedBatchUpdateCompressors.includes(ZSTD) ?? false,

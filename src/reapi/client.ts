@@ -1,10 +1,10 @@
-// A client of the Remote Execution API v2: capabilities, results of actions, execution; cas-client.ts has the rest. Who runs
-// scripts elsewhere uses it, and who shares what they have made (src/cache/remote/reapi-backend.ts).
+// Client of the Remote Execution API v2: capabilities, action cache, execution. cas-client.ts has the blobs. Used
+// by remote execution and by the shared cache (src/cache/remote/reapi-backend.ts).
 //
-// Contract: nothing lasts longer than its time limit, and all of it ends with `signal`. What a server may answer otherwise a
-// moment later (unreachable, out of resources) is asked again, a few times. Headers, which may be credentials, go to the server that was named and no other,
-// and are in no message.
-import { type Abilities, readCapabilities } from "./capabilities.ts";
+// Invariants:
+// - Every call ends with its timeout and with `signal`. Transient errors are retried with backoff.
+// - Headers may be credentials. They are sent to the configured server only and are in no message.
+import { type Capabilities, readCapabilities } from "./capabilities.ts";
 import { Channel, decode } from "./grpc/channel.ts";
 import { CasClient } from "./cas-client.ts";
 import { type Digest, toMessage } from "./digest.ts";
@@ -29,16 +29,16 @@ export interface ReapiEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** PEM. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  /** Of one call, in milliseconds; execution may take as long as it takes. */
+  /** Timeout of one call in milliseconds; execution has none. */
   readonly timeout: number;
   readonly toolVersion: string;
 }
 
 export interface ExecuteOptions {
   readonly skipCache: boolean;
-  /** Cancels the action; that of the client unless given. */
+  /** Cancels the action; the client's signal by default. */
   readonly signal?: AbortSignal;
-  /** The server has it. Called once or more. */
+  /** The server has accepted the action. May be called several times. */
   readonly onAccepted?: () => void;
 }
 
@@ -62,33 +62,33 @@ export class RemoteClient implements Disposable {
       actionId: "",
       toolInvocationId: crypto.randomUUID(),
     }).finish();
-    const named = { [METADATA]: Buffer.from(metadata).toString("base64") };
-    this.#channel = new Channel({ ...endpoint, headers: { ...endpoint.headers, ...named } });
+    const metadataHeader = { [METADATA]: Buffer.from(metadata).toString("base64") };
+    this.#channel = new Channel({ ...endpoint, headers: { ...endpoint.headers, ...metadataHeader } });
   }
 
   [Symbol.dispose](): void {
     this.#channel[Symbol.dispose]();
   }
 
-  /** To be called first: what the server keeps. Throws RemoteError for a server that cannot execute, or knows no SHA-256. */
+  /** Connects to a server that can execute. Call it first. @throws RemoteError without execution or SHA-256 */
   async connect(): Promise<CasClient> {
-    const { store, abilities } = await this.connectCache();
-    if (!abilities.executes) throw new RemoteError("it does not execute, it only keeps");
+    const { store, capabilities } = await this.connectCache();
+    if (!capabilities.canExecute) throw new RemoteError("it is a cache without execution");
     return store;
   }
 
-  /** The same of a server that need not execute. */
-  async connectCache(): Promise<{ readonly store: CasClient; readonly abilities: Abilities }> {
+  /** Connects to a server that need not execute. */
+  async connectCache(): Promise<{ readonly store: CasClient; readonly capabilities: Capabilities }> {
     const { instance } = this.#endpoint;
-    const answer = await retry(this.#limits, (options) =>
+    const response = await retry(this.#limits, (options) =>
       this.#channel.call(getCapabilities, { instanceName: instance }, options),
     );
-    const abilities = readCapabilities(answer);
-    if (!abilities.knowsSha256) throw new RemoteError("it does not know SHA-256");
-    return { store: new CasClient(this.#channel, instance, this.#limits, abilities), abilities };
+    const capabilities = readCapabilities(response);
+    if (!capabilities.hasSha256) throw new RemoteError("it does not support SHA-256");
+    return { store: new CasClient(this.#channel, instance, this.#limits, capabilities), capabilities };
   }
 
-  /** Undefined where there is none. @param inlineStdout whether its output may come with it, if the server likes */
+  /** Undefined if there is no result. @param inlineStdout whether the server may include stdout */
   async findResult(action: Digest, inlineStdout = false): Promise<ActionResult | undefined> {
     const request = {
       instanceName: this.#endpoint.instance,
@@ -103,7 +103,7 @@ export class RemoteClient implements Disposable {
     }
   }
 
-  /** What the result names is to be there before. */
+  /** Stores a result. Its blobs have to be uploaded before. */
   async putResult(action: Digest, actionResult: ActionResult): Promise<void> {
     const request = {
       instanceName: this.#endpoint.instance,
@@ -113,19 +113,19 @@ export class RemoteClient implements Disposable {
     await retry(this.#limits, (options) => this.#channel.call(updateActionResult, request, options));
   }
 
-  /** Runs an action to its end, across lost connections. Throws RemoteError when it cannot. */
+  /** Executes an action to its end, also across lost connections. @throws RemoteError */
   async execute(
     action: Digest,
     { skipCache, signal = this.#signal, onAccepted }: ExecuteOptions,
   ): Promise<ExecuteResponse> {
     signal.throwIfAborted();
     let name = "";
-    const named = Promise.withResolvers<void>();
+    const nameReceived = Promise.withResolvers<void>();
     const stream = new AbortController();
     let ending: Promise<void> | undefined;
-    // What it is called there has to be known before it can be cancelled there.
+    // The operation's name has to be known before it can be cancelled.
     const end = async () => {
-      await Promise.race([named.promise, Bun.sleep(CANCEL_TIMEOUT)]);
+      await Promise.race([nameReceived.promise, Bun.sleep(CANCEL_TIMEOUT)]);
       if (name !== "") await this.#cancel(name);
       stream.abort();
     };
@@ -146,7 +146,7 @@ export class RemoteClient implements Disposable {
               : this.#channel.stream(waitExecution, { name }, options);
           for await (const operation of operations) {
             name = operation.name;
-            named.resolve();
+            nameReceived.resolve();
             onAccepted?.();
             if (operation.done) return responseOf(operation);
           }
@@ -154,7 +154,7 @@ export class RemoteClient implements Disposable {
         } catch (error) {
           const code = codeOf(error);
           signal.throwIfAborted();
-          // An operation that was delivered, or whose server is another by now, is not there any more.
+          // The operation no longer exists: it was delivered already, or the server was replaced.
           const isLost = name !== "" && code === Code.NOT_FOUND;
           if (isLost) name = "";
           if (attempt >= TRIES || !(isLost || isTransient(code))) throw error;
@@ -167,7 +167,7 @@ export class RemoteClient implements Disposable {
     }
   }
 
-  /** As far as the server knows how; nobody waits for it for long. */
+  /** Cancels an operation, if the server supports it, with a short timeout. */
   async #cancel(name: string): Promise<void> {
     const limits = { timeout: CANCEL_TIMEOUT, signal: new AbortController().signal };
     await this.#channel.call(cancelOperation, { name }, limits).catch(() => {});
@@ -176,6 +176,7 @@ export class RemoteClient implements Disposable {
 
 function responseOf({ error, response }: Operation): ExecuteResponse {
   if (error) throw new RemoteError(error.message, error.code);
-  if (!response || !RESPONSE.test(response.typeUrl)) throw new RemoteError("it ends without a result");
+  if (!response || !RESPONSE.test(response.typeUrl))
+    throw new RemoteError("the execution ended without a result");
   return decode(ExecuteResponse, response.value);
 }

@@ -1,6 +1,6 @@
-// The name of content in the Remote Execution API: its SHA-256 and its size.
+// Digests of the Remote Execution API: SHA-256 and size of a blob.
 //
-// Contract: what a server sends is checked before anything is made of it.
+// Invariants: digests from a server are validated before use.
 import type { Digest as Message } from "./messages/remote_execution.ts";
 import type { Codec } from "./grpc/methods.ts";
 
@@ -25,14 +25,14 @@ export function toMessage({ hash, size }: Digest): Message {
   return { hash, sizeBytes: BigInt(size) };
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid digest. */
 export function fromMessage(message: Message | undefined): Digest | undefined {
   if (!message || !/^[\da-f]{64}$/.test(message.hash)) return undefined;
   const size = Number(message.sizeBytes);
   return Number.isSafeInteger(size) && size >= 0 ? { hash: message.hash, size } : undefined;
 }
 
-/** A message as the content that it is stored as. */
+/** A message encoded as a blob. */
 export interface Encoded {
   readonly digest: Digest;
   readonly bytes: Uint8Array;

@@ -1,30 +1,29 @@
-// The message of a directory, written byte by byte.
+// Encodes the REAPI Directory message without a library.
 //
-// Contract: the bytes are those that @bufbuild/protobuf makes of the same message; a test compares. It is the one message of
-// which a tree has thousands of parts, and the library, which reads descriptors while it writes, takes 40 ms of a fresh
-// process for a thousand files, and this 1.
+// Invariants: the bytes equal those of @bufbuild/protobuf; a test compares them.
 //
-// Surprising: bytes are characters here, each below 256, since nothing is put together as quickly as a string is.
+// Non-obvious: the library takes 40 ms for a thousand files in a new process, this encoder 1 ms. Bytes are Latin-1
+// characters, because string concatenation is the fastest way to build them.
 import type { Digest } from "./digest.ts";
 
-/** Names are well-formed, and in order. */
+/** Names are well-formed and sorted. */
 export interface DirectoryParts {
   readonly files: readonly (readonly [string, { readonly digest: Digest; readonly isExecutable: boolean }])[];
   readonly directories: readonly (readonly [string, Digest])[];
   readonly links: readonly (readonly [string, target: string])[];
 }
 
-/** Of fields with a length in front of their content: `field * 8 + 2`, as a character. */
+/** Tags of length-delimited fields: `field * 8 + 2`, as a character. */
 const [FILES, DIRECTORIES, LINKS] = ["\x0a", "\x12", "\x1a"];
 const NAME = "\x0a";
 const TARGET = "\x12";
 const NODE_DIGEST = "\x12";
 const HASH = "\x0a";
-/** Of numbers: `field * 8`. */
+/** Tags of number fields: `field * 8`. */
 const SIZE = "\x10";
 const IS_EXECUTABLE = "\x20\x01";
 
-/** A field that is empty, or 0, is left out, as the encoding has it. */
+/** Empty fields and zeros are omitted, as the encoding requires. */
 export function encodeDirectory({ files, directories, links }: DirectoryParts): Uint8Array {
   let whole = "";
   for (const [name, { digest, isExecutable }] of files)
@@ -44,14 +43,14 @@ function field(tag: string | undefined, content: string): string {
   return content === "" ? "" : tag + varint(content.length) + content;
 }
 
-/** In UTF-8. */
+/** As UTF-8. */
 function bytesOf(text: string): string {
   return IS_ASCII.test(text) ? text : Buffer.from(text).toString("latin1");
 }
 
 const IS_ASCII = /^[\0-\x7f]*$/;
 
-/** Beyond 32 bits too. */
+/** Also for values above 32 bits. */
 function varint(value: number): string {
   let text = "";
   let rest = value;

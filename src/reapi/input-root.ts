@@ -1,7 +1,7 @@
-// The input root of an action: files and links by their paths, as the Merkle tree that the Remote Execution API wants.
+// Builds the input root of an action: a Merkle tree of Directory messages.
 //
-// Contract: pure, and canonical: the same files give the same digest, in whichever order they are told. Names in a
-// directory are sorted by their UTF-8 bytes, each is one segment, and none is there twice.
+// Invariants: pure and canonical: the same files give the same digest in any order. Names are single segments,
+// unique, and sorted by UTF-8 bytes.
 import { type Digest, digestOf, type Encoded } from "./digest.ts";
 import { encodeDirectory } from "./directory.ts";
 
@@ -9,14 +9,14 @@ import { encodeDirectory } from "./directory.ts";
 export type Input =
   | { readonly kind: "file"; readonly path: string; readonly digest: Digest; readonly isExecutable: boolean }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
-  /** A directory with all that is in it, by the digest of its message. */
+  /** A whole directory, by the digest of its message. */
   | { readonly kind: "tree"; readonly path: string; readonly digest: Digest }
-  /** One that may have nothing in it. */
+  /** A directory that may be empty. */
   | { readonly kind: "directory"; readonly path: string };
 
 export interface InputRoot {
   readonly digest: Digest;
-  /** The directories, but for those that came by their digests. */
+  /** The encoded directories, except those given by digest. */
   readonly messages: readonly Encoded[];
 }
 
@@ -27,10 +27,10 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
-/** Throws RangeError for paths that cannot be in one tree. */
+/** @throws RangeError for paths that cannot be in one tree */
 export function buildInputRoot(inputs: readonly Input[]): InputRoot {
   const root = createFolder();
-  for (const input of inputs) place(root, input);
+  for (const input of inputs) insert(root, input);
   const messages = new Map<string, Encoded>();
   const { digest } = encodeFolder(root, messages);
   return { digest, messages: [...messages.values()] };
@@ -40,20 +40,20 @@ function createFolder(): Folder {
   return { files: new Map(), links: new Map(), trees: new Map(), folders: new Map() };
 }
 
-function place(root: Folder, input: Input): void {
+function insert(root: Folder, input: Input): void {
   const names = input.path === "." && input.kind === "directory" ? [] : input.path.split("/");
   if (names.some((name) => name === "" || name === "." || name === ".." || name.includes("\0")))
-    throw new RangeError(`not a path in a tree: ${input.path}`);
+    throw new RangeError(`invalid path: ${input.path}`);
   const last = input.kind === "directory" ? undefined : names.pop();
   let folder = root;
   for (const name of names) {
-    if (isLeaf(folder, name)) throw twice(input.path);
+    if (isLeaf(folder, name)) throw conflict(input.path);
     let next = folder.folders.get(name);
     if (!next) folder.folders.set(name, (next = createFolder()));
     folder = next;
   }
   if (last === undefined) return;
-  if (isLeaf(folder, last) || folder.folders.has(last)) throw twice(input.path);
+  if (isLeaf(folder, last) || folder.folders.has(last)) throw conflict(input.path);
   if (input.kind === "file") folder.files.set(last, input);
   else if (input.kind === "link") folder.links.set(last, input.target);
   else if (input.kind === "tree") folder.trees.set(last, input.digest);
@@ -63,8 +63,8 @@ function isLeaf({ files, links, trees }: Folder, name: string): boolean {
   return files.has(name) || links.has(name) || trees.has(name);
 }
 
-function twice(path: string): RangeError {
-  return new RangeError(`in the tree twice, or below what is no directory: ${path}`);
+function conflict(path: string): RangeError {
+  return new RangeError(`listed twice, or below a file: ${path}`);
 }
 
 function encodeFolder(folder: Folder, messages: Map<string, Encoded>): Encoded {
@@ -81,12 +81,12 @@ function encodeFolder(folder: Folder, messages: Map<string, Encoded>): Encoded {
   return encoded;
 }
 
-/** By their bytes, which is another order than that of UTF-16 where one of them has a character of two units. */
+/** Sorted by UTF-8 bytes, which differs from UTF-16 order for surrogate pairs. */
 function byName<Value>(entries: ReadonlyMap<string, Value>): [string, Value][] {
   const sorted = [...entries];
   const isSimple = sorted.every(([name]) => !/[\ud800-\udfff]/.test(name));
   if (!isSimple) return sorted.sort(([a], [b]) => compareBytes(a, b));
-  // As git lists them they mostly are.
+  // Lists from git are sorted already.
   if (sorted.every(([name], at) => at === 0 || sorted[at - 1]![0] < name)) return sorted;
   return sorted.sort(([a], [b]) => (a < b ? -1 : 1));
 }

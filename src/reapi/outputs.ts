@@ -1,11 +1,11 @@
-// What an action has made, as a list of files, links and directories: a result of a server's, read and checked.
+// Validates an action result and lists its output files, links and directories.
 //
-// Contract: pure. Nothing in the list lies elsewhere than in the outputs that were asked for, or leads out of its output:
-// names are single segments, no path is there twice, links are relative and stay below the output that holds them. The API
-// knows neither devices nor pipes. No name is a repository's. Any violation is an error, and then there is no list at all.
+// Invariants: pure. All paths are inside the requested outputs: names are single segments, paths are unique, links
+// are relative and stay inside their output, no name is a .git folder. Any violation is an error for the whole
+// result.
 //
-// Non-obvious: a tree has each distinct directory once, so a message of some kilobytes can describe billions of paths. They
-// are counted, once for each distinct directory, before the list is made.
+// Non-obvious: a tree message contains each distinct directory once, so a small message can describe billions of
+// paths. They are counted, once for each distinct directory, before they are listed.
 import { withoutSlash } from "./action.ts";
 import { decode } from "./grpc/channel.ts";
 import { type Digest, digestOf, fromMessage } from "./digest.ts";
@@ -20,29 +20,29 @@ export type ActionOutput =
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string };
 
-/** Deeper than any output is. */
-const DEEPEST = 200;
-const MOST = 1_000_000;
-/** Paths for each directory, file and link that a tree lists: outputs repeat some directories, but not all of them often. */
-const MOST_REPEATED = 100;
+/** Maximum depth. */
+const MAX_DEPTH = 200;
+const MAX_PATHS = 1_000_000;
+/** Maximum paths for each entry of a tree. Real outputs repeat some directories, but few of them often. */
+const MAX_REPETITION = 100;
 
-/** Of the trees that a result names. Throws RemoteError. */
+/** Digests of the trees in a result. @throws RemoteError */
 export function treesOf({ outputDirectories }: ActionResult): Digest[] {
-  return outputDirectories.map(({ path, treeDigest }) => demand(fromMessage(treeDigest), path));
+  return outputDirectories.map(({ path, treeDigest }) => requireDigest(fromMessage(treeDigest), path));
 }
 
-/** @param asked the outputs of the action @param trees the content of `treesOf`, by hash. Throws RemoteError. */
+/** @param requested the outputs of the action @param trees the content of `treesOf`, by hash @throws RemoteError */
 export function readOutputs(
   result: ActionResult,
-  asked: readonly string[],
+  requested: readonly string[],
   trees: ReadonlyMap<string, Uint8Array>,
 ): ActionOutput[] {
   const roots = new Set<string>();
-  const allowed = new Set(asked.map(withoutSlash));
-  const claim = (path: string): string => {
-    if (!allowed.has(path)) throw refuse("was not asked for", path);
-    if (path.split("/").some(isRepositoryName)) throw refuse("is in a repository's own folder", path);
-    if (roots.has(path)) throw refuse("is there twice", path);
+  const allowed = new Set(requested.map(withoutSlash));
+  const addRoot = (path: string): string => {
+    if (!allowed.has(path)) throw invalidOutput("was not requested", path);
+    if (path.split("/").some(isRepositoryName)) throw invalidOutput("is in a .git folder", path);
+    if (roots.has(path)) throw invalidOutput("is listed twice", path);
     roots.add(path);
     return path;
   };
@@ -50,21 +50,22 @@ export function readOutputs(
   for (const { path, digest, isExecutable } of result.outputFiles)
     outputs.push({
       kind: "file",
-      path: claim(path),
-      digest: demand(fromMessage(digest), path),
+      path: addRoot(path),
+      digest: requireDigest(fromMessage(digest), path),
       isExecutable,
     });
-  // Servers of 2.1 and later say each link twice, for older clients. There is nothing beside it that it could lead to.
+  // Servers of 2.1 and later list each link twice, for older clients. A top-level link has no target inside its
+  // output.
   const [link] = [...result.outputSymlinks, ...result.outputFileSymlinks, ...result.outputDirectorySymlinks];
-  if (link) throw refuse(`is a link, to ${link.target}`, link.path);
+  if (link) throw invalidOutput(`is a link, to ${link.target}`, link.path);
   for (const { path, treeDigest } of result.outputDirectories)
-    readTree(claim(path), trees.get(demand(fromMessage(treeDigest), path).hash)!, outputs);
+    readTree(addRoot(path), trees.get(requireDigest(fromMessage(treeDigest), path).hash)!, outputs);
   return outputs;
 }
 
 function readTree(root: string, bytes: Uint8Array, outputs: ActionOutput[]): void {
   const tree = read(Tree, bytes);
-  if (!tree.root) throw refuse("is no tree", root);
+  if (!tree.root) throw invalidOutput("is not a valid tree", root);
   const children = new Map(
     tree.children.map((child) => [digestOf(child).hash, read(Directory, child)] as const),
   );
@@ -72,29 +73,29 @@ function readTree(root: string, bytes: Uint8Array, outputs: ActionOutput[]): voi
   const listed = [top, ...children.values()].reduce((sum, each) => sum + sizeOf(each), 0);
   const counts = new Map<Directory, number>();
   const count = countPaths(top, 0);
-  if (outputs.length + count > MOST || count > listed * MOST_REPEATED)
-    throw refuse("is too deep, or has too much in it", root);
+  if (outputs.length + count > MAX_PATHS || count > listed * MAX_REPETITION)
+    throw invalidOutput("is too deep or has too many entries", root);
   readDirectory(top, root, 0);
 
   function read<Message>(codec: Codec<Message>, message: Uint8Array): Message {
     try {
       return decode(codec, message);
     } catch {
-      throw refuse("is no tree", root);
+      throw invalidOutput("is not a valid tree", root);
     }
   }
 
   function childOf(digest: Parameters<typeof fromMessage>[0], path: string): Directory {
-    const child = children.get(demand(fromMessage(digest), path).hash);
-    if (!child) throw refuse("is missing", path);
+    const child = children.get(requireDigest(fromMessage(digest), path).hash);
+    if (!child) throw invalidOutput("is missing", path);
     return child;
   }
 
-  /** No directory contains itself, since its digest would have to be known before it. */
+  /** Cycles are impossible, because a directory would have to contain its own digest. */
   function countPaths(directory: Directory, depth: number): number {
-    if (depth > DEEPEST) throw refuse("is too deep, or has too much in it", root);
-    const known = counts.get(directory);
-    if (known !== undefined) return known;
+    if (depth > MAX_DEPTH) throw invalidOutput("is too deep or has too many entries", root);
+    const counted = counts.get(directory);
+    if (counted !== undefined) return counted;
     const own = 1 + directory.files.length + directory.symlinks.length;
     const below = directory.directories.map(({ name, digest }) =>
       countPaths(childOf(digest, `${root}/.../${name}`), depth + 1),
@@ -105,28 +106,28 @@ function readTree(root: string, bytes: Uint8Array, outputs: ActionOutput[]): voi
   }
 
   function readDirectory(directory: Directory, path: string, depth: number): void {
-    if (depth > DEEPEST) throw refuse("is too deep, or has too much in it", root);
+    if (depth > MAX_DEPTH) throw invalidOutput("is too deep or has too many entries", root);
     outputs.push({ kind: "directory", path });
     const names = new Set<string>();
-    const place = (name: string): string => {
+    const addName = (name: string): string => {
       if (name === "" || name === "." || name === ".." || /[/\0]/.test(name) || !name.isWellFormed())
-        throw refuse("has a name in it that is none", `${path}/${name}`);
-      if (isRepositoryName(name)) throw refuse("is a repository's own folder", `${path}/${name}`);
-      if (names.has(name)) throw refuse("is there twice", `${path}/${name}`);
+        throw invalidOutput("has an invalid name", `${path}/${name}`);
+      if (isRepositoryName(name)) throw invalidOutput("is a .git folder", `${path}/${name}`);
+      if (names.has(name)) throw invalidOutput("is listed twice", `${path}/${name}`);
       names.add(name);
       return `${path}/${name}`;
     };
     for (const { name, digest, isExecutable } of directory.files) {
-      const at = place(name);
-      outputs.push({ kind: "file", path: at, digest: demand(fromMessage(digest), at), isExecutable });
+      const at = addName(name);
+      outputs.push({ kind: "file", path: at, digest: requireDigest(fromMessage(digest), at), isExecutable });
     }
     for (const { name, target } of directory.symlinks) {
-      const at = place(name);
-      if (!staysBelow(target, depth)) throw refuse(`is a link to ${target}, which is not in ${root}`, at);
+      const at = addName(name);
+      if (!staysBelow(target, depth)) throw invalidOutput(`is a link to ${target}, outside ${root}`, at);
       outputs.push({ kind: "link", path: at, target });
     }
     for (const { name, digest } of directory.directories) {
-      const at = place(name);
+      const at = addName(name);
       readDirectory(childOf(digest, at), at, depth + 1);
     }
   }
@@ -136,24 +137,24 @@ function sizeOf({ files, symlinks, directories }: Directory): number {
   return 1 + files.length + symlinks.length + directories.length;
 }
 
-/** @param depth how many directories below the output's own the link lies in */
+/** @param depth number of directories between the output's root and the link */
 function staysBelow(target: string, depth: number): boolean {
   if (target === "" || target.startsWith("/") || target.includes("\0")) return false;
   let level = depth;
-  let hasGoneDown = false;
+  let hasDescended = false;
   for (const name of target.split("/")) {
-    // Up from what may be a link itself is not where its name says.
-    if (name === ".." && (hasGoneDown || --level < 0)) return false;
-    hasGoneDown ||= name !== ".." && name !== "." && name !== "";
+    // `..` after a name is rejected, because the name may be a link itself.
+    if (name === ".." && (hasDescended || --level < 0)) return false;
+    hasDescended ||= name !== ".." && name !== "." && name !== "";
   }
   return true;
 }
 
-function demand(digest: Digest | undefined, path: string): Digest {
-  if (!digest) throw refuse("has no digest", path);
+function requireDigest(digest: Digest | undefined, path: string): Digest {
+  if (!digest) throw invalidOutput("has no digest", path);
   return digest;
 }
 
-function refuse(reason: string, path: string): RemoteError {
-  return new RemoteError(`among what the script has made, ${path} ${reason}`);
+function invalidOutput(reason: string, path: string): RemoteError {
+  return new RemoteError(`invalid output: ${path} ${reason}`);
 }

@@ -1,12 +1,12 @@
-// One action, from what is known of it to all that it has made: the same for a script that runs alone and for one of many.
+// Executes one action: result lookup -> upload of missing blobs -> execution -> validation of the result ->
+// download.
 //
-//   a result that is there already? -> upload what is missing -> execute -> read and check the result -> fetch, put in place
+// Invariants:
+// - A transient error is retried, with the files read again, up to TRIES.
+// - Nothing is written before all outputs of the script are downloaded and match their digests.
 //
-// Contract: what fails on the way and may go well another time is done again, with the files looked at anew; then it is an
-// error. Nothing is written before all that one script has made has come and is what its digests say.
-//
-// Surprising: an action may be carried out twice, when the server is lost and comes back. It runs in a folder of its own
-// there, so that nobody sees the first.
+// Non-obvious: an action may be executed twice if the connection is lost. Each execution has its own directory on
+// the server, so that is idempotent.
 import { posix } from "node:path";
 import { withoutSlash } from "../reapi/action.ts";
 import type { RemoteClient } from "../reapi/client.ts";
@@ -31,29 +31,29 @@ export interface ActionOutcome {
   readonly code: number;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** The declared outputs that there are. */
+  /** The declared outputs that exist. */
   readonly roots: readonly string[];
   readonly outputs: readonly ActionOutput[];
   readonly machine: string | undefined;
-  /** Where nothing was executed: how long it had taken, in milliseconds, as far as that is told. */
+  /** Set for a cached result: the duration of the original execution in milliseconds, if the server reports it. */
   readonly saved: number | undefined;
 }
 
 export interface Attempt {
-  /** Whether what the server knows is used. */
-  readonly usesKnown: boolean;
-  /** Of the execution; what is transferred ends with the connection. */
+  /** Whether a cached result is used. */
+  readonly usesCache: boolean;
+  /** Cancels the execution. Transfers end with the connection. */
   readonly signal: AbortSignal;
   readonly onStart?: () => void;
 }
 
-/** How often an action is begun again, whose machine or content the server has lost. */
+/** Attempts to execute an action if the server loses a worker or content. */
 export const TRIES = 3;
 
-/** Content that is gone is uploaded or made again; a machine that is gone has others beside it. */
+/** Lost content can be uploaded or produced again; another worker can replace a lost one. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
-  const passing: readonly number[] = [
+  const retryable: readonly number[] = [
     Code.NOT_FOUND,
     Code.FAILED_PRECONDITION,
     Code.UNAVAILABLE,
@@ -62,27 +62,27 @@ export function isRetryable(error: unknown): boolean {
   ];
   return (
     (error as Error).name === "RemoteError" &&
-    ((error as RemoteError).isDamaged || (code !== undefined && passing.includes(code)))
+    ((error as RemoteError).isDamaged || (code !== undefined && retryable.includes(code)))
   );
 }
 
-/** Throws RemoteError, or the signal's reason. */
+/** @throws RemoteError, or the signal's reason */
 export async function executeAction(
   job: RemoteAction,
   connection: ExecutionServices,
   attempt: Attempt,
 ): Promise<ActionOutcome> {
   const { client, store } = connection;
-  const found = attempt.usesKnown ? await client.findResult(job.action.digest) : undefined;
-  // Some servers keep failures too, and would give one again for ever: the reason may have been the machine's.
+  const found = attempt.usesCache ? await client.findResult(job.action.digest) : undefined;
+  // Some servers cache failures too. A failure is executed again, because its cause may have been the worker.
   const known = found?.exitCode === 0 ? found : undefined;
   attempt.signal.throwIfAborted();
   if (known) attempt.onStart?.();
-  const usesKnown = attempt.usesKnown && found === undefined;
-  const result = known ?? (await execute(job, connection, { ...attempt, usesKnown }));
+  const usesCache = attempt.usesCache && found === undefined;
+  const result = known ?? (await execute(job, connection, { ...attempt, usesCache }));
   const trees = await store.download(treesOf(result));
   const outputs = readOutputs(result, job.script.outputs, trees);
-  const made = new Set(outputs.map(({ path }) => path));
+  const produced = new Set(outputs.map(({ path }) => path));
   const logs = [fromMessage(result.stdoutDigest), fromMessage(result.stderrDigest)] as const;
   const texts = await store.download(logs.filter((digest) => digest !== undefined));
   const [stdout, stderr] = logs.map((digest) => digest && texts.get(digest.hash));
@@ -92,7 +92,7 @@ export async function executeAction(
     code: exitCode >= 0 && exitCode < 256 ? exitCode : 1,
     stdout: stdout ?? result.stdoutRaw,
     stderr: stderr ?? result.stderrRaw,
-    roots: job.script.outputs.map(withoutSlash).filter((path) => made.has(path)),
+    roots: job.script.outputs.map(withoutSlash).filter((path) => produced.has(path)),
     outputs,
     machine: executionMetadata?.worker || undefined,
     saved: known && durationOf(known),
@@ -102,32 +102,35 @@ export async function executeAction(
 async function execute(
   { blobs, inputs, action }: RemoteAction,
   { client, uploads }: ExecutionServices,
-  { usesKnown, signal, onStart }: Attempt,
+  { usesCache, signal, onStart }: Attempt,
 ): Promise<ActionResult> {
-  const { late, trees } = inputs;
+  const { lateBlobs, trees } = inputs;
   await Promise.all([
     uploads.send(blobs),
-    uploads.sendLate(late),
+    uploads.sendLate(lateBlobs),
     ...trees.map((tree) => uploads.sendTree(tree)),
   ]);
   const { result, status, message } = await client.execute(action.digest, {
-    skipCache: !usesKnown,
+    skipCache: !usesCache,
     signal,
     ...(onStart && { onAccepted: onStart }),
   });
   if (status && status.code !== 0) throw new RemoteError(status.message || message, status.code);
-  if (!result) throw new RemoteError("it ends without a result");
+  if (!result) throw new RemoteError("the execution ended without a result");
   return result;
 }
 
-/** Undefined where the server does not tell. */
+/** Undefined if the server reports no times. */
 function durationOf({ executionMetadata }: ActionResult): number | undefined {
   const { executionStartTimestamp: start, executionCompletedTimestamp: end } = executionMetadata ?? {};
   if (!start || !end) return undefined;
   return Math.max(0, Number(end.seconds - start.seconds) * 1000 + (end.nanos - start.nanos) / 1e6);
 }
 
-/** Fetches what was made and puts it in place. Throws RemoteError, Failure. @param directory the package's */
+/**
+ * Downloads outputs and writes them to the package. @throws RemoteError @throws UserError @param directory the
+ * package's
+ */
 export async function downloadOutputs(
   { outputs, roots }: ActionOutcome,
   store: CasClient,
@@ -138,12 +141,12 @@ export async function downloadOutputs(
   writeOutputs(directory, roots, outputs, contents);
 }
 
-/** What it declares and has not made. */
+/** Declared outputs that the script did not produce. */
 export function missingOutputs({ job, roots }: ActionOutcome): string[] {
   return job.script.outputs.map(withoutSlash).filter((output) => !roots.includes(output));
 }
 
-/** Of the workspace's root. @param own the package's path from there */
+/** Paths relative to the workspace's root. @param own the package's path */
 export function pathsOf(own: string, paths: readonly string[]): string[] {
   return paths.map((path) => posix.join(own, withoutSlash(path)));
 }

@@ -1,11 +1,11 @@
-// What a script reads, as far as that can be told without running it: the files that git knows of its package and of what
-// that depends on in the workspace, what scripts have made in the latter, what they need of the workspace's root,
-// node_modules, and what rtfig.toml names.
+// Collects the inputs of a remote task without running it: files that git lists in its package and its workspace
+// dependencies, their outputs, files of the workspace root, node_modules and declared inputs.
 //
-// Contract: files of credentials (.env, .npmrc and the like) are no inputs unless rtfig.toml names them, and a name that
-// only stands for everything is none; so with a repository's own folder, in whose config CI leaves its token. What is ignored by
-// git is none but node_modules and what rtfig.toml says that scripts of other packages make. What the script itself makes is
-// none.
+// Invariants:
+// - Credential files (.env, .npmrc, .netrc, .yarnrc.yml) and .git folders are inputs only if a glob names them
+//   explicitly, because CI stores tokens there.
+// - Git-ignored files are not inputs, except node_modules and declared outputs of other packages.
+// - The task's packagePath outputs are not inputs.
 import { readdir } from "node:fs/promises";
 import { isAbsolute, posix, relative, sep } from "node:path";
 import { UserError } from "../user-error.ts";
@@ -21,19 +21,21 @@ import type { WorkspaceFile, Tree, WorkspaceFiles } from "./workspace-files.ts";
 export interface ActionInputs {
   readonly entries: readonly Input[];
   readonly blobs: readonly Blob[];
-  /** What others have made: the server has it, or it has to be made and fetched before it can be sent. */
-  readonly late: readonly Blob[];
+  /**
+   * Outputs of other remote tasks. The server has them, or they have to be downloaded before they can be uploaded.
+   */
+  readonly lateBlobs: readonly Blob[];
   readonly trees: readonly Tree[];
   readonly files: number;
-  /** Of the files. */
+  /** Total size of the files. */
   readonly bytes: number;
 }
 
-/** Of a script that has run elsewhere, in the place of what the disk has. */
+/** Outputs of another remote task, which replace the local files. */
 export interface UpstreamOutputs {
-  /** The outputs that it was asked for, from the workspace's root on. */
+  /** The declared outputs, relative to the workspace's root. */
   readonly outputs: readonly string[];
-  readonly found: readonly WorkspaceFile[];
+  readonly files: readonly WorkspaceFile[];
 }
 
 const ROOT_FILES =
@@ -41,48 +43,55 @@ const ROOT_FILES =
 const CREDENTIALS = /(?:^|\/)(?:\.env(?:\.[^/]*)?|\.npmrc|\.yarnrc\.yml|\.netrc)$/;
 const REPOSITORY = ".git";
 
-/** The packages whose files a script of one reads, with that itself, absolute. */
+/** Packages whose files a script of this package reads, including the package itself; absolute paths. */
 export function packagesRead(root: string, directory: string): string[] {
   return root === directory ? [directory] : [directory, ...directoriesNeeded(root, directory)];
 }
 
-/** @param directory the package's, absolute @param made by those that the script waits for, in order. Throws Failure. */
+/**
+ * @param directory the package's, absolute @param upstream outputs of the task's dependencies, in order @throws
+ * UserError
+ */
 export async function collectInputs(
   files: WorkspaceFiles,
   directory: string,
   script: RemoteScript,
   settings: RemoteSettings,
-  made: readonly UpstreamOutputs[],
+  upstream: readonly UpstreamOutputs[],
 ): Promise<ActionInputs> {
   const { root } = files;
   const packages = packagesRead(root, directory);
-  const own = files.pathOf(directory);
+  const packagePath = files.pathOf(directory);
   const paths = new Set<string>();
   for (const each of packages)
     for (const path of await files.listPackage(each)) if (!CREDENTIALS.test(path)) paths.add(path);
   for (const name of await readdir(root)) if (ROOT_FILES.test(name)) paths.add(name);
   for (const path of await declaredFiles(script.inputs, directory, root)) paths.add(path);
-  // Of its own package it would be what comes after it too: a report of tests would have everything built again.
+  // Not of its packagePath package, which would include outputs of later scripts: a test report would invalidate every
+  // build.
   for (const each of packages.slice(1))
-    for (const output of outputsOf(each, settings))
-      for (const path of files.listMade(posix.join(files.pathOf(each), output))) paths.add(path);
+    for (const output of declaredOutputsOf(each, settings))
+      for (const path of files.listOutputs(posix.join(files.pathOf(each), output))) paths.add(path);
   const modules = [...new Set([root, ...packages])].map((each) =>
     posix.join(files.pathOf(each), "node_modules"),
   );
   const entries = new Map<string, Input>();
-  const found = new Map<string, WorkspaceFile>();
+  const foundFiles = new Map<string, WorkspaceFile>();
   const blobs = new Map<string, Blob>();
-  const dropped = [...modules, ...script.outputs.map((output) => posix.join(own, withoutSlash(output)))];
-  const replaced = made.flatMap(({ outputs }) => outputs);
+  const dropped = [
+    ...modules,
+    ...script.outputs.map((output) => posix.join(packagePath, withoutSlash(output))),
+  ];
+  const replaced = upstream.flatMap(({ outputs }) => outputs);
   removeBelow([...dropped, ...replaced], paths);
   for (const path of paths) {
     const each = await files.find(path);
-    if (each) found.set(path, each);
+    if (each) foundFiles.set(path, each);
     if (each?.blob) blobs.set(each.blob.digest.hash, each.blob);
   }
-  for (const each of made) {
-    removeBelow(each.outputs, found);
-    for (const one of each.found) found.set(one.input.path, one);
+  for (const each of upstream) {
+    removeBelow(each.outputs, foundFiles);
+    for (const one of each.files) foundFiles.set(one.input.path, one);
   }
   const trees: Tree[] = [];
   for (const path of modules) {
@@ -91,20 +100,20 @@ export async function collectInputs(
     trees.push(tree);
     entries.set(path, { kind: "tree", path, digest: tree.digest });
   }
-  entries.set(own, { kind: "directory", path: own === "" ? "." : own });
-  const late = new Map<string, Blob>();
+  entries.set(packagePath, { kind: "directory", path: packagePath === "" ? "." : packagePath });
+  const lateBlobs = new Map<string, Blob>();
   const sum = { files: 0, bytes: 0 };
   for (const tree of trees) count(sum, tree.files, tree.bytes);
-  for (const [path, { input, blob }] of found) {
+  for (const [path, { input, blob }] of foundFiles) {
     entries.set(path, input);
     if (!blob) continue;
-    if (!blobs.has(blob.digest.hash)) late.set(blob.digest.hash, blob);
+    if (!blobs.has(blob.digest.hash)) lateBlobs.set(blob.digest.hash, blob);
     count(sum, 1, blob.digest.size);
   }
   return {
     entries: [...entries.values()],
     blobs: [...blobs.values()],
-    late: [...late.values()],
+    lateBlobs: [...lateBlobs.values()],
     trees,
     ...sum,
   };
@@ -129,8 +138,8 @@ function removeBelow(
       }
 }
 
-/** What the scripts of a package make, as rtfig.toml says. */
-function outputsOf(directory: string, settings: RemoteSettings): string[] {
+/** Outputs that rtfig.toml declares for the scripts of a package. */
+function declaredOutputsOf(directory: string, settings: RemoteSettings): string[] {
   if (settings.scripts.length === 0) return [];
   const manifest = readPackageJson(directory) ?? {};
   const packageName = textField(manifest, "name");
@@ -140,26 +149,29 @@ function outputsOf(directory: string, settings: RemoteSettings): string[] {
 }
 
 async function declaredFiles(globs: readonly string[], directory: string, root: string): Promise<string[]> {
-  const found: string[] = [];
+  const foundFiles: string[] = [];
   for (const glob of globs) {
     const options = { cwd: directory, dot: true, absolute: true, onlyFiles: true };
     for await (const file of new Bun.Glob(glob).scan(options)) {
       const path = relative(root, file);
       if (path.startsWith("..") || isAbsolute(path))
-        throw new UserError(`The input ${oneLine(file)} is outside of the workspace`, "inputs lie in it");
+        throw new UserError(`Input ${oneLine(file)} is outside the workspace`, "move it into the workspace");
       const names = path.split(sep);
-      if (isMeant(glob, names)) found.push(names.join("/"));
+      if (isNamedExplicitly(glob, names)) foundFiles.push(names.join("/"));
     }
   }
-  return found;
+  return foundFiles;
 }
 
-/** Whether somebody had it in mind: each name that is nobody else's affair stands in the glob, as more than a "*". */
-function isMeant(glob: string, names: readonly string[]): boolean {
-  const own = names.filter(
+/**
+ * Whether the glob names the file explicitly: each credential or .git segment matches a segment that is not only
+ * wildcards.
+ */
+function isNamedExplicitly(glob: string, names: readonly string[]): boolean {
+  const packagePath = names.filter(
     (name, at) => name === REPOSITORY || (at === names.length - 1 && CREDENTIALS.test(name)),
   );
-  if (own.length === 0) return true;
+  if (packagePath.length === 0) return true;
   const parts = glob.split("/").filter((part) => /[^*?]/.test(part));
-  return own.every((name) => parts.some((part) => new Bun.Glob(part).match(name)));
+  return packagePath.every((name) => parts.some((part) => new Bun.Glob(part).match(name)));
 }

@@ -1,7 +1,9 @@
-// What a script has made elsewhere, put where it would have made it here.
+// Writes the outputs of a remote task into the package by atomic rename.
 //
-// Contract: all of it is on the disk, beside its place, before anything that was there goes; then each output is exchanged
-// whole. Nothing is written through a link that leads out of the package.
+// Invariants:
+// - All outputs are written to a staging directory backup any existing file is removed. Each output is then
+//   replaced as a whole.
+// - No output is written through a symlink that leads out of the package.
 import {
   chmodSync,
   lstatSync,
@@ -19,11 +21,11 @@ import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import type { ActionOutput } from "../reapi/outputs.ts";
 
-/** What the system says where something is that was not there a moment ago. */
-const TAKEN: readonly string[] = ["ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR"];
-const EXCHANGES = 100;
+/** Error codes of a rename whose target was created concurrently (race). */
+const TARGET_EXISTS: readonly string[] = ["ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR"];
+const MAX_ATTEMPTS = 100;
 
-/** @param directory the package's @param roots the outputs that there are; `contents` by hash. Throws Failure. */
+/** @param directory the package's @param roots the existing outputs @param contents by hash @throws UserError */
 export function writeOutputs(
   directory: string,
   roots: readonly string[],
@@ -36,12 +38,12 @@ export function writeOutputs(
     for (const root of roots) requireInside(directory, root);
     stage = mkdtempSync(join(directory, ".rt-remote-"));
     writeAll(stage, outputs, contents);
-    for (const root of roots) exchange(join(stage, root), join(directory, root), join(stage, ".before"));
+    for (const root of roots) replaceOutput(join(stage, root), join(directory, root), join(stage, ".backup"));
   } catch (error) {
     if ((error as Error).name === "Failure") throw error;
     const { code, path = directory } = error as NodeJS.ErrnoException;
     throw new UserError(
-      `Cannot write what the script has made, at ${oneLine(path)}: ${code ?? String(error)}`,
+      `Cannot write the outputs of the script to ${oneLine(path)}: ${code ?? String(error)}`,
     );
   } finally {
     if (stage !== undefined) rmSync(stage, { recursive: true, force: true });
@@ -61,39 +63,43 @@ function writeAll(
       if (output.isExecutable) chmodSync(path, 0o755);
     }
   }
-  // Last, so that nothing is written through one.
+  // Symlinks are created last, so that nothing is written through them.
   for (const output of outputs)
     if (output.kind === "link") symlinkSync(output.target, join(stage, output.path));
 }
 
-/** Another rt may do the same at the same time. */
-function exchange(made: string, place: string, before: string): void {
-  mkdirSync(dirname(place), { recursive: true });
+/** Retries, because another rt process may replace the same output concurrently. */
+function replaceOutput(source: string, target: string, backup: string): void {
+  mkdirSync(dirname(target), { recursive: true });
   for (let attempt = 1; ; attempt++) {
     try {
-      renameSync(place, before);
+      renameSync(target, backup);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
     }
     try {
-      renameSync(made, place);
+      renameSync(source, target);
       return;
     } catch (error) {
-      const isTaken = TAKEN.includes(errorCode(error) ?? "");
-      if (!isTaken || attempt === EXCHANGES) throw error;
+      const isTaken = TARGET_EXISTS.includes(errorCode(error) ?? "");
+      if (!isTaken || attempt === MAX_ATTEMPTS) throw error;
     } finally {
-      rmSync(before, { recursive: true, force: true });
+      rmSync(backup, { recursive: true, force: true });
     }
   }
 }
 
-/** The directories above an output may be links, as far as they stay in the package. */
+/** Parent directories of an output may be symlinks that stay inside the package. */
 function requireInside(directory: string, output: string): void {
-  const home = realpathSync(directory);
-  for (let parent = dirname(join(home, output)); parent !== home; parent = dirname(parent)) {
+  const realDirectory = realpathSync(directory);
+  for (
+    let parent = dirname(join(realDirectory, output));
+    parent !== realDirectory;
+    parent = dirname(parent)
+  ) {
     if (!lstatSync(parent, { throwIfNoEntry: false })) continue;
-    const way = relative(home, realpathSync(parent));
-    if (way === ".." || way.startsWith("../"))
-      throw new UserError(`The output ${oneLine(output)} lies behind a link that leads out of the package`);
+    const path = relative(realDirectory, realpathSync(parent));
+    if (path === ".." || path.startsWith("../"))
+      throw new UserError(`The output ${oneLine(output)} is behind a symlink that leads out of the package`);
   }
 }

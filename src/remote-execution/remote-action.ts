@@ -1,11 +1,14 @@
-// A script as an action of the Remote Execution API: its steps, one after another, in a copy of what it reads.
+// Converts a task into an action of the Remote Execution API: its steps in one shell command, over a copy of its
+// inputs.
 //
-// Contract: pure but for what collectInputs reads, and the same script with the same files is the same action. All steps
-// are one action, since each needs what the one before it has made; what each has written is told apart by a mark.
+// Invariants: the same task with the same files is the same action. Nothing but collectInputs reads files.
+//
+// Non-obvious: all steps are one action, because a step needs the files of the previous one. A separator in the
+// output tells the steps apart.
 import { host } from "../../platform/processes/process.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
-import { type EncodedAction, describeAction } from "../reapi/action.ts";
+import { type EncodedAction, encodeAction } from "../reapi/action.ts";
 import { type Blob, blobOf } from "../reapi/cas-client.ts";
 import { digestOf } from "../reapi/digest.ts";
 import { buildInputRoot } from "../reapi/input-root.ts";
@@ -23,41 +26,44 @@ export interface RemoteAction {
   readonly script: RemoteScript;
   readonly inputs: ActionInputs;
   readonly action: EncodedAction;
-  /** But for what `inputs` says of trees, and of what others have made. */
+  /** Without the blobs of trees and of upstream outputs, which `inputs` has. */
   readonly blobs: readonly Blob[];
-  /** Between what one step has written and what the next has. */
-  readonly mark: string;
+  /** Separator between the outputs of two steps. */
+  readonly separator: string;
 }
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Each step with the name of its event in front; binaries are found from the package up to the workspace's root. */
+/**
+ * Runs each step with its lifecycle event. Binaries are found in node_modules/.bin from the package up to the
+ * workspace's root.
+ */
 const RUN_STEPS = `for up in $RT_UP; do PATH="$PWD/$up/node_modules/.bin:$PATH"; done
-mark=$RT_MARK; export PATH; unset RT_UP RT_MARK
+separator=$RT_MARK; export PATH; unset RT_UP RT_MARK
 while npm_lifecycle_event=$1 /bin/sh -c "$2" || exit; shift 2; [ $# -gt 0 ]; do
   printf %s "$mark"; printf %s "$mark" >&2
 done`;
 
-/** @param made by the scripts that this one waits for. Throws Failure. */
-export async function prepareJob(
+/** @param upstream outputs of the task's dependencies @throws UserError */
+export async function prepareAction(
   task: ScriptTask,
   files: WorkspaceFiles,
   remote: RemoteSettings,
   { port }: ScriptSettings,
-  made: readonly UpstreamOutputs[],
+  upstream: readonly UpstreamOutputs[],
 ): Promise<RemoteAction> {
   const { packageDirectory, manifest, scriptName } = task;
   const packageName = textField(manifest, "name");
   const script = remoteScript(remote, packageName, scriptName);
-  const inputs = await collectInputs(files, packageDirectory, script, remote, made);
-  const own = files.pathOf(packageDirectory);
+  const inputs = await collectInputs(files, packageDirectory, script, remote, upstream);
+  const packagePath = files.pathOf(packageDirectory);
   const inputRoot = buildRoot(inputs);
   const steps = task.steps.flatMap(({ scriptName: event, command, isMain }) => [
     event,
     isMain ? appendArguments(command, task.args) : command,
   ]);
-  const mark =
+  const separator =
     steps.length > 2 ? `\0${digestOf(Buffer.from(steps.join("\0"))).hash}\0`.replaceAll("\0", "\n") : "";
-  const depth = own === "" ? 0 : own.split("/").length;
+  const depth = packagePath === "" ? 0 : packagePath.split("/").length;
   const environment: Record<string, string> = {
     PATH,
     npm_package_name: packageName,
@@ -65,7 +71,7 @@ export async function prepareJob(
     RT_UP: Array.from({ length: depth + 1 }, (_, at) =>
       ["."].concat(Array(depth - at).fill("..")).join("/"),
     ).join(" "),
-    ...(mark !== "" && { RT_MARK: mark }),
+    ...(separator !== "" && { RT_MARK: separator }),
   };
   Object.assign(environment, portVariables(port));
   for (const variable of script.env) {
@@ -73,21 +79,21 @@ export async function prepareJob(
     if (value === undefined) continue;
     if (!value.isWellFormed())
       throw new UserError(
-        `${variable} has bytes that are not UTF-8, and no script on another machine can be given those`,
+        `${variable} is not valid UTF-8, so it cannot be sent to another machine`,
         `set another value, or run ${task.label} without --remote`,
       );
     environment[variable] = value;
   }
-  const action = describeAction({
+  const action = encodeAction({
     argv: ["/bin/sh", "-c", RUN_STEPS, "sh", ...steps],
     environment,
-    directory: own,
+    directory: packagePath,
     outputs: script.outputs,
     platform: remote.properties,
     inputRoot: inputRoot.digest,
   });
   const blobs = [...[...inputRoot.messages, ...action.messages].map(blobOf), ...inputs.blobs];
-  return { script, inputs, action, blobs, mark };
+  return { script, inputs, action, blobs, separator };
 }
 
 function buildRoot({ entries }: ActionInputs) {
@@ -96,35 +102,39 @@ function buildRoot({ entries }: ActionInputs) {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new UserError(
-      `What the script reads is no tree of files: ${oneLine(error.message)}`,
-      "no output in [run.remote.scripts] may lie in another script's, or be a file where that has a directory",
+      `The inputs of the script do not form a file tree: ${oneLine(error.message)}`,
+      "an output in [run.remote.scripts] cannot be inside another script's output, or be a file where that has a directory",
     );
   }
 }
 
-/** What each step has written, of those that have run. */
+/** The output of each step that ran. */
 export function splitLogs(
   stdout: Uint8Array,
   stderr: Uint8Array,
-  mark: string,
+  separator: string,
   steps: number,
 ): RemoteResult["logs"] {
-  const [outputs, errors] = [stdout, stderr].map((bytes) => splitAt(bytes, mark, steps)) as [
+  const [outputs, errors] = [stdout, stderr].map((bytes) => splitAt(bytes, separator, steps)) as [
     Uint8Array[],
     Uint8Array[],
   ];
   return outputs.map((each, index) => ({ stdout: each, stderr: errors[index] ?? new Uint8Array() }));
 }
 
-/** @param most parts, whatever a script may write */
-function splitAt(bytes: Uint8Array, mark: string, most: number): Uint8Array[] {
-  if (mark === "") return [bytes];
+/** @param maxParts maximum number of parts, whatever a script writes */
+function splitAt(bytes: Uint8Array, separator: string, maxParts: number): Uint8Array[] {
+  if (separator === "") return [bytes];
   const parts: Uint8Array[] = [];
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let start = 0;
-  for (let end = whole.indexOf(mark); end >= 0 && parts.length < most - 1; end = whole.indexOf(mark, start)) {
+  for (
+    let end = buffer.indexOf(separator);
+    end >= 0 && parts.length < maxParts - 1;
+    end = buffer.indexOf(separator, start)
+  ) {
     parts.push(bytes.subarray(start, end));
-    start = end + mark.length;
+    start = end + separator.length;
   }
   return [...parts, bytes.subarray(start)];
 }

@@ -1,10 +1,12 @@
-// Scripts on another machine: `rt run --remote`, one script or many. Here is what they share in a run: the connection, the
-// files of the workspace, what was sent, what others have made.
+// Runs tasks on a remote execution server (`rt run --remote`): the connection, workspace files and outputs of one
+// run.
 //
-// Contract: exit code and output are the script's, as if it had run here. What its package and rtfig.toml do not name stays
-// here, secrets at any rate. What one script has made, another gets by its digests, without a way over this machine; it is
-// fetched beside what runs, and is in place before a script that waits for it starts here, and at the end of the run. A
-// script that fails is no error; what is wrong with the server is one, for all scripts alike.
+// Invariants:
+// - Exit code and output equal those of a local run.
+// - Only declared files and variables are sent, never secrets.
+// - Outputs that a later task needs are passed on by digest, without a download. They are downloaded in the
+//   background, before a dependent starts locally and before the end of the run.
+// - A failing script is not an error. A server error ends the run for all tasks.
 import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
 import { UserError } from "../user-error.ts";
@@ -32,68 +34,73 @@ import {
 } from "./action-execution.ts";
 import { type WorkspaceFile, WorkspaceFiles } from "./workspace-files.ts";
 import { type UpstreamOutputs, packagesRead } from "./inputs.ts";
-import { type RemoteAction, prepareJob, splitLogs } from "./remote-action.ts";
+import { type RemoteAction, prepareAction, splitLogs } from "./remote-action.ts";
 import { toUserError } from "./server-error.ts";
-import { type PersistedState, openMemory } from "./persisted-state.ts";
+import { type PersistedState, openPersistedState } from "./persisted-state.ts";
 
-/** What of the plan they are, and what waits for what, by task index. */
-interface Order {
+/** The plan that the tasks are from; dependencies by task index. */
+interface PlanOrder {
   readonly tasks: readonly ScriptTask[];
   readonly waitsFor: readonly (readonly number[])[];
 }
 
-/** Scripts whose files are fetched at a time, each into memory. */
-const MOST_FETCHED = 4;
-/** Milliseconds that the end of a run waits at most until the server knows what is cancelled. */
-const CANCEL_PATIENCE = 3000;
+/** Tasks whose outputs are downloaded at the same time, each into memory. */
+const MAX_DOWNLOADS = 4;
+/** Maximum wait at the end of a run for cancellations to reach the server, in milliseconds. */
+const CANCEL_TIMEOUT = 3000;
 
-/** Throws Failure. @param tasks those that are to run there */
+/** @throws UserError @param tasks the tasks that run remotely */
 export async function openRemote(
   tasks: readonly ScriptTask[],
-  order: Order,
+  order: PlanOrder,
   remote: RemoteSettings,
   script: ScriptSettings,
 ): Promise<RemoteRun> {
-  return new Remote(tasks, order, remote, script);
+  return new RemoteTaskRunner(tasks, order, remote, script);
 }
 
-/** What would be sent. Throws Failure. */
+/** Previews what would be sent. @throws UserError */
 export async function previewRemote(
   tasks: readonly ScriptTask[],
-  order: Order,
+  order: PlanOrder,
   remote: RemoteSettings,
   script: ScriptSettings,
 ): Promise<ReadonlyMap<ScriptTask, RemotePreview>> {
-  const run = new Remote(tasks, order, remote, script);
-  const sketches = new Map<ScriptTask, RemotePreview>();
-  for (const task of tasks) sketches.set(task, await run.sketch(task, new Set(tasks)));
-  return sketches;
+  const run = new RemoteTaskRunner(tasks, order, remote, script);
+  const previews = new Map<ScriptTask, RemotePreview>();
+  for (const task of tasks) previews.set(task, await run.preview(task, new Set(tasks)));
+  return previews;
 }
 
-interface Ended {
-  /** Another one when the server has lost it, and it was made again. */
-  made: UpstreamOutputs;
-  /** Settled when it is in place here. */
-  readonly placed: Promise<void>;
+interface DownloadState {
+  /** Replaced if the server lost the outputs and the task was executed again. */
+  outputs: UpstreamOutputs;
+  /** Settled when the outputs are in place locally. */
+  readonly inPlace: Promise<void>;
 }
 
-class Remote implements RemoteRun {
+class RemoteTaskRunner implements RemoteRun {
   readonly limit: number;
-  readonly #order: Order;
+  readonly #order: PlanOrder;
   readonly #remote: RemoteSettings;
   readonly #script: ScriptSettings;
-  readonly #memory: PersistedState;
+  readonly #persisted: PersistedState;
   readonly #files: WorkspaceFiles;
-  /** Of all that goes over the connection, and of what runs there. */
-  readonly #all = new AbortController();
-  readonly #executions = new AbortController();
+  /** Aborts everything on the connection. */
+  readonly #connectionAbort = new AbortController();
+  readonly #executionAbort = new AbortController();
   #connection: Promise<ExecutionServices> | undefined;
-  readonly #ended = new Map<ScriptTask, Ended>();
+  readonly #downloads = new Map<ScriptTask, DownloadState>();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #fetches = new ConcurrencyLimiter(MOST_FETCHED);
+  readonly #downloadLimiter = new ConcurrencyLimiter(MAX_DOWNLOADS);
 
-  /** Throws Failure where what is installed here is not for that system. */
-  constructor(tasks: readonly ScriptTask[], order: Order, remote: RemoteSettings, script: ScriptSettings) {
+  /** @throws UserError if installed packages are for another system */
+  constructor(
+    tasks: readonly ScriptTask[],
+    order: PlanOrder,
+    remote: RemoteSettings,
+    script: ScriptSettings,
+  ) {
     requireSystem(remote);
     const directory = tasks[0]!.packageDirectory;
     const root = findWorkspaceRoot(directory) ?? directory;
@@ -102,13 +109,13 @@ class Remote implements RemoteRun {
     this.#order = order;
     this.#remote = remote;
     this.#script = script;
-    this.#memory = openMemory(root, remote);
-    this.#files = new WorkspaceFiles(root, [...packages], this.#memory.hashes);
+    this.#persisted = openPersistedState(root, remote);
+    this.#files = new WorkspaceFiles(root, [...packages], this.#persisted.hashes);
   }
 
-  async sketch(task: ScriptTask, remote: ReadonlySet<ScriptTask>): Promise<RemotePreview> {
+  async preview(task: ScriptTask, remote: ReadonlySet<ScriptTask>): Promise<RemotePreview> {
     const job = await this.#prepare(task);
-    const after = this.#before(task).filter((each) => remote.has(each));
+    const after = this.#dependenciesOf(task).filter((each) => remote.has(each));
     const { hash, size } = job.action.digest;
     return {
       files: job.inputs.files,
@@ -124,9 +131,9 @@ class Remote implements RemoteRun {
     const running = this.#run(task, once(onStart));
     this.#running.add(running);
     try {
-      return await Promise.race([running, stopped(this.#executions.signal)]);
+      return await Promise.race([running, stopped(this.#executionAbort.signal)]);
     } catch (error) {
-      if (this.#executions.signal.aborted) return "stopped";
+      if (this.#executionAbort.signal.aborted) return "stopped";
       const failure = this.#explain(error);
       if (codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1) return { refused: failure };
       throw failure;
@@ -136,52 +143,59 @@ class Remote implements RemoteRun {
   }
 
   async #run(task: ScriptTask, onStart: () => void): Promise<RemoteResult> {
-    const result = await this.#carryOut(task, onStart, !this.#remote.isForced);
+    const result = await this.#executeWithRetries(task, onStart, !this.#remote.isForced);
     const { job, code, machine, saved } = result;
-    this.#ended.set(task, this.#bringBack(task, result));
+    this.#downloads.set(task, this.#startDownload(task, result));
     return {
       code,
-      logs: splitLogs(result.stdout, result.stderr, job.mark, task.steps.length),
+      logs: splitLogs(result.stdout, result.stderr, job.separator, task.steps.length),
       machine,
       saved: code === 0 ? saved : undefined,
       warnings:
-        code === 0 ? missingOutputs(result).map((output) => `${task.label} has not made ${output}`) : [],
+        code === 0
+          ? missingOutputs(result).map((output) => `${task.label} did not produce its output ${output}`)
+          : [],
     };
   }
 
-  async #carryOut(task: ScriptTask, onStart: () => void, usesKnown: boolean): Promise<ActionOutcome> {
-    const { signal } = this.#executions;
+  async #executeWithRetries(
+    task: ScriptTask,
+    onStart: () => void,
+    usesCache: boolean,
+  ): Promise<ActionOutcome> {
+    const { signal } = this.#executionAbort;
     for (let attempt = 1; ; attempt++) {
       try {
         const preparing = this.#prepare(task);
-        // Beside that, which waits for git at first; what is wrong with the files is said before what is with the server.
+        // Connects at the same time, because `#prepare` waits for git first. File errors are reported before server
+        // errors.
         const connecting = this.#connect();
         connecting.catch(() => {});
         const job = await preparing;
         return await executeAction(job, await connecting, {
-          usesKnown: usesKnown && attempt === 1,
+          usesCache: usesCache && attempt === 1,
           signal,
           onStart,
         });
       } catch (error) {
         signal.throwIfAborted();
-        const hasOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
-        if (attempt >= TRIES || hasOthers || !isRetryable(error)) throw error;
-        await this.#startOver(task, error as RemoteError);
+        const isBusyWithOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
+        if (attempt >= TRIES || isBusyWithOthers || !isRetryable(error)) throw error;
+        await this.#prepareRetry(task, error as RemoteError);
       }
     }
   }
 
-  /** What the server has lost is sent again; what others have made there is not here before it was fetched. */
-  async #startOver(task: ScriptTask, { isDamaged }: RemoteError): Promise<void> {
+  /** Uploads content again that the server has lost. Outputs of other tasks have to be downloaded first. */
+  async #prepareRetry(task: ScriptTask, { isDamaged }: RemoteError): Promise<void> {
     await this.downloadOutputs(task);
-    if (isDamaged) this.#files.distrust();
+    if (isDamaged) this.#files.invalidateHashes();
     else this.invalidateFiles();
     (await this.#connect()).uploads.forget();
   }
 
   async #connect(): Promise<ExecutionServices> {
-    this.#connection ??= connect(this.#remote, this.#memory, this.#all.signal);
+    this.#connection ??= connect(this.#remote, this.#persisted, this.#connectionAbort.signal);
     try {
       return await this.#connection;
     } catch (error) {
@@ -191,80 +205,86 @@ class Remote implements RemoteRun {
   }
 
   #prepare(task: ScriptTask): Promise<RemoteAction> {
-    const made = this.#before(task).flatMap((each) => this.#ended.get(each)?.made ?? []);
-    return prepareJob(task, this.#files, this.#remote, this.#script, made);
+    const outputs = this.#dependenciesOf(task).flatMap((each) => this.#downloads.get(each)?.outputs ?? []);
+    return prepareAction(task, this.#files, this.#remote, this.#script, outputs);
   }
 
-  /** All that it waits for, in plan order. */
-  #before(task: ScriptTask): ScriptTask[] {
+  /** All transitive dependencies, in plan order. */
+  #dependenciesOf(task: ScriptTask): ScriptTask[] {
     const { tasks, waitsFor } = this.#order;
     const before = new Set(waitsFor[task.index]);
-    // A Set is walked while it grows.
+    // A Set may grow while it is iterated.
     for (const index of before) for (const each of waitsFor[index] ?? []) before.add(each);
     return [...before].sort((a, b) => a - b).map((index) => tasks[index]!);
   }
 
-  /** Begins to fetch what it has made. */
-  #bringBack(task: ScriptTask, result: ActionOutcome): Ended {
-    const placed = Promise.resolve().then(() => this.#fetch(task, result));
-    placed.catch(() => {}); // whoever needs it waits for it, and the end of the run
-    return { made: this.#madeOf(task, result, placed), placed };
+  /** Starts the download of the outputs. */
+  #startDownload(task: ScriptTask, result: ActionOutcome): DownloadState {
+    const inPlace = Promise.resolve().then(() => this.#download(task, result));
+    inPlace.catch(() => {}); // awaited by dependents and by the end of the run
+    return { outputs: this.#upstreamOutputs(task, result, inPlace), inPlace };
   }
 
-  #madeOf(task: ScriptTask, { job, outputs }: ActionOutcome, placed: Promise<void>): UpstreamOutputs {
+  #upstreamOutputs(
+    task: ScriptTask,
+    { job, outputs }: ActionOutcome,
+    inPlace: Promise<void>,
+  ): UpstreamOutputs {
     const own = this.#files.pathOf(task.packageDirectory);
-    const found = outputs.map((output): WorkspaceFile => {
+    const files = outputs.map((output): WorkspaceFile => {
       const [path] = pathsOf(own, [output.path]) as [string];
       const input = { ...output, path };
       if (input.kind !== "file") return { input };
       const { digest } = input;
       const read = async (start: number, end: number) => {
-        await placed;
+        await inPlace;
         const here = await this.#files.find(path);
         if (here?.blob?.digest.hash === digest.hash) return await here.blob.read(start, end);
-        throw new RemoteError(`${path} is another by now than when it was made`, undefined, true);
+        throw new RemoteError(`${path} changed after the script produced it`, undefined, true);
       };
       return { input, blob: { digest, read } };
     });
-    return { outputs: pathsOf(own, job.script.outputs), found };
+    return { outputs: pathsOf(own, job.script.outputs), files };
   }
 
-  /** What the server has lost meanwhile is made again. */
-  async #fetch(task: ScriptTask, result: ActionOutcome): Promise<void> {
+  /** Downloads outputs. If the server has lost them, executes the task again. */
+  async #download(task: ScriptTask, result: ActionOutcome): Promise<void> {
     let current = result;
     for (let attempt = 1; ; attempt++) {
       try {
         const { store, uploads } = await this.#connect();
         if (attempt > 1) {
           uploads.forget();
-          current = await this.#carryOut(task, () => {}, false);
+          current = await this.#executeWithRetries(task, () => {}, false);
           if (current.code !== result.code)
-            throw new RemoteError(`it has lost what ${task.label} had made, which now ends otherwise`);
-          const ended = this.#ended.get(task)!;
-          ended.made = this.#madeOf(task, current, ended.placed);
+            throw new RemoteError(
+              `it lost the outputs of ${task.label}, and rerunning it gave another exit code`,
+            );
+          const ended = this.#downloads.get(task)!;
+          ended.outputs = this.#upstreamOutputs(task, current, ended.inPlace);
         }
-        return await this.#fetches.run(0, async () => {
-          this.#all.signal.throwIfAborted();
+        return await this.#downloadLimiter.run(0, async () => {
+          this.#connectionAbort.signal.throwIfAborted();
           await downloadOutputs(current, store, task.packageDirectory);
         });
       } catch (error) {
-        this.#all.signal.throwIfAborted();
+        this.#connectionAbort.signal.throwIfAborted();
         if (attempt >= TRIES || !isRetryable(error)) throw error;
       } finally {
-        this.#files.forget(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
+        this.#files.invalidateBelow(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
       }
     }
   }
 
   async downloadOutputs(task: ScriptTask): Promise<void> {
-    await this.#placed(this.#before(task));
+    await this.#awaitOutputs(this.#dependenciesOf(task));
   }
 
-  async #placed(tasks: Iterable<ScriptTask>): Promise<void> {
+  async #awaitOutputs(tasks: Iterable<ScriptTask>): Promise<void> {
     try {
-      await Promise.all([...tasks].flatMap((task) => this.#ended.get(task)?.placed ?? []));
+      await Promise.all([...tasks].flatMap((task) => this.#downloads.get(task)?.inPlace ?? []));
     } catch (error) {
-      if (this.#all.signal.aborted) return;
+      if (this.#connectionAbort.signal.aborted) return;
       throw this.#explain(error);
     }
   }
@@ -274,23 +294,23 @@ class Remote implements RemoteRun {
   }
 
   stop(): void {
-    this.#executions.abort();
+    this.#executionAbort.abort();
   }
 
   abandon(): void {
-    this.#executions.abort();
-    this.#all.abort();
+    this.#executionAbort.abort();
+    this.#connectionAbort.abort();
   }
 
   async finish(): Promise<void> {
     try {
-      await this.#placed(this.#ended.keys());
+      await this.#awaitOutputs(this.#downloads.keys());
     } finally {
-      this.#memory.write();
-      // What is cancelled there has been told so when these have ended.
+      this.#persisted.write();
+      // A cancelled task ends when its cancellation has reached the server.
       this.abandon();
       if (this.#running.size > 0)
-        await Promise.race([Promise.allSettled(this.#running), Bun.sleep(CANCEL_PATIENCE)]);
+        await Promise.race([Promise.allSettled(this.#running), Bun.sleep(CANCEL_TIMEOUT)]);
       (await this.#connection?.catch(() => undefined))?.client[Symbol.dispose]();
     }
   }
@@ -302,28 +322,29 @@ class Remote implements RemoteRun {
 
 async function connect(
   remote: RemoteSettings,
-  { seen }: PersistedState,
+  { blobPresence }: PersistedState,
   signal: AbortSignal,
 ): Promise<ExecutionServices> {
-  // The engine would warn of what a project's files say, and src/reapi/grpc/connection.ts has no use for it.
+  // The engine would warn about variables from a project's .env, and src/reapi/grpc/connection.ts does not use
+  // them.
   resetEnvironment();
   const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
     const store = await client.connect();
-    return { client, store, uploads: new BlobUploader(store, seen) };
+    return { client, store, uploads: new BlobUploader(store, blobPresence) };
   } catch (error) {
     client[Symbol.dispose]();
     throw error;
   }
 }
 
-/** What is installed here is for this system. Throws Failure. */
+/** Installed packages are for this system. @throws UserError */
 function requireSystem({ system }: RemoteSettings): void {
   const here = host.system.replace(" ", "-");
   if (system === here) return;
   throw new UserError(
-    `The script cannot run remotely: there it is ${oneLine(system)}, and node_modules is for ${here}`,
-    "run.remote.system in rtfig.toml says what is there",
+    `The script cannot run remotely: the server runs ${oneLine(system)}, and node_modules is for ${here}`,
+    "set run.remote.system in rtfig.toml to the server's system",
   );
 }
 

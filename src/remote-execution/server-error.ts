@@ -1,4 +1,4 @@
-// What is wrong with a server, as one error for whoever has started the run.
+// Converts a server's error into a UserError.
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import { Code } from "../reapi/grpc/grpc-status.ts";
@@ -7,20 +7,20 @@ import type { RemoteSettings } from "../config/settings/remote.ts";
 
 const EXPLANATIONS: Readonly<Record<number, string>> = {
   [Code.UNAVAILABLE]: "cannot be reached",
-  [Code.UNAUTHENTICATED]: "does not accept the credentials",
-  [Code.PERMISSION_DENIED]: "does not allow it",
-  [Code.DEADLINE_EXCEEDED]: "takes too long",
-  [Code.RESOURCE_EXHAUSTED]: "has no room",
-  [Code.UNIMPLEMENTED]: "does not know what is asked",
+  [Code.UNAUTHENTICATED]: "rejected the credentials",
+  [Code.PERMISSION_DENIED]: "denied permission",
+  [Code.DEADLINE_EXCEEDED]: "timed out",
+  [Code.RESOURCE_EXHAUSTED]: "has no capacity",
+  [Code.UNIMPLEMENTED]: "does not support the operation",
 };
 
-const LONGEST = 300;
+const MAX_MESSAGE = 300;
 
 export function toUserError({ message, code }: RemoteError, { url, isAsked }: RemoteSettings): UserError {
   const reason = code === undefined ? undefined : EXPLANATIONS[code];
-  const said = oneLine(message.length > LONGEST ? `${message.slice(0, LONGEST)}...` : message);
+  const shortened = oneLine(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}...` : message);
   return new UserError(
-    `The server ${url} ${reason ?? "has failed"}: ${said}`,
-    isAsked ? "without --remote the script runs here" : "with --no-remote it runs here",
+    `The server ${url} ${reason ?? "failed"}: ${shortened}`,
+    isAsked ? "omit --remote to run the script locally" : "use --no-remote to run it locally",
   );
 }

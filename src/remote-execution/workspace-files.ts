@@ -1,9 +1,10 @@
-// The files of a workspace as a run sees them: listed, looked at and hashed once, however many scripts read them.
+// Lists, stats and hashes workspace files once for all remote tasks of a run.
 //
-// Contract: what is known holds until `look` says that something may have changed, which is what scripts that run here do;
-// then each is looked at again, and hashed where its size, its times or its place on the disk are others; so too where an
-// earlier run has remembered it. A folder of node_modules is one tree with one digest, and so costs a script one entry. A link
-// that leads out of the workspace is an error: it would lead nowhere there.
+// Invariants:
+// - Cached states are valid until `invalidate`, which is called when a local script may have changed files. Files
+//   are then hashed again only if their stat fingerprint changed.
+// - A node_modules folder is one tree with one digest, so that it costs a task one entry.
+// - A symlink out of the workspace is an error, because its target does not exist on the server.
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -20,7 +21,7 @@ import { buildInputRoot, type Input } from "../reapi/input-root.ts";
 import { RemoteError } from "../reapi/grpc/retry.ts";
 import { tryGit } from "../workspace/affected.ts";
 
-/** Something that a script may read. `blob` is of a file. */
+/** A file or link that a task may read. `blob` is set for files. */
 export interface WorkspaceFile {
   readonly input: Input;
   readonly blob?: Blob;
@@ -30,55 +31,55 @@ export interface Tree {
   readonly digest: Digest;
   readonly blobs: readonly Blob[];
   readonly files: number;
-  /** Of the files. */
+  /** Total size of the files. */
   readonly bytes: number;
 }
 
 type WorkspaceFileState = Extract<PathState, { kind: "file" }>;
 
-const GONE: readonly string[] = ["ENOENT", "ENOTDIR"];
-const WHOLE = 1 << 20;
-/** How many files are looked at before what runs meanwhile is heard. */
-const AT_ONCE = 64;
-/** Packages that git is asked for by name; of more it lists everything. */
-const MOST_NAMED = 100;
+const NOT_FOUND_CODES: readonly string[] = ["ENOENT", "ENOTDIR"];
+const MAX_SYNC_HASH_SIZE = 1 << 20;
+/** Number of lookups after which other events are handled. */
+const LOOKUPS_PER_TURN = 64;
+/** Maximum number of packages that are passed to git; above it, the whole workspace is listed. */
+const MAX_NAMED_PACKAGES = 100;
 
 export class WorkspaceFiles {
   readonly root: string;
   readonly #packages: readonly string[];
   readonly #hashes: FileHashCache;
   #listed: Promise<readonly string[]> | undefined;
-  #found = new Map<string, WorkspaceFile | undefined | Promise<WorkspaceFile | undefined>>();
+  #files = new Map<string, WorkspaceFile | undefined | Promise<WorkspaceFile | undefined>>();
   #trees = new Map<string, Promise<Tree | undefined>>();
-  #asked = 0;
+  #lookups = 0;
 
-  /** @param packages absolute; nothing else is listed */
+  /** @param packages absolute paths; only these are listed */
   constructor(root: string, packages: readonly string[], hashes: FileHashCache) {
     this.root = root;
     this.#packages = packages;
     this.#hashes = hashes;
   }
 
-  /** Something may be other than it was. */
+  /** Discards cached states, because files may have changed. */
   invalidate(): void {
     this.#listed = undefined;
-    this.#found = new Map();
+    this.#files = new Map();
     this.#trees = new Map();
   }
 
-  /** What is remembered of files is not true of one of them. */
-  distrust(): void {
+  /** Discards the file-hash cache, because a hash was wrong. */
+  invalidateHashes(): void {
     this.#hashes.forget();
     this.invalidate();
   }
 
-  /** Below these, from the root on, something is other than it was. */
-  forget(tops: readonly string[]): void {
-    for (const path of this.#found.keys())
-      if (tops.some((top) => path === top || path.startsWith(`${top}/`))) this.#found.delete(path);
+  /** Discards the states below these paths, which are relative to the root. */
+  invalidateBelow(tops: readonly string[]): void {
+    for (const path of this.#files.keys())
+      if (tops.some((top) => path === top || path.startsWith(`${top}/`))) this.#files.delete(path);
   }
 
-  /** What git knows or would take below a package, from the root on. Throws Failure. */
+  /** Tracked and untracked files of a package that git does not ignore, relative to the root. @throws UserError */
   async listPackage(directory: string): Promise<readonly string[]> {
     const all = await (this.#listed ??= this.#list());
     const own = this.pathOf(directory);
@@ -89,34 +90,34 @@ export class WorkspaceFiles {
 
   async #list(): Promise<readonly string[]> {
     const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"];
-    const named = this.#packages.length > MOST_NAMED ? [this.root] : this.#packages;
-    const listed = await tryGit(this.root, [...words, ...named.map((path) => `:(literal)${path}`)]);
+    const packages = this.#packages.length > MAX_NAMED_PACKAGES ? [this.root] : this.#packages;
+    const listed = await tryGit(this.root, [...words, ...packages.map((path) => `:(literal)${path}`)]);
     if (listed !== null) return [...new Set(listed.split("\0").filter((path) => path !== ""))].sort();
     throw new UserError(
-      `git cannot say which files of ${oneLine(this.root)} a script may read`,
-      "--remote needs git, and a repository",
+      `git cannot list the files of ${oneLine(this.root)}`,
+      "--remote needs git and a repository",
     );
   }
 
-  /** From the root, with forward slashes; "" for that itself. */
+  /** Path relative to the root, with forward slashes; "" for the root. */
   pathOf(directory: string): string {
     return relative(this.root, directory).split(sep).join("/");
   }
 
-  /** All below a path, as git does not know it: what scripts have made. */
-  listMade(path: string): string[] {
+  /** All files below a path, including ignored ones: outputs of scripts. */
+  listOutputs(path: string): string[] {
     const state = lstatSync(join(this.root, path), { throwIfNoEntry: false });
     if (!state?.isDirectory()) return state ? [path] : [];
-    return readdirSync(join(this.root, path)).flatMap((name) => this.listMade(`${path}/${name}`));
+    return readdirSync(join(this.root, path)).flatMap((name) => this.listOutputs(`${path}/${name}`));
   }
 
-  /** Undefined for what is neither file nor link, or not there: git names what was removed, and submodules. */
+  /** Undefined if the path is neither a file nor a link. Git also lists removed files and submodules. */
   async find(path: string): Promise<WorkspaceFile | undefined> {
-    if (++this.#asked % AT_ONCE === 0) await new Promise((next) => setImmediate(next));
-    const known = this.#found.get(path);
-    if (known !== undefined || this.#found.has(path)) return known;
+    if (++this.#lookups % LOOKUPS_PER_TURN === 0) await new Promise((next) => setImmediate(next));
+    const cached = this.#files.get(path);
+    if (cached !== undefined || this.#files.has(path)) return cached;
     const found = this.#find(path);
-    this.#found.set(path, found);
+    this.#files.set(path, found);
     return found;
   }
 
@@ -125,7 +126,7 @@ export class WorkspaceFiles {
     const state = statPath(file);
     if (state.kind === "link")
       return { input: { kind: "link", path, target: this.#readLink(path, state.target) } };
-    if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);
+    if (state.kind === "absent" && !NOT_FOUND_CODES.includes(state.code)) throw unreadable(file, state.code);
     if (state.kind !== "file") return undefined;
     const { size, mode } = state;
     const hash = this.#hashes.find(file, state);
@@ -133,25 +134,25 @@ export class WorkspaceFiles {
     return this.#hash(file, state, (digest) => describeFile(path, file, mode, digest));
   }
 
-  /** Undefined for one that is gone. */
+  /** Undefined for a file that was removed concurrently. */
   #hash(file: string, state: WorkspaceFileState, describe: (digest: Digest) => WorkspaceFile) {
-    const keep = (digest: Digest): WorkspaceFile => {
+    const store = (digest: Digest): WorkspaceFile => {
       if (digest.size === state.size) this.#hashes.note(file, state, digest.hash);
       return describe(digest);
     };
     const explain = (error: unknown) => {
       const code = errorReason(error);
-      if (GONE.includes(code)) return undefined;
+      if (NOT_FOUND_CODES.includes(code)) return undefined;
       throw unreadable(file, code);
     };
-    if (state.size > WHOLE) return digestLarge(file).then(keep, explain);
+    if (state.size > MAX_SYNC_HASH_SIZE) return digestLarge(file).then(store, explain);
     let bytes;
     try {
       bytes = readFileSync(file);
     } catch (error) {
       return explain(error);
     }
-    return keep(digestOf(bytes));
+    return store(digestOf(bytes));
   }
 
   #readLink(path: string, target: string): string {
@@ -159,11 +160,11 @@ export class WorkspaceFiles {
     if (!isAbsolute(target) && end !== ".." && !end.startsWith(`..${sep}`)) return target;
     throw new UserError(
       `${oneLine(path)} leads out of the workspace, to ${oneLine(target)}`,
-      "what runs elsewhere has nothing that is not in the workspace",
+      "move the target into the workspace; a remote script has no other files",
     );
   }
 
-  /** A folder of node_modules, whole; undefined where there is none. */
+  /** A node_modules folder as one tree; undefined if it does not exist. */
   tree(path: string): Promise<Tree | undefined> {
     let tree = this.#trees.get(path);
     if (!tree) this.#trees.set(path, (tree = this.#buildTree(path)));
@@ -219,7 +220,7 @@ function describeFile(path: string, file: string, mode: number, digest: Digest):
   };
 }
 
-/** In ascending texts. */
+/** Position of the first text that is not less, in ascending texts. */
 function firstAtLeast(texts: readonly string[], text: string): number {
   let [low, high] = [0, texts.length];
   while (low < high) {
@@ -240,7 +241,10 @@ async function digestLarge(file: string): Promise<Digest> {
   return { hash: hasher.digest("hex"), size };
 }
 
-/** Throws RemoteError where the file is another by now, so that it is looked at again. */
+/**
+ * Reads a part of a file. @throws RemoteError (damaged) if the file changed since it was hashed, so that it is read
+ * again
+ */
 async function readPart(file: string, digest: Digest, start: number, end: number): Promise<Uint8Array> {
   const handle = await open(file, "r").catch(() => undefined);
   try {
@@ -253,7 +257,7 @@ async function readPart(file: string, digest: Digest, start: number, end: number
     }
     const isAll = start === 0 && end === digest.size;
     if (length === bytes.length && (!isAll || isOf(digest, bytes))) return bytes;
-    throw new RemoteError(`${file} has changed while it was sent`, undefined, true);
+    throw new RemoteError(`${file} changed during the upload`, undefined, true);
   } finally {
     await handle?.close();
   }

@@ -1,5 +1,5 @@
-// A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
-// besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
+// Executes a plan: starts the program, becomes it, or prints why it cannot run. Rarely needed parts are imported on
+// demand.
 import { host } from "../../platform/processes/process.ts";
 import type { EphemeralFile } from "../../platform/files/contract/ephemeral-file.ts";
 import type { PreparedTerminal } from "../../platform/terminal/contract/terminal.ts";
@@ -15,7 +15,7 @@ import type { ExecutionPlan } from "./plan.ts";
 import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets.ts";
 import { reportLine } from "../output.ts";
 
-/** @param runsCode whether code of the user's runs, which is to see `rt` */
+/** @param runsCode whether user code runs, which may import `rt` */
 export async function execute(
   plan: ExecutionPlan,
   settings: RunSettings,
@@ -70,7 +70,7 @@ async function carryOut(
   }
 }
 
-/** "here" for what rtfig.toml sends nowhere, or cannot be sent. */
+/** Returns "here" for scripts that rtfig.toml does not send to a server, and for those that cannot be sent. */
 async function executeRemotely(
   plan: Exclude<ExecutionPlan, { mode: "refuse" }>,
   settings: RunSettings,
@@ -80,14 +80,11 @@ async function executeRemotely(
   const { isAsked } = settings.remote!;
   if (!isAsked && (plan.mode !== "script" || secrets?.isGiven)) return "here";
   if (plan.mode !== "script")
-    return printError(
-      "--remote runs scripts of package.json, and this is none",
-      "`rt run` lists the scripts",
-    );
+    return printError("--remote works with package.json scripts only", "`rt run` lists the scripts");
   if (secrets?.isGiven)
     return printError(
-      "The script is given secrets, which do not leave this machine",
-      "without --remote it runs here",
+      "The script receives secrets, which are never sent to another machine",
+      "omit --remote to run it locally",
     );
   const { runRemotely } = await import("./task-run/multi-script.ts");
   return await runRemotely(plan, settings, config, process.cwd(), secrets?.provision);
@@ -103,7 +100,7 @@ async function executeScript(
   if (plan.mode === "script" && settings.cache) {
     const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
     const task = planCached(plan, settings.cache);
-    const given = secrets?.isGiven ? "the script is not cached, since it is given secrets" : undefined;
+    const given = secrets?.isGiven ? "the script is not cached: it receives secrets" : undefined;
     const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
     if (task && reason === undefined)
       return await (
@@ -123,7 +120,10 @@ async function executeScript(
 
 type Launch = typeof import("./script/launch.ts");
 
-/** What starts it. While a store is asked there is time to get ready, but first it has to be asked. */
+/**
+ * Loads the launcher. The request to the credential store is sent first, and the time until its reply is used for
+ * preparation.
+ */
 async function loadLaunch(
   plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
   { script }: RunSettings,
@@ -150,7 +150,8 @@ async function executeInEngine(
   secrets: TargetSecrets | undefined,
 ): Promise<RunOutcome> {
   const { code, again, watch } = settings;
-  // The engine starts a program again with the variables that it had: what is fetched anew only rt can give.
+  // The engine restarts a program with the same environment, so secrets that must be fetched again need rt's own
+  // restart.
   if (file && watch && secrets?.shown.some(({ source }) => source !== "environment"))
     return await watchScript(settings);
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
@@ -220,7 +221,7 @@ async function withoutOverridden(config: Config, words: readonly string[]): Prom
   return dropOverridden(config, words);
 }
 
-/** Many scripts, or the scripts of many packages. */
+/** Executes several scripts, or scripts of several packages. */
 export async function executeMany(
   settings: RunSettings,
   config: Config | undefined,
@@ -237,7 +238,7 @@ export async function executeMany(
   return await runMany(settings, config, cwd);
 }
 
-/** A script that is cached runs in this rt, which then knows what it has read; every other one has an rt of its own. */
+/** A cached script runs in this process, which records its inputs. Any other runs in a separate rt process. */
 async function watchTarget(
   plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
   settings: RunSettings,
@@ -263,7 +264,7 @@ async function watchScript(settings: RunSettings, input?: Uint8Array<ArrayBuffer
   return await watchRun(settings, process.cwd(), input);
 }
 
-/** Says which of the options have nothing to act on. */
+/** Warns about options without effect. */
 async function warnAboutScript({ target, script }: RunSettings): Promise<void> {
   if (script.envFiles.length > 0) {
     const { warnAboutEnvFiles } = await import("./option-files.ts");
@@ -276,7 +277,7 @@ function describeIdle({ idle }: ScriptSettings, target: string | undefined): str
   const isOne = idle.length === 1;
   const where = target === undefined ? "a list of scripts" : `"${target}"`;
   return (
-    `warning: ${idle.join(", ")} ${isOne ? "has" : "have"} no effect on ${where}, only on code that rt runs itself; ` +
+    `warning: ${idle.join(", ")} ${isOne ? "has" : "have"} no effect on ${where}; it applies only to code run by rt: ` +
     `write ${isOne ? "it" : "them"} in the script, as in: rt ${idle[0]} <file>`
   );
 }

@@ -1,4 +1,4 @@
-// The files that options name: whether they are there, told before anything runs.
+// Checks files that options name before anything runs.
 import { errorCode } from "../../platform/caught-error.ts";
 import { files } from "../../platform/files/files.ts";
 import { UserError } from "../user-error.ts";
@@ -6,15 +6,15 @@ import { printable } from "../printable.ts";
 import type { CodeSettings } from "../config/settings/code.ts";
 import { isExplicitPath } from "./resolve/target.ts";
 
-/** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
+/** The engine would report it at the end of the program, with exit code 0. @throws UserError */
 export function requireTsconfig({ tsconfig }: CodeSettings): void {
   if (tsconfig === undefined || files.readFile(tsconfig, 0) !== "ENOENT") return;
-  throw new UserError(`There is no tsconfig "${tsconfig}"`, "--tsconfig-override needs a file that exists");
+  throw new UserError(`No such file: tsconfig "${tsconfig}"`, "pass an existing file to --tsconfig-override");
 }
 
 /**
- * Throws Failure for a module that the engine would not find either. The engine decides about names of packages: it may
- * fetch them, or find them by other options.
+ * Package names are left to the engine, which may fetch them or find them by other options. @throws UserError for a
+ * file that does not exist
  */
 export function requirePreloads({ preloads, tsconfig }: CodeSettings, cwd: string): void {
   for (const { module, origin } of preloads) {
@@ -40,16 +40,16 @@ function isResolved(module: string, cwd: string): boolean {
 }
 
 /**
- * A line for the user for each file of --env-file that is none: the engine loads the others and says nothing. A pipe is not
- * even opened, since it gives what it has only once, and to the first who opens it. Throws Failure.
+ * Warnings for --env-file files that cannot be read; the engine silently skips them. A pipe is not opened, because
+ * its content can be read only once. @throws UserError
  */
 export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
   const named = envFiles.flatMap((value) => value.split(",")).filter((file) => file !== "");
   const kinds = named.map((file) => ({ file, kind: kindOf(file) }));
-  for (const { file, kind } of kinds) if (kind === "other") refuseEndless(file);
+  for (const { file, kind } of kinds) if (kind === "other") rejectEndless(file);
   return kinds.flatMap(({ file, kind }) => {
     const problem = PROBLEMS[kind]?.(printable(file));
-    return problem ? `warning: --env-file: ${problem}; mend its path, or take the option away` : [];
+    return problem ? `warning: --env-file: ${problem}; correct its path, or remove the option` : [];
   });
 }
 
@@ -71,8 +71,8 @@ function kindOf(file: string): OptionFileKind {
   }
 }
 
-/** The engine would read a device without an end, or a file larger than memory. */
-function refuseEndless(file: string): void {
+/** Rejects a file that is larger than memory or a device without an end. */
+function rejectEndless(file: string): void {
   if (files.readFile(file) !== "EFBIG") return;
   throw new UserError(
     `Cannot read ${printable(file)}: it is larger than 64 MiB`,

@@ -1,10 +1,10 @@
-// What a run comes to, for who has asked for it.
+// The result of a run.
 import type { ExitStatus } from "./script/step-wait.ts";
 
-/** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
+/** Starts the user's program, after all work of rt whose failures could be mistaken for the program's. */
 type Program = () => Promise<void>;
 
 export type RunOutcome = ExitStatus | Program | void;
 
-/** Reads what was asked for again, and gives what does it. Throws Failure. */
+/** Reads the configuration again and returns the run. @throws UserError */
 export type Reopen = () => Promise<() => Promise<RunOutcome>>;

@@ -1,11 +1,11 @@
-// Decides how a command line is carried out. Pure: settings, what the target turned out to be, and a few facts go in; a
-// Plan comes out, which execution.ts carries out and RT_DEBUG=plan prints. No other place chooses.
+// Decides how a command line is executed. Pure: settings, target and facts in, plan out. execution.ts executes it,
+// RT_DEBUG=plan prints it.
 //
-//   in-process   import the file here, into this process
-//   engine       become the engine, with its options and our globals as a preload
-//   program      become a program
-//   script       run hooks and script in the system's shell, becoming the last of them
-//   refuse       say what is wrong
+//   in-process   import the file into this process
+//   engine       become the engine, with its options and the runtime as a preload
+//   program      become a program (exec)
+//   script       run hooks and script in a shell, becoming the last of them
+//   refuse       print an error
 import type { CodeSettings } from "../config/settings/code.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
 import type { RunTarget } from "./resolve/target.ts";
@@ -15,23 +15,23 @@ export type ExecutionPlan =
       readonly mode: "in-process";
       readonly file: string;
       readonly args: readonly string[];
-      /** What the engine would be given behind the file, should it have to take over: it drops a `--` itself. */
+      /** Arguments for the engine if it has to take over: it removes a `--` itself. */
       readonly engineArgs: readonly string[];
-      /** The rtfig.toml that the engine would then go by. */
+      /** The rtfig.toml that the engine would use. */
       readonly config?: string;
     }
   | {
       readonly mode: "engine";
       readonly argv: readonly string[];
       readonly reason: string;
-      /** The entry point, where there is one. */
+      /** The entry point, if there is one. */
       readonly file?: string;
     }
   | {
       readonly mode: "program";
       readonly path: string;
       readonly name: string;
-      /** In front of the user's. */
+      /** Arguments in front of the user's. */
       readonly words?: readonly string[];
       readonly args: readonly string[];
     }
@@ -45,14 +45,14 @@ export type ExecutionPlan =
       readonly mode: "refuse";
       readonly message: string;
       readonly hint?: string;
-      /** A name to look for similar ones of. */
+      /** A name to find similar ones for. */
       readonly notFound?: string;
     };
 
 export interface Facts {
-  /** Why the file at hand cannot run in this process; see file/engine-reason.ts. */
+  /** Why the file cannot run in this process (file/engine-reason.ts). */
   readonly engineReason?: string;
-  /** Whether standard input, where it is the program, has nothing in it. */
+  /** Whether standard input is the program and is empty. */
   readonly isInputEmpty?: boolean;
   /** The rtfig.toml that was read. */
   readonly config?: string;
@@ -75,14 +75,14 @@ export function planRun(request: RunRequest, target: RunTarget, facts: Facts = {
       }
       return {
         mode: "engine",
-        // Started again, the engine would look for a file of that name, and end: watch/script-watch.ts does it.
+        // Not --watch: the engine would look for a file of that name. watch/script-watch.ts restarts it.
         argv: ["run", ...code.engineWords.filter((word) => word !== "--watch"), "-", ...args],
         reason: "code on standard input",
       };
     case "none":
       return {
         mode: "engine",
-        // Without the `--` the engine would read an argument that looks like an option as one.
+        // Without `--` the engine would parse an argument as an option.
         argv: [...code.engineWords, ...(args[0]?.startsWith("-") ? ["--"] : []), ...args],
         reason: "code given as an argument",
       };
@@ -108,12 +108,12 @@ export function planRun(request: RunRequest, target: RunTarget, facts: Facts = {
   }
 }
 
-/** Code that was meant for -e can be long. */
+/** Code that was meant for -e may be long. */
 function clip(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}...`;
+  return name.length <= MAX_NAME_LENGTH ? name : `${name.slice(0, MAX_NAME_LENGTH)}...`;
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 function planFile({ args, code }: RunRequest, path: string, { engineReason, config }: Facts): ExecutionPlan {
   const reason = code.engineOption ?? engineReason;
@@ -127,7 +127,7 @@ function planFile({ args, code }: RunRequest, path: string, { engineReason, conf
   };
 }
 
-/** A tool of the engine: its own words. That which runs a package's binary knows --rt by the engine's name. */
+/** Plans an engine tool with its own arguments. `rt x` passes --rt on as --bun. */
 export function planTool(command: string, words: readonly string[], code: CodeSettings): ExecutionPlan {
   const isForced = command === "x" && code.forceRuntime;
   const argv = [command, ...(isForced ? ["--bun"] : []), ...code.engineWords, ...words];

@@ -1,5 +1,5 @@
-// What a command line names, carried out: many scripts, a tool of the engine, or one target, from what its name turns out to
-// be and the plan for it to its end.
+// Entry point of the runner: several scripts, an engine tool, or one target, from resolution through the plan to
+// its end.
 import { host } from "../../platform/processes/process.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
 import type { OpenedSettings } from "../config/settings/settings-sources.ts";
@@ -11,10 +11,10 @@ import { type Facts, type ExecutionPlan, planRun, planTool } from "./plan.ts";
 import { resolveNodeBinary, resolveTarget } from "./resolve/resolution.ts";
 import type { RunTarget } from "./resolve/target.ts";
 
-/** The tool in which code of the user's runs, and so sees `rt`. */
+/** The tool that runs user code, which may import `rt`. */
 const RUNS_CODE = "test";
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError @throws PackageJsonError */
 export async function run(opened: OpenedSettings): Promise<RunOutcome> {
   const { settings, config, cwd } = opened;
   const { many, tool } = settings;
@@ -68,7 +68,10 @@ async function planToolRun(
   return planTool(name, all, settings.code);
 }
 
-/** With --rt also what names Node.js by its path, which no PATH can change, where it is installed. */
+/**
+ * With --rt, a binary marked for Node.js runs in rt even if its #! line has an absolute path, which PATH does not
+ * affect.
+ */
 function planForced(
   [name, ...args]: readonly string[],
   settings: RunSettings,

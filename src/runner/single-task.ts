@@ -1,4 +1,4 @@
-// One script as a run of one, where somebody has to stand by: it is cached, or runs on another machine.
+// Converts a single script to a task, if it is cached or runs remotely.
 import { host } from "../../platform/processes/process.ts";
 import type { ScriptTask } from "../tasks/task.ts";
 import { stepsOf } from "../workspace/package-json.ts";

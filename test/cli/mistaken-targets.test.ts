@@ -48,7 +48,7 @@ testTranscripts("a mistake", [
       files: packageWith({ build: "true" }),
       args: ["--", "run", "build"],
       status: 1,
-      stderr: `error: Script not found "run"\nhint: leave out the -- in front of it, for the command run of rt's\n`,
+      stderr: `error: Script not found "run"\nhint: did you mean the command rt run? remove the --\n`,
     },
   ],
   [
@@ -141,7 +141,7 @@ testTranscripts("a mistake", [
       args: ["run", "qqqqqqq"],
       status: 1,
       stderr:
-        'error: Script not found "qqqqqqq"\nhint: there are no scripts in package.json; `rt x qqqqqqq` runs the package of that name\n',
+        'error: Script not found "qqqqqqq"\nhint: package.json has no scripts; `rt x qqqqqqq` runs the package of that name\n',
     },
   ],
   [
@@ -150,7 +150,7 @@ testTranscripts("a mistake", [
       args: ["run", "qqqqqqq"],
       status: 1,
       stderr:
-        'error: Script not found "qqqqqqq"\nhint: there is no package.json here or above; `rt x qqqqqqq` runs the package of that name\n',
+        'error: Script not found "qqqqqqq"\nhint: no package.json in this folder or above; `rt x qqqqqqq` runs the package of that name\n',
     },
   ],
   [
@@ -182,7 +182,7 @@ testTranscripts("a mistake", [
       files: { "d/x": "" },
       args: ["./d"],
       status: 1,
-      stderr: 'error: Cannot run "./d"\nhint: it is a directory without an index file or a main of its own\n',
+      stderr: 'error: Cannot run "./d"\nhint: it is a directory without an index file or "main"\n',
     },
   ],
   [

@@ -47,8 +47,8 @@ const CASES: readonly Case[] = [
   },
   {
     args: ["--tsconfig-override=none.json", "main.ts"],
-    error: 'There is no tsconfig "none.json"',
-    hint: "--tsconfig-override needs a file that exists",
+    error: 'No such file: tsconfig "none.json"',
+    hint: "pass an existing file to --tsconfig-override",
   },
   {
     args: ["--inspect=99999", "main.ts"],
@@ -130,12 +130,12 @@ const CASES: readonly Case[] = [
   {
     args: ["console.log(1)"],
     error: 'Script not found "console.log(1)"',
-    hint: "code is run by: rt -e <code>",
+    hint: "to run code: rt -e <code>",
   },
   {
     args: ["run", `${"x".repeat(5000)};`],
     error: `Script not found "${"x".repeat(200)}..."`,
-    hint: "code is run by: rt -e <code>",
+    hint: "to run code: rt -e <code>",
   },
   {
     args: ["run", "number"],

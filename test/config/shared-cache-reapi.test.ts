@@ -44,13 +44,13 @@ effect("cache.remote.headers.*", "is sent, with variables in it, of [secrets] to
   const calls = server.calls.length;
   expect(await runWith(server, table)).toEqual({
     stderr:
-      "warning: the shared cache is not used: KEY is not set; set it, or say in [secrets] of rtfig.toml where it is\n",
+      "warning: shared cache disabled: KEY is not set; set it, or declare its source in [secrets] of rtfig.toml\n",
     status: 0,
   });
   const bell = await runWith(server, table, { env: { KEY: "s3cret\u0007" } });
   expect(bell).toEqual({
     stderr:
-      "warning: the shared cache is not used: cache.remote.headers.x-key has characters in it that no header may have\n",
+      "warning: shared cache disabled: cache.remote.headers.x-key has characters in it that no header may have\n",
     status: 0,
   });
   expect(server.calls.length).toBe(calls);

@@ -85,7 +85,7 @@ effect("cache.remote.signature-key", "names the variable that has the key", asyn
   if (!CAN_TRACE) return;
   const lines = 'signature-key = "$MINE"';
   expect((await requestsWith(lines, { TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined })).stderr).toContain(
-    "warning: the shared cache is not used: MINE is not set; ",
+    "warning: shared cache disabled: MINE is not set; ",
   );
   const { requests } = await requestsWith(lines, { MINE: "m", TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined });
   expect(requests[2]!.headers.get("x-artifact-tag")).toMatch(/^[\w+/]{43}=$/);

@@ -48,17 +48,17 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ),
   [
     share,
-    "error: --share needs [run.cache] and [cache.remote], by which machines have what others have made\nhint: rt help ci\n",
+    "error: --share needs [run.cache] and [cache.remote], which transfer outputs between machines\nhint: rt help ci\n",
     "[run.cache]\nt = true\n",
   ],
   [
     [...share, "--cache=local:rw,remote:r"],
-    "error: --share needs a shared cache that is read and written\nhint: leave --cache out, and TURBO_CACHE\n",
+    "error: --share needs a shared cache that is read and written\nhint: remove --cache and TURBO_CACHE\n",
     `[run.cache]\nt = true\n${caches}`,
   ],
   [
     share,
-    "error: --share needs the shared cache: the shared cache is not used: TURBO_TOKEN is not set; set it, or say in [secrets] of rtfig.toml where it is\n",
+    "error: --share needs the shared cache: shared cache disabled: TURBO_TOKEN is not set; set it, or declare its source in [secrets] of rtfig.toml\n",
     `# without a token\n[run.cache]\nt = true\n${caches}`,
   ],
 ])("%j is an error before anything runs", async (words, stderr, config = "") => {

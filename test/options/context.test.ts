@@ -39,7 +39,7 @@ describe("context", () => {
   });
 
   prove("env-file", "names a file that is not there, and goes on", async () => {
-    const warning = "warning: --env-file: there is no gone.env; mend its path, or take the option away\n";
+    const warning = "warning: --env-file: there is no gone.env; correct its path, or remove the option\n";
     const options = ["--env-file=one.env,gone.env"];
     const files = { ...settings, "package.json": { scripts: { s: "true" } } };
     expect((await runIn(files, [...options, "a.ts"])).stderr).toBe(warning);
@@ -53,7 +53,7 @@ describe("context", () => {
       const { stderr } = await runIn(files, [`--env-file=${name}`, ...args]);
       expect(stderr).toBe(
         String.raw`warning: --env-file: there is no a\u001b[2J\n::stop-commands::b\u202e; ` +
-          "mend its path, or take the option away\n",
+          "correct its path, or remove the option\n",
       );
     }
   });
@@ -121,7 +121,7 @@ describe("options that a script cannot have", () => {
     const { status, stdout, stderr } = await runIn(script, ["--smol", "--define=A:1", "run", "s"]);
     expect([status, stdout]).toEqual([0, "ran\n"]);
     expect(stderr).toBe(
-      'warning: --smol, --define have no effect on "s", only on code that rt runs itself; ' +
+      'warning: --smol, --define have no effect on "s"; it applies only to code run by rt: ' +
         "write them in the script, as in: rt --smol <file>\n$ echo ran\n",
     );
   });

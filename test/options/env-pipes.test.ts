@@ -68,12 +68,12 @@ test.concurrent.each(TARGETS)(
   async (target) => {
     expect(await run(`"$RT" --env-file=folder --env-file=b.env ${target}`)).toEqual({
       stdout: "file\n",
-      stderr: "warning: --env-file: folder is a directory; mend its path, or take the option away\n",
+      stderr: "warning: --env-file: folder is a directory; correct its path, or remove the option\n",
       status: 0,
     });
     expect(await run(`"$RT" --env-file=/dev/fd/77 --env-file=b.env ${target}`)).toEqual({
       stdout: "file\n",
-      stderr: "warning: --env-file: there is no /dev/fd/77; mend its path, or take the option away\n",
+      stderr: "warning: --env-file: there is no /dev/fd/77; correct its path, or remove the option\n",
       status: 0,
     });
   },

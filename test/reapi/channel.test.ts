@@ -132,46 +132,46 @@ describe("what a server says of a call", () => {
     ],
     ["a code that nobody knows", (stream) => finish(stream, { "grpc-status": "99" }), "99: "],
     ["a code that is none", (stream) => finish(stream, { "grpc-status": "-1" }), "UNKNOWN: "],
-    ["success without an answer", (stream) => finish(stream, OK, []), "INTERNAL: it sends no answer"],
+    ["success without an answer", (stream) => finish(stream, OK, []), "INTERNAL: it sent no response"],
     [
       "success with two answers",
       (stream) => finish(stream, OK, [frame(Buffer.alloc(0)), frame(Buffer.alloc(0))]),
-      "INTERNAL: it sends more than one answer",
+      "INTERNAL: it sent more than one response",
     ],
     [
       "half a message",
       (stream) => finish(stream, OK, [frame(Buffer.alloc(0)), frame(Buffer.alloc(9)).subarray(0, 8)]),
-      "INTERNAL: it sends half a message",
+      "INTERNAL: it sent an incomplete message",
     ],
     [
       "what is no message",
       (stream) => finish(stream, OK, [frame(Buffer.from([0x0a, 0x7f]))]),
-      "INTERNAL: it sends what is no message",
+      "INTERNAL: it sent an invalid message",
     ],
     [
       "more than a message",
       (stream) => finish(stream, OK, [frame(Buffer.from([0, 1]))]),
-      "INTERNAL: it sends what is no message",
+      "INTERNAL: it sent an invalid message",
     ],
     [
       "a message that is compressed",
       (stream) => finish(stream, OK, [Buffer.from([1, 0, 0, 0, 1, 0])]),
-      "INTERNAL: it sends what is compressed in no known way",
+      "INTERNAL: it sent a compressed message",
     ],
     [
       "a message without an end",
       (stream) => finish(stream, OK, [Buffer.from([0, 255, 255, 255, 255, 0])]),
-      "INTERNAL: it sends a message of 4294967295 bytes",
+      "INTERNAL: it sent a message of 4294967295 bytes",
     ],
     [
       "nothing at all",
       (stream) => finish(stream, { "x-other": "1" }),
-      "UNAVAILABLE: it has broken off the answer (HTTP/2 error 0)",
+      "UNAVAILABLE: it reset the stream (HTTP/2 error 0)",
     ],
     [
       "a page",
       (stream) => stream.respond({ ":status": 200, "content-type": "text/html" }, { endStream: true }),
-      "UNKNOWN: what it answers is not gRPC",
+      "UNKNOWN: the response is not gRPC",
     ],
     ...(
       [
@@ -188,7 +188,7 @@ describe("what a server says of a call", () => {
     ).map(([status, name]): [string, Answer, string] => [
       `HTTP ${status}`,
       (stream) => stream.respond({ ":status": status }, { endStream: true }),
-      `${name}: it answers with HTTP ${status}`,
+      `${name}: it responded with HTTP ${status}`,
     ]),
   ];
   test.each(cases)("%s", async (_, answer, outcome) => {
@@ -211,9 +211,7 @@ describe("what a server says of a call", () => {
       socket.write(reset);
     });
     using channel = open(server.url);
-    expect(await outcomeOf(ask(channel))).toBe(
-      `${name}: it has broken off the answer (HTTP/2 error ${error})`,
-    );
+    expect(await outcomeOf(ask(channel))).toBe(`${name}: it reset the stream (HTTP/2 error ${error})`);
   });
 
   test("counts, though the connection is gone a moment later; what says nothing is unavailable", async () => {
@@ -296,7 +294,7 @@ describe("a call ends, and leaves nothing open", () => {
     const streams: ServerHttp2Stream[] = [];
     using server = await serve((stream) => void streams.push(stream));
     using channel = open(server.url);
-    expect(await outcomeOf(ask(channel, limits(50)))).toBe("DEADLINE_EXCEEDED: no answer within 0.05 s");
+    expect(await outcomeOf(ask(channel, limits(50)))).toBe("DEADLINE_EXCEEDED: no response within 0.05 s");
     const controller = new AbortController();
     const call = outcomeOf(ask(channel, limits(undefined, controller.signal)));
     await waitUntil(() => streams.length === 2);
@@ -394,7 +392,7 @@ describe("a connection is given up", () => {
     using silent = Bun.listen({ hostname: "localhost", port: 0, socket: { data() {} } });
     expect(await lost(`grpcs://localhost:${silent.port}`, { connect: 20 }, true)).toEqual({
       code: Code.UNAVAILABLE,
-      message: "it does not answer",
+      message: "it does not respond",
     });
     expect(await lost("grpc://127.0.0.1:1", {}, false)).toMatchObject({ code: Code.UNAVAILABLE });
   });
@@ -403,7 +401,7 @@ describe("a connection is given up", () => {
     using deaf = serveFrames(() => {});
     expect(await lost(deaf.url, { ping: 20, pong: 20 }, true)).toEqual({
       code: Code.UNAVAILABLE,
-      message: "it does not answer any more",
+      message: "it no longer responds",
     });
     let pings = 0;
     using server = await serve(() => {});
@@ -514,11 +512,11 @@ test("messages come whole, however they are cut", () => {
     }
     expect(read.map(({ length }) => length)).toEqual(sizes);
     expect(read.every((message, at) => message.every((byte) => byte === (sizes[at]! & 255)))).toBe(true);
-    expect(reader.isMidway).toBe(false);
+    expect(reader.isPartial).toBe(false);
   }
   const reader = new FrameReader(10);
   reader.push(frame(Buffer.alloc(11)).subarray(0, 5));
-  expect(() => reader.next()).toThrow("it sends a message of 11 bytes");
+  expect(() => reader.next()).toThrow("it sent a message of 11 bytes");
 });
 
 test("a call that is over is nothing to its connection, nor to its signal", async () => {

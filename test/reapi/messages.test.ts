@@ -1,8 +1,8 @@
 // Digests and trees as the Remote Execution API publishes them, down to the bytes.
 import { describe, expect, test } from "bun:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { describeAction } from "../../src/reapi/action.ts";
-import { compress, decompress, largestPacked } from "../../src/reapi/grpc/compression.ts";
+import { encodeAction } from "../../src/reapi/action.ts";
+import { compress, decompress, maxCompressedSize } from "../../src/reapi/grpc/compression.ts";
 import { digestOf, EMPTY, fromMessage } from "../../src/reapi/digest.ts";
 import { encodeDirectory } from "../../src/reapi/directory.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
@@ -147,7 +147,7 @@ describe("buildInputRoot()", () => {
 });
 
 test("an action says its outputs for old servers and for new ones, and sorts what has no order", () => {
-  const { messages, digest } = describeAction({
+  const { messages, digest } = encodeAction({
     argv: ["sh"],
     environment: { B: "2", A: "1" },
     directory: "packages/app",
@@ -232,7 +232,7 @@ describe("readOutputs()", () => {
   ];
   for (const [name, root, children] of refused)
     test(`refuses ${name}`, () => {
-      expect(() => read(root, children)).toThrow(/^among what the script has made, /);
+      expect(() => read(root, children)).toThrow(/^invalid output: /);
     });
 
   test("keeps names that only begin like a repository's", () => {
@@ -258,7 +258,7 @@ describe("readOutputs()", () => {
   ])("refuses a tree %s before it makes a list", (_, levels, width) => {
     const [root, children] = nest(levels, width, { files: [leaf] });
     const before = process.memoryUsage().rss;
-    expect(() => read(root, children)).toThrow("dist is too deep, or has too much in it");
+    expect(() => read(root, children)).toThrow("dist is too deep or has too many entries");
     expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
   });
 
@@ -269,9 +269,7 @@ describe("readOutputs()", () => {
 
   test("refuses a file in a repository's folder, though it was asked for", () => {
     const result = resultOf({ outputFiles: [{ ...leaf, path: "a/.git/config" }] });
-    expect(() => readOutputs(result, ["a/.git/config"], new Map())).toThrow(
-      "is in a repository's own folder",
-    );
+    expect(() => readOutputs(result, ["a/.git/config"], new Map())).toThrow("is in a .git folder");
   });
 
   test.each<[string, object]>([
@@ -290,16 +288,14 @@ describe("readOutputs()", () => {
     ["a link", { outputSymlinks: [{ path: "a.txt", target: "x" }] }],
     ["a link as old servers say it", { outputFileSymlinks: [{ path: "a.txt", target: "/etc/passwd" }] }],
   ])("refuses %s", (_, result) => {
-    expect(() => readOutputs(resultOf(result), ["a.txt"], new Map())).toThrow(
-      /^among what the script has made, /,
-    );
+    expect(() => readOutputs(resultOf(result), ["a.txt"], new Map())).toThrow(/^invalid output: /);
   });
 });
 
 test("compressed content is no more than its digest says", async () => {
   const text = Buffer.alloc(1 << 20, "a");
   const packed = (await compress(text))!;
-  expect(packed.length).toBeLessThan(largestPacked(text.length));
+  expect(packed.length).toBeLessThan(maxCompressedSize(text.length));
   const digest = digestOf(text);
   expect(Buffer.compare(await decompress(packed, digest), text)).toBe(0);
   for (const [bytes, size] of [

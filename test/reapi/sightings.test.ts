@@ -6,10 +6,10 @@ const HOUR = 3600_000;
 
 test("what was seen counts for an hour from then on, whatever is noted later", () => {
   const first = new BlobPresenceCache(null, () => HOUR);
-  first.note(["a"]);
+  first.add(["a"]);
   const second = new BlobPresenceCache(first.takeText(), () => HOUR * 1.5);
   expect(second.takeText()).toBeNull();
-  second.note(["b"]);
+  second.add(["b"]);
   expect([second.has("a"), second.has("b"), second.has("c")]).toEqual([true, true, false]);
   const third = new BlobPresenceCache(second.takeText(), () => HOUR * 2);
   expect([third.has("a"), third.has("b")]).toEqual([false, true]);
@@ -17,7 +17,7 @@ test("what was seen counts for an hour from then on, whatever is noted later", (
 
 test("what will be seen, and what is no line of it, is nothing", () => {
   const later = new BlobPresenceCache(null, () => HOUR);
-  later.note(["a"]);
+  later.add(["a"]);
   const text = later.takeText()!;
   expect(new BlobPresenceCache(text, () => HOUR - 1).has("a")).toBe(false);
   const others = new BlobPresenceCache(`a\n\n x\n1e99 y\nNaN z\n${text}`, () => HOUR);
@@ -26,14 +26,14 @@ test("what will be seen, and what is no line of it, is nothing", () => {
 
 test("so much is kept, of the newest; what is forgotten is so at once, and a little that is new waits", () => {
   const seen = new BlobPresenceCache(null, () => HOUR);
-  seen.note(Array.from({ length: 30_000 }, (_, at) => `${at}`));
+  seen.add(Array.from({ length: 30_000 }, (_, at) => `${at}`));
   const kept = new BlobPresenceCache(seen.takeText(), () => HOUR);
   expect([kept.has("9999"), kept.has("10000"), kept.has("29999")]).toEqual([false, true, true]);
-  kept.note(["new"]);
+  kept.add(["new"]);
   expect(kept.takeText()).toBeNull();
-  kept.note(Array.from({ length: 500 }, (_, at) => `new ${at}`));
+  kept.add(Array.from({ length: 500 }, (_, at) => `new ${at}`));
   expect(kept.takeText()).toMatch(/^3600000 new$/m);
-  kept.forget();
+  kept.clear();
   expect(kept.takeText()).toBe("");
   expect(new BlobPresenceCache("").has("")).toBe(false);
 });

@@ -217,7 +217,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     const env = { TOKEN: "s3cret-t0ken" };
     const dry = await run([...MANY, "--dry-run", "build"], env);
     expect(dry.stdout).toContain(
-      "a build\n  runs here: it is given secrets, which do not leave this machine\n",
+      "a build\n  runs here: it receives secrets, which are never sent to another machine\n",
     );
     const { stdout, status } = await run([...MANY, "build"], env);
     expect(status).toBe(0);
@@ -380,15 +380,15 @@ function leftovers({ project }: RemoteProject): string[] {
 
 describe.if(process.platform === "linux")("a server that is not well, while many run", () => {
   test.each<[string, Code, string, string]>([
-    ["does not accept the credentials", Code.UNAUTHENTICATED, "getCapabilities", ""],
-    ["does not allow it", Code.PERMISSION_DENIED, "execute", ""],
-    ["has no room", Code.RESOURCE_EXHAUSTED, "execute", ""],
+    ["rejected the credentials", Code.UNAUTHENTICATED, "getCapabilities", ""],
+    ["denied permission", Code.PERMISSION_DENIED, "execute", ""],
+    ["has no capacity", Code.RESOURCE_EXHAUSTED, "execute", ""],
     ["cannot be reached", Code.UNAVAILABLE, "findMissingBlobs", ""],
   ])("is one error for all of them: it %s", async (reason, code, method) => {
     await using opened = await open(CHAIN, { fail: (name) => (name === method ? code : undefined) });
     const result = await opened.run([...MANY, "--no-exit-on-error", "build"]);
     expect(errors(result)).toEqual([`error: The server ${opened.server.url} ${reason}: no ${method} now`]);
-    expect(result.stderr).toEndWith("hint: without --remote the script runs here\n");
+    expect(result.stderr).toEndWith("hint: omit --remote to run the script locally\n");
     expect(result.status).toBe(1);
     expect(leftovers(opened)).toEqual([]);
   });
@@ -450,7 +450,7 @@ describe.if(process.platform === "linux")("a server that is not well, while many
     await project.write({ "rtfig.toml": text.replace(SYSTEM, "plan9-mips") });
     const result = await run([...MANY, "build"]);
     expect(errors(result)).toEqual([
-      `error: The script cannot run remotely: there it is plan9-mips, and node_modules is for ${SYSTEM}`,
+      `error: The script cannot run remotely: the server runs plan9-mips, and node_modules is for ${SYSTEM}`,
     ]);
     expect({ status: result.status, calls: server.calls }).toEqual({ status: 1, calls: [] });
     expect(existsSync(project.join("packages/lib/dist"))).toBe(false);

@@ -296,7 +296,7 @@ function keepTree(keep: (bytes: Uint8Array) => Digest, name: string, levels: num
 }
 
 describe.if(isLinux)("a server that is not well", () => {
-  const HINT = "hint: without --remote the script runs here\n";
+  const HINT = "hint: omit --remote to run the script locally\n";
   const right = { stdout: "built\n", status: 0 };
 
   async function runWith(faults: Faults) {
@@ -335,11 +335,11 @@ describe.if(isLinux)("a server that is not well", () => {
 
   test.each<[string, Code, string]>([
     ["cannot be reached", Code.UNAVAILABLE, "getCapabilities"],
-    ["does not accept the credentials", Code.UNAUTHENTICATED, "getCapabilities"],
-    ["does not allow it", Code.PERMISSION_DENIED, "batchUpdateBlobs"],
-    ["has no room", Code.RESOURCE_EXHAUSTED, "batchUpdateBlobs"],
-    ["has failed", Code.INTERNAL, "execute"],
-    ["does not know what is asked", Code.UNIMPLEMENTED, "execute"],
+    ["rejected the credentials", Code.UNAUTHENTICATED, "getCapabilities"],
+    ["denied permission", Code.PERMISSION_DENIED, "batchUpdateBlobs"],
+    ["has no capacity", Code.RESOURCE_EXHAUSTED, "batchUpdateBlobs"],
+    ["failed", Code.INTERNAL, "execute"],
+    ["does not support the operation", Code.UNIMPLEMENTED, "execute"],
   ])("is one clear error: it %s", async (reason, code, method) => {
     const result = await runWith({ fail: (name) => (name === method ? code : undefined) });
     expect(result).toMatchObject({
@@ -356,7 +356,7 @@ describe.if(isLinux)("a server that is not well", () => {
     const never = await runWith({ status: () => lost });
     expect(never).toMatchObject({
       ...untouched,
-      stderr: `error: The server URL has failed: missing blobs\n${HINT}`,
+      stderr: `error: The server URL failed: missing blobs\n${HINT}`,
     });
     expect(never.calls.filter((each) => each === "execute").length).toBe(3);
   });
@@ -378,7 +378,7 @@ describe.if(isLinux)("a server that is not well", () => {
     const once = await runWith({ content: (bytes) => (flipped++ === 0 ? flip(bytes) : bytes) });
     expect(once).toMatchObject({ ...right, report: "made\n" });
     const message = expect.stringMatching(
-      /^error: The server URL has failed: what it sends is not [\da-f]{64}\nhint: .*\n$/,
+      /^error: The server URL failed: it sent other content than [\da-f]{64}\nhint: .*\n$/,
     );
     expect(await runWith({ content: flip })).toMatchObject({ ...untouched, stderr: message });
     const longer = (bytes: Uint8Array) => Buffer.concat([bytes, bytes]);
@@ -413,9 +413,7 @@ describe.if(isLinux)("a server that is not well", () => {
   ])("claims to have made what %s: nothing is written", async (_, result) => {
     const told = await runWith({ result });
     expect(told).toMatchObject(untouched);
-    expect(told.stderr).toMatch(
-      /^error: The server URL has failed: among what the script has made, .*\nhint: .*\n$/,
-    );
+    expect(told.stderr).toMatch(/^error: The server URL failed: invalid output: .*\nhint: .*\n$/);
   });
 
   test("goes away while it runs, and is not there again", async () => {
@@ -584,8 +582,8 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     [["--verify-inputs"], "--remote cannot be used with --verify-inputs", undefined],
     [
       ["--secret=TOKEN=service/name"],
-      "The script is given secrets, which do not leave this machine",
-      "without --remote it runs here",
+      "The script receives secrets, which are never sent to another machine",
+      "omit --remote to run it locally",
     ],
   ])("%j", async (words, message, hint) => {
     await using project = await createProject({ ...single, "rtfig.toml": config("grpc://127.0.0.1:1") });
@@ -635,7 +633,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     ].map((value): [string, string] => [outputs(value), noOutput(value)]),
     [
       `[run.remote]\nurl = "grpc://localhost:1"\nsystem = "plan9-mips"`,
-      `The script cannot run remotely: there it is plan9-mips, and node_modules is for ${SYSTEM}`,
+      `The script cannot run remotely: the server runs plan9-mips, and node_modules is for ${SYSTEM}`,
     ],
   ])("%j", async (text, message) => {
     await using project = await createProject({ ...single, "rtfig.toml": text });
@@ -653,8 +651,8 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     });
     const run = async (name: string) =>
       (await runRt({ args: ["run", "--remote", name], cwd: project.path })).stderr.split("\n")[0];
-    expect(await run("x.ts")).toBe("error: --remote runs scripts of package.json, and this is none");
-    expect(await run("build")).toBe(`error: git cannot say which files of ${project.path} a script may read`);
+    expect(await run("x.ts")).toBe("error: --remote works with package.json scripts only");
+    expect(await run("build")).toBe(`error: git cannot list the files of ${project.path}`);
     await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
     await Bun.spawn(["ln", "-s", "/etc/passwd", "users"], { cwd: project.path }).exited;
     expect(lstatSync(project.join("users")).isSymbolicLink()).toBe(true);

@@ -142,7 +142,7 @@ describe.skipIf(process.platform === "win32")("bytes that are not UTF-8", () => 
     await using far = await createProject({ ...project, "rtfig.toml": remote });
     await Bun.spawn(["git", "init", "--quiet"], { cwd: far.path, env: cleanEnvironment() }).exited;
     const { stderr, status } = await run("--remote --dry-run run other", far.path);
-    expect(stderr).toStartWith("error: BAD has bytes that are not UTF-8, and no script on another machine");
+    expect(stderr).toStartWith("error: BAD is not valid UTF-8, so it cannot be sent to another machine");
     expect(status).toBe(1);
     expect((await run("--remote --dry-run run other", far.path, "text")).status).toBe(0);
   });

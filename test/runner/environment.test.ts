@@ -310,7 +310,7 @@ describe("scriptEnvironment()", () => {
     initialDirectory: "/p",
     path: "",
     pathSeparator: ":",
-    stands: [],
+    shimDirectories: [],
     runtime: { path: "/rt", userAgent: "rt" },
     nodePath: "/node",
     running: "",
@@ -352,7 +352,7 @@ describe("scriptEnvironment()", () => {
   test("puts stand-ins first and each entry once", () => {
     const environment = scriptEnvironment({
       ...context,
-      stands: ["/tmp/s"],
+      shimDirectories: ["/tmp/s"],
       path: "/usr/bin:/p/node_modules/.bin:/bin:/tmp/s",
     });
     expect(environment.PATH).toBe("/tmp/s:/p/node_modules/.bin:/node_modules/.bin:/usr/bin:/bin");

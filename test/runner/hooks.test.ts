@@ -104,7 +104,7 @@ describe.concurrent("a script that calls itself", () => {
       args: ["--silent", "run", "again"],
       status: 1,
       stdout: "once\n".repeat(8),
-      stderr: /^error: The script "again" calls itself without end: again -> again\n$/,
+      stderr: /^error: Script recursion: again -> again\n$/,
     });
   }, 30_000);
 
@@ -114,7 +114,7 @@ describe.concurrent("a script that calls itself", () => {
       in: "a\nb",
       args: ["--silent", "run", "again"],
       status: 1,
-      stderr: /^error: The script "again" calls itself without end: again -> again\n$/,
+      stderr: /^error: Script recursion: again -> again\n$/,
     });
   }, 30_000);
 
@@ -123,7 +123,7 @@ describe.concurrent("a script that calls itself", () => {
       files: scripts({ one: `${RT} --silent run two`, two: `${RT} --silent run one` }),
       args: ["--silent", "run", "one"],
       status: 1,
-      stderr: /calls itself without end: (one -> two -> one|two -> one -> two)\n$/,
+      stderr: /Script recursion: (one -> two -> one|two -> one -> two)\n$/,
     });
   }, 30_000);
 

@@ -54,7 +54,7 @@ testSilently("a program given by its path", [
       executable: ["tool"],
       args: ["./tool"],
       status: 127,
-      stderr: /^error: Cannot run ".*\/tool": the program that its #! line names is not there\n$/,
+      stderr: /^error: Cannot run ".*\/tool": the interpreter in its #! line does not exist\n$/,
     },
   ],
   [

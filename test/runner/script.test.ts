@@ -114,7 +114,7 @@ testTranscripts("a script", [
       args: ["run", "where"],
       status: 1,
       stderr:
-        'error: Script not found "where"\nhint: there are no scripts in package.json; `rt x where` runs the package of that name\n',
+        'error: Script not found "where"\nhint: package.json has no scripts; `rt x where` runs the package of that name\n',
     },
   ],
   [
@@ -201,7 +201,7 @@ testTranscripts("a script", [
       files: scripts({ go: "echo half && \0echo whole" }),
       args: ["run", "go"],
       status: 1,
-      stderr: 'error: The script "go" has a NUL character in it, which no program can be given\n',
+      stderr: 'error: The script "go" contains a NUL character, which is not possible in a command\n',
     },
   ],
   ...[{ name: "a\0b" }, { config: { "a\0b": "x" } }, { config: { a: ["x\0y"] } }].map((manifest): Row => [
@@ -210,8 +210,7 @@ testTranscripts("a script", [
       files: { "package.json": { ...manifest, scripts: { go: "env" } } },
       args: ["run", "go"],
       status: 1,
-      stderr:
-        /^error: The variable npm_package_\S+ would have a NUL character in it, which no program .*\nhint: .*\n$/,
+      stderr: /^error: The variable npm_package_\S+ would contain a NUL character, .*\nhint: .*\n$/,
     },
   ]),
   [

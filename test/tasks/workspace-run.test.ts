@@ -141,7 +141,7 @@ describe("rt run --filter", () => {
       }),
       args: ["run", "--silent", "--filter", "*", "t"],
       stdout: "b t: b\nb t: Exited with code 0\na t: a\na t: Exited with code 0\n",
-      stderr: "warn: These packages depend on each other in a circle: a -> b -> a\n",
+      stderr: "warn: Circular dependency: a -> b -> a\n",
     }));
 
   test("re-raises the signal that ended a script", () =>
@@ -230,7 +230,7 @@ test("a script that calls itself through the workspace is stopped and named", as
   const { RT } = await import("../support/rt.ts");
   await using project = await createProject(workspace({ a: scripts(`${RT} run --filter a t`) }));
   const { stdout, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
-  expect(stdout).toContain('The script "t" calls itself without end: t -> t');
+  expect(stdout).toContain("Script recursion: t -> t");
   expect(status).toBe(1);
 });
 

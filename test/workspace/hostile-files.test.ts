@@ -108,8 +108,8 @@ describe("nesting without an end", () => {
         "package.json": `{ "scripts": { "a": "exit; :" }, "config": ${deep("[", "1", "]".repeat(50_000))} }`,
       },
       ["run", "a"],
-      "error: A value in package.json is nested too deeply to become variables\n" +
-        'hint: look at its "config", "engines" and "bin"\n',
+      "error: A value in package.json is nested too deeply for environment variables\n" +
+        'hint: check "config", "engines" and "bin"\n',
     ],
     [
       "pnpm-workspace.yaml",

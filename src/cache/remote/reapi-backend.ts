@@ -12,7 +12,7 @@
 // - The result names all blobs, so a server can keep them, and can drop the result if it lost one.
 import { statSync } from "node:fs";
 import { oneLine } from "../../printable.ts";
-import { type EncodedAction, describeAction } from "../../reapi/action.ts";
+import { type EncodedAction, encodeAction } from "../../reapi/action.ts";
 import { RemoteClient } from "../../reapi/client.ts";
 import { type Blob, blobOf, type CasClient } from "../../reapi/cas-client.ts";
 import { type Digest, digestOf, fromMessage, isOf, toMessage } from "../../reapi/digest.ts";
@@ -196,7 +196,7 @@ export class ReapiBackend implements CacheBackend {
   async #connect(): Promise<ReapiConnection> {
     this.#connection ??= this.#client
       .connectCache()
-      .then(({ store, abilities }) => ({ store, takesResults: abilities.takesResults }));
+      .then(({ store, capabilities }) => ({ store, takesResults: capabilities.acceptsResults }));
     return await this.#connection;
   }
 
@@ -235,7 +235,7 @@ export class ReapiBackend implements CacheBackend {
 /** Builds the Action of an index. All clients build the same. */
 function actionFor(id: string): EncodedAction {
   const root = buildInputRoot([]);
-  const action = describeAction({
+  const action = encodeAction({
     argv: ["rt", "index", id],
     environment: {},
     directory: "",

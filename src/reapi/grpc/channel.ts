@@ -1,8 +1,10 @@
-// Calls to a server that speaks gRPC, over connections that are made when they are needed, and made again when they are lost.
+// gRPC channel: sends calls over HTTP/2 connections that are opened on demand and replaced when lost.
 //
-// Contract: each call ends with its time limit and with its signal. What goes wrong is a RemoteError, with the server's code;
-// whether to try again is the caller's to say. It is written for rt, because the library that there is costs more than a run
-// may: docs/architecture.md has the figures.
+// Invariants: each call ends with its timeout and its signal. Errors are RemoteErrors with the server's code; the
+// caller decides about retries.
+//
+// Non-obvious: written for rt, because the existing library takes longer to start than a run (figures in
+// docs/architecture.md).
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type ServerAddress, Http2Connection } from "./connection.ts";
 import { GrpcCall } from "./grpc-call.ts";
@@ -28,40 +30,40 @@ export class Channel implements Disposable {
     for (const connection of this.#connections.splice(0)) connection.close();
   }
 
-  async call<Request, Answer>(
-    method: GrpcMethod<Request, Answer>,
+  async call<Request, Response>(
+    method: GrpcMethod<Request, Response>,
     request: Request,
     limits: Limits,
-  ): Promise<Answer> {
-    const exchange = this.#begin(method.path, limits);
-    exchange.end(encode(method.request, request));
-    return decode(method.answer, await exchange.answer());
+  ): Promise<Response> {
+    const grpcCall = this.#begin(method.path, limits);
+    grpcCall.end(encode(method.request, request));
+    return decode(method.response, await grpcCall.response());
   }
 
-  async *stream<Request, Answer>(
-    method: GrpcMethod<Request, Answer>,
+  async *stream<Request, Response>(
+    method: GrpcMethod<Request, Response>,
     request: Request,
     limits: Limits,
-  ): AsyncGenerator<Answer, void> {
-    const exchange = this.#begin(method.path, limits);
-    exchange.end(encode(method.request, request));
-    for await (const message of exchange.messages()) yield decode(method.answer, message);
+  ): AsyncGenerator<Response, void> {
+    const grpcCall = this.#begin(method.path, limits);
+    grpcCall.end(encode(method.request, request));
+    for await (const message of grpcCall.messages()) yield decode(method.response, message);
   }
 
-  /** Sends what `messages` yields, as fast as it is taken; an answer may come before its end. */
-  async send<Request, Answer>(
-    method: GrpcMethod<Request, Answer>,
+  /** Client streaming: sends what `messages` yields, with backpressure. The response may arrive before the end. */
+  async send<Request, Response>(
+    method: GrpcMethod<Request, Response>,
     messages: AsyncIterable<Request>,
     limits: Limits,
-  ): Promise<Answer> {
-    const exchange = this.#begin(method.path, limits);
+  ): Promise<Response> {
+    const grpcCall = this.#begin(method.path, limits);
     let failure: { readonly error: unknown } | undefined;
-    exchange.send(encodeAll(method.request, messages)).catch((error: unknown) => {
+    grpcCall.send(encodeAll(method.request, messages)).catch((error: unknown) => {
       failure = { error };
-      exchange.cancel();
+      grpcCall.cancel();
     });
     try {
-      return decode(method.answer, await exchange.answer());
+      return decode(method.response, await grpcCall.response());
     } catch (error) {
       throw failure ? failure.error : error;
     }
@@ -84,7 +86,7 @@ async function* encodeAll<Message>(codec: Codec<Message>, messages: AsyncIterabl
   for await (const message of messages) yield encode(codec, message);
 }
 
-/** Throws RemoteError for what is none, or more than one. */
+/** @throws RemoteError unless the bytes are exactly one message */
 export function decode<Message>(codec: Codec<Message>, bytes: Uint8Array): Message {
   const reader = new BinaryReader(bytes);
   let message;
@@ -92,5 +94,5 @@ export function decode<Message>(codec: Codec<Message>, bytes: Uint8Array): Messa
     message = codec.decode(reader);
   } catch {}
   if (message && reader.pos === reader.len) return message;
-  throw new RemoteError("it sends what is no message", Code.INTERNAL, true);
+  throw new RemoteError("it sent an invalid message", Code.INTERNAL, true);
 }

@@ -1,37 +1,37 @@
-// Content on its way, compressed with zstd as the Remote Execution API has it.
+// Compresses and decompresses blobs with zstd.
 //
-// Contract: pure. What comes is never more than the digest says, however little of it came: a server may lie. Its content is
-// for the caller to check.
+// Invariants: pure. Decompression is limited to the size in the digest, because a server may send a decompression
+// bomb. The caller verifies the hash.
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { promisify } from "node:util";
 import type { Digest } from "../digest.ts";
 import { RemoteError } from "./retry.ts";
 
-/** Bytes: a frame around less saves nothing. */
-const LEAST = 512;
-/** Of what is compressed as a whole, in memory. */
-export const MOST_COMPRESSED = 64 << 20;
+/** Bytes. Compressing less saves nothing, because of the frame. */
+const MIN_SIZE = 512;
+/** Blobs up to this size are compressed as a whole, in memory. */
+export const MAX_COMPRESSED_SIZE = 64 << 20;
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
-const pack = promisify(zstdCompress);
-const unpack = promisify(zstdDecompress);
+const zstd = promisify(zstdCompress);
+const unzstd = promisify(zstdDecompress);
 
-/** Undefined where nothing is won by it. */
+/** Returns undefined if compression does not reduce the size. */
 export async function compress(bytes: Uint8Array): Promise<Uint8Array | undefined> {
-  if (bytes.length < LEAST) return undefined;
-  const packed = await pack(bytes, FAST);
-  return packed.length < bytes.length ? packed : undefined;
+  if (bytes.length < MIN_SIZE) return undefined;
+  const compressed = await zstd(bytes, FAST);
+  return compressed.length < bytes.length ? compressed : undefined;
 }
 
-/** Throws RemoteError for what is none, or more. */
+/** @throws RemoteError for invalid data, or more bytes than the digest says */
 export async function decompress(bytes: Uint8Array, { hash, size }: Digest): Promise<Uint8Array> {
   try {
-    return await unpack(bytes, { maxOutputLength: size });
+    return await unzstd(bytes, { maxOutputLength: size });
   } catch {
-    throw new RemoteError(`what it sends is not ${hash}`, undefined, true);
+    throw new RemoteError(`it sent other content than ${hash}`, undefined, true);
   }
 }
 
-/** Bytes that so many become at most, in however many frames a server makes of them. */
-export function largestPacked(size: number): number {
+/** Upper limit of the compressed size, for any number of frames. */
+export function maxCompressedSize(size: number): number {
   return size + (size >> 6) + 1024;
 }

@@ -1,13 +1,13 @@
-// One connection to a server, for as many calls as it takes at a time: HTTP/2 as the engine has it.
+// One HTTP/2 connection to a server, shared by many calls.
 //
-// Contract: who the server is, is verified, whatever the environment says: of the variables that the engine would go by, some
-// may come from a project's .env (NODE_TLS_REJECT_UNAUTHORIZED), and no proxy is asked. Headers that are configured, which may
-// be credentials, are in no table that is kept of a connection. When it is lost, all of its calls are, at once; it is lost too
-// when the server answers nothing any more, not even a ping.
+// Invariants:
+// - Certificates are always verified and no proxy is used: a project's .env may set NODE_TLS_REJECT_UNAUTHORIZED or
+//   a proxy.
+// - Configured headers may be credentials, so they are never indexed by header compression.
+// - If the connection is lost, or the server does not respond to a ping, all calls end at once.
 //
-// Surprising: windows are left as they are. With another one for the whole connection (setLocalWindowSize) the engine loses
-// count, and a download of some megabytes never ends. And calls take turns to send: of hundreds that wait for the window of the
-// connection, the engine lets later ones go first, and some never.
+// Non-obvious: setLocalWindowSize is not used, because the engine then miscounts and large downloads hang. Calls
+// take turns to send, because the engine starves some of many streams that wait for the connection's window.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { Code, type GrpcStatus } from "./grpc-status.ts";
@@ -23,81 +23,89 @@ export interface ServerAddress {
 /** Milliseconds. */
 export interface ConnectionTimeouts {
   readonly connect: number;
-  /** Between pings, while calls are open. Servers close connections on which they come more often than every five minutes. */
+  /**
+   * Interval of pings while calls are open. Servers close connections with more frequent pings than every five
+   * minutes.
+   */
   readonly ping: number;
   readonly pong: number;
 }
 
-/** Who is told that the connection is gone. */
+/** Notified when the connection is lost. */
 export interface ConnectionListener {
   lose(status: GrpcStatus): void;
 }
 
 const LOST: GrpcStatus = { code: Code.UNAVAILABLE, message: "the connection was lost" };
-const PATIENCE: ConnectionTimeouts = { connect: 20_000, ping: 310_000, pong: 20_000 };
+const TIMEOUTS: ConnectionTimeouts = { connect: 20_000, ping: 310_000, pong: 20_000 };
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
-/** At a time, before a server has said how many it takes: any takes as many. */
-const CALLS = 100;
-/** Calls that send at a time. */
-const SENDERS = 8;
-/** Milliseconds without traffic after which the system asks whether the other end is there. */
+/** Number of concurrent calls until the server announces its limit; every server accepts as many. */
+const DEFAULT_MAX_CALLS = 100;
+/** Number of calls that send at the same time. */
+const MAX_SENDERS = 8;
+/** Milliseconds without traffic after which the system sends TCP keep-alive probes. */
 const KEEP_ALIVE = 30_000;
 
 export class Http2Connection {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
-  readonly #patience: ConnectionTimeouts;
-  readonly #followers = new Set<ConnectionListener>();
+  readonly #timeouts: ConnectionTimeouts;
+  readonly #listeners = new Set<ConnectionListener>();
   readonly #connecting: ReturnType<typeof setTimeout>;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** At a time. */
-  #mostCalls = CALLS;
-  readonly #waiting: ((done: () => void) => void)[] = [];
+  /** Maximum number of concurrent calls. */
+  #maxCalls = DEFAULT_MAX_CALLS;
+  readonly #sendQueue: ((done: () => void) => void)[] = [];
   #sending = 0;
-  #isLeft = false;
+  #isGoingAway = false;
   #lost: GrpcStatus | undefined;
 
-  /** Throws RemoteError for certificates that are none. */
-  constructor(address: ServerAddress, patience: ConnectionTimeouts = PATIENCE) {
+  /** @throws RemoteError for invalid certificates */
+  constructor(address: ServerAddress, timeouts: ConnectionTimeouts = TIMEOUTS) {
     const { connect } = process.getBuiltinModule("node:http2");
     const { protocol, hostname, port } = new URL(address.url);
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    const place = `${hostname}:${port || DEFAULT_PORTS[protocol]}`;
+    const authority = `${hostname}:${port || DEFAULT_PORTS[protocol]}`;
     const isSecure = protocol === "grpcs:";
-    this.#patience = patience;
-    this.#socket = openSocket(host, Number(place.slice(hostname.length + 1)), isSecure, address.tls);
+    this.#timeouts = timeouts;
+    this.#socket = openSocket(host, Number(authority.slice(hostname.length + 1)), isSecure, address.tls);
     this.#socket.setKeepAlive(true, KEEP_ALIVE);
-    this.#session = connect(`${isSecure ? "https" : "http"}://${place}`, {
+    this.#session = connect(`${isSecure ? "https" : "http"}://${authority}`, {
       createConnection: () => this.#socket,
       settings: { enablePush: false },
     });
-    this.#connecting = setTimeout(() => this.#lose("it does not answer"), patience.connect);
+    this.#connecting = setTimeout(() => this.#lose("it does not respond"), timeouts.connect);
     this.#session.once("connect", () => clearTimeout(this.#connecting));
     this.#session.on("error", (error: Error) => this.#lose(error.message));
     this.#session.on("close", () => this.#lose("the connection was lost"));
-    this.#session.on("goaway", () => (this.#isLeft = true));
-    this.#session.on("remoteSettings", ({ maxConcurrentStreams: most }) => {
-      this.#mostCalls = (most as number | undefined) ?? Number.POSITIVE_INFINITY;
+    this.#session.on("goaway", () => (this.#isGoingAway = true));
+    this.#session.on("remoteSettings", ({ maxConcurrentStreams: maxStreams }) => {
+      this.#maxCalls = (maxStreams as number | undefined) ?? Number.POSITIVE_INFINITY;
     });
   }
 
-  /** Whether another call may begin on it. */
+  /** Whether another call may start on this connection. */
   get takesCalls(): boolean {
     const { closed, destroyed } = this.#session;
-    return !this.#lost && !this.#isLeft && !closed && !destroyed && this.#followers.size < this.#mostCalls;
+    return (
+      !this.#lost && !this.#isGoingAway && !closed && !destroyed && this.#listeners.size < this.#maxCalls
+    );
   }
 
-  /** Why there is none any more. Its calls may hear of it first, as of something that the server has cancelled. */
+  /**
+   * The reason if the connection is lost. A call may be notified earlier, with a stream that the server seems to
+   * have cancelled.
+   */
   get lost(): GrpcStatus | undefined {
     if (!this.#lost && (this.#session.destroyed || this.#socket.destroyed)) return LOST;
     return this.#lost;
   }
 
-  /** Throws RemoteError. */
+  /** @throws RemoteError */
   open(
     headers: OutgoingHttpHeaders,
     secret: readonly string[],
-    follower: ConnectionListener,
+    listener: ConnectionListener,
   ): ClientHttp2Stream {
     const { sensitiveHeaders } = process.getBuiltinModule("node:http2");
     let stream;
@@ -106,19 +114,19 @@ export class Http2Connection {
     } catch (error) {
       throw new RemoteError((error as Error).message, Code.UNAVAILABLE);
     }
-    this.#followers.add(follower);
-    this.#timer ??= setTimeout(() => this.#ping(), this.#patience.ping);
+    this.#listeners.add(listener);
+    this.#timer ??= setTimeout(() => this.#ping(), this.#timeouts.ping);
     return stream;
   }
 
-  /** @param send is called when it is its turn, and calls `done` when all is sent, or will not be */
+  /** @param send called when it is the call's turn; it calls `done` when everything is sent or given up */
   takeTurn(send: (done: () => void) => void): void {
-    this.#waiting.push(send);
-    if (this.#sending < SENDERS) this.#giveTurn();
+    this.#sendQueue.push(send);
+    if (this.#sending < MAX_SENDERS) this.#giveTurn();
   }
 
   #giveTurn(): void {
-    const send = this.#waiting.shift();
+    const send = this.#sendQueue.shift();
     if (!send) return;
     this.#sending++;
     let isDone = false;
@@ -130,13 +138,13 @@ export class Http2Connection {
     });
   }
 
-  /** The follower's call is over. */
-  leave(follower: ConnectionListener): void {
-    this.#followers.delete(follower);
-    if (this.#followers.size > 0) return;
+  /** The listener's call is over. */
+  leave(listener: ConnectionListener): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#isLeft) this.close();
+    if (this.#isGoingAway) this.close();
   }
 
   close(): void {
@@ -144,12 +152,12 @@ export class Http2Connection {
   }
 
   #ping(): void {
-    this.#timer = setTimeout(() => this.#lose("it does not answer any more"), this.#patience.pong);
+    this.#timer = setTimeout(() => this.#lose("it no longer responds"), this.#timeouts.pong);
     this.#session.ping(() => {
       if (this.#lost) return;
       clearTimeout(this.#timer);
       this.#timer =
-        this.#followers.size > 0 ? setTimeout(() => this.#ping(), this.#patience.ping) : undefined;
+        this.#listeners.size > 0 ? setTimeout(() => this.#ping(), this.#timeouts.ping) : undefined;
     });
   }
 
@@ -158,7 +166,7 @@ export class Http2Connection {
     this.#lost = { code: Code.UNAVAILABLE, message };
     clearTimeout(this.#connecting);
     clearTimeout(this.#timer);
-    for (const follower of [...this.#followers]) follower.lose(this.#lost);
+    for (const listener of [...this.#listeners]) listener.lose(this.#lost);
     this.#session.destroy();
     this.#socket.destroy();
   }

@@ -1,45 +1,47 @@
-// One call of gRPC, on a connection: what is sent, what comes, and how it ended.
+// One gRPC call on a connection: sends messages, receives messages, and ends with a status.
 //
-// Contract: it ends with its time limit, with its signal, with its connection, or as the server says, whichever is first, and
-// what that was stays so: what a server has said counts, though it is gone a moment later. What comes faster than it is
-// taken is held back at the server, and what is sent faster than the server takes it waits here. When it is over nothing of
-// it is left: no timer, no listener, no stream.
+// Invariants:
+// - The first of these ends the call: timeout, signal, loss of the connection, or the server's status. A received
+//   status is never replaced.
+// - Backpressure in both directions: unread messages pause the stream, and sending waits for the server.
+// - After the end no timer, listener or stream remains.
 //
-// Surprising: who has taken the last message that it wants has still to hear the end, since a server counts what is broken off.
+// Non-obvious: after the last expected message, the call still waits for the server's end, because servers count
+// aborted streams.
 import type { ClientHttp2Stream } from "node:http2";
 import type { Http2Connection, ConnectionListener } from "./connection.ts";
 import { FrameReader, frame } from "./grpc-frames.ts";
-import { Code, fromReset, type Headers, readStatus, refuseHeaders, type GrpcStatus } from "./grpc-status.ts";
+import { Code, fromReset, type Headers, readStatus, checkHeaders, type GrpcStatus } from "./grpc-status.ts";
 import { codeOf, type Limits, RemoteError } from "./retry.ts";
 
 /** Bytes. */
-const LARGEST_MESSAGE = 64 << 20;
-/** Of what has come and was not taken, before the server is held back. */
-const MOST_WAITING = 1 << 20;
-/** Milliseconds: what timers know. */
-const LONGEST = 2 ** 31 - 1;
-/** Milliseconds from the last message to the end of what the server sends. */
-const GRACE = 1000;
-/** HTTP/2's error for what nobody wants any more. */
+const MAX_MESSAGE_SIZE = 64 << 20;
+/** Received bytes that are buffered before the stream is paused. */
+const MAX_BUFFERED = 1 << 20;
+/** Maximum delay of a timer in milliseconds. */
+const MAX_TIMER = 2 ** 31 - 1;
+/** Milliseconds from the last expected message until the call is aborted. */
+const END_TIMEOUT = 1000;
+/** HTTP/2 error code for a stream that is no longer needed. */
 const CANCEL = 8;
 
 export class GrpcCall implements ConnectionListener {
   readonly #connection: Http2Connection;
   readonly #stream: ClientHttp2Stream;
-  readonly #frames = new FrameReader(LARGEST_MESSAGE);
+  readonly #frames = new FrameReader(MAX_MESSAGE_SIZE);
   readonly #signal: AbortSignal;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  readonly #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
   #isReleased = false;
   #wake: () => void = () => {};
-  /** Gives up the turn to send. */
-  #sent: () => void = () => {};
-  /** What the server has said. */
+  /** Ends this call's turn to send. */
+  #endTurn: () => void = () => {};
+  /** The status that the server has sent. */
   #status: GrpcStatus | undefined;
   #outcome: GrpcStatus | undefined;
 
-  /** @param headers those that are configured, by lower-case names. Throws RemoteError. */
+  /** @param headers configured headers, with lower-case names @throws RemoteError */
   constructor(
     connection: Http2Connection,
     path: string,
@@ -47,7 +49,7 @@ export class GrpcCall implements ConnectionListener {
     { timeout, signal }: Limits,
   ) {
     if (signal.aborted) throw new RemoteError("it was cancelled", Code.CANCELLED);
-    const patience = timeout === undefined ? undefined : Math.min(Math.ceil(timeout), LONGEST);
+    const timeoutMs = timeout === undefined ? undefined : Math.min(Math.ceil(timeout), MAX_TIMER);
     this.#connection = connection;
     this.#signal = signal;
     this.#stream = connection.open(
@@ -58,23 +60,24 @@ export class GrpcCall implements ConnectionListener {
         te: "trailers",
         "content-type": "application/grpc",
         "user-agent": "rt",
-        ...(patience !== undefined && { "grpc-timeout": describeTimeout(patience) }),
+        ...(timeoutMs !== undefined && { "grpc-timeout": describeTimeout(timeoutMs) }),
       },
       Object.keys(headers),
       this,
     );
-    if (patience !== undefined)
+    if (timeoutMs !== undefined)
       this.#timer = setTimeout(
-        () => this.#end({ code: Code.DEADLINE_EXCEEDED, message: `no answer within ${patience / 1000} s` }),
-        patience,
+        () =>
+          this.#end({ code: Code.DEADLINE_EXCEEDED, message: `no response within ${timeoutMs / 1000} s` }),
+        timeoutMs,
       );
     signal.addEventListener("abort", this.#abort, { once: true });
     this.#stream.on("response", (head: Headers) => {
       this.#status = readStatus(head);
-      const refused = this.#status ? undefined : refuseHeaders(head);
-      if (refused) this.#end(refused);
+      const headerError = this.#status ? undefined : checkHeaders(head);
+      if (headerError) this.#end(headerError);
     });
-    this.#stream.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#stream.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#stream.on("trailers", (trailers: Headers) => (this.#status ??= readStatus(trailers)));
     this.#stream.on("end", () => {
       if (this.#status) this.#end(this.#status);
@@ -91,16 +94,16 @@ export class GrpcCall implements ConnectionListener {
     this.#abort();
   }
 
-  /** The last message. */
+  /** Sends the last message. */
   end(message: Uint8Array): void {
     this.#connection.takeTurn((done) => {
       if (this.#outcome) return done();
-      this.#sent = done;
+      this.#endTurn = done;
       this.#stream.end(frame(message), done);
     });
   }
 
-  /** Sends what `messages` yields, as fast as it is taken, and until there is an answer. */
+  /** Sends what `messages` yields, with backpressure, until there is a response. */
   async send(messages: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const message of messages) {
       if (this.#outcome) return;
@@ -109,76 +112,76 @@ export class GrpcCall implements ConnectionListener {
     if (!this.#outcome) this.#stream.end();
   }
 
-  /** Until it is sent, or the call is over. */
+  /** Resolves when the message is sent or the call is over. */
   async #write(message: Uint8Array): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#connection.takeTurn((done) => {
-      this.#sent = () => {
+      this.#endTurn = () => {
         done();
         resolve();
       };
-      if (this.#outcome) this.#sent();
-      else this.#stream.write(frame(message), this.#sent);
+      if (this.#outcome) this.#endTurn();
+      else this.#stream.write(frame(message), this.#endTurn);
     });
     await promise;
   }
 
-  /** What comes, to its end. Throws RemoteError when that is no success. */
+  /** The received messages, until the end. @throws RemoteError unless the call succeeded */
   async *messages(): AsyncGenerator<Buffer, void> {
     try {
       for (;;) {
-        const message = this.#waiting.shift();
+        const message = this.#buffered.shift();
         if (message) {
-          this.#waitingBytes -= message.length;
-          if (this.#waitingBytes <= MOST_WAITING && this.#stream.isPaused()) this.#stream.resume();
+          this.#bufferedBytes -= message.length;
+          if (this.#bufferedBytes <= MAX_BUFFERED && this.#stream.isPaused()) this.#stream.resume();
           yield message;
         } else if (this.#outcome) break;
         else await new Promise<void>((wake) => (this.#wake = wake));
       }
       const { code, message } = this.#outcome;
       if (code !== Code.OK) throw new RemoteError(message, code);
-      if (this.#frames.isMidway) throw new RemoteError("it sends half a message", Code.INTERNAL, true);
+      if (this.#frames.isPartial) throw new RemoteError("it sent an incomplete message", Code.INTERNAL, true);
     } finally {
       this.#release();
     }
   }
 
-  /** Nobody wants more. A server that has said all is given a moment to end it. */
+  /** No further message is needed. The server gets a short time to end the call. */
   #release(): void {
     if (this.#outcome) return;
     this.#isReleased = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#abort, GRACE);
+    this.#timer = setTimeout(this.#abort, END_TIMEOUT);
   }
 
-  /** The one message that comes. Throws RemoteError. */
-  async answer(): Promise<Buffer> {
-    let answer: Buffer | undefined;
+  /** Returns the single response message. @throws RemoteError */
+  async response(): Promise<Buffer> {
+    let response: Buffer | undefined;
     for await (const message of this.messages()) {
-      if (answer) throw new RemoteError("it sends more than one answer", Code.INTERNAL);
-      answer = message;
+      if (response) throw new RemoteError("it sent more than one response", Code.INTERNAL);
+      response = message;
     }
-    if (!answer) throw new RemoteError("it sends no answer", Code.INTERNAL);
-    return answer;
+    if (!response) throw new RemoteError("it sent no response", Code.INTERNAL);
+    return response;
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     if (this.#outcome) return;
     if (this.#isReleased) return this.cancel();
     this.#frames.push(chunk);
     try {
       for (let message = this.#frames.next(); message; message = this.#frames.next()) {
-        this.#waiting.push(message);
-        this.#waitingBytes += message.length;
+        this.#buffered.push(message);
+        this.#bufferedBytes += message.length;
       }
     } catch (error) {
       this.#end({ code: codeOf(error) ?? Code.INTERNAL, message: (error as Error).message });
     }
-    if (this.#waitingBytes > MOST_WAITING) this.#stream.pause();
+    if (this.#bufferedBytes > MAX_BUFFERED) this.#stream.pause();
     this.#wake();
   }
 
-  /** Of what was broken off without a word. */
+  /** Status of a stream that was aborted without one. */
   #describeLoss(): GrpcStatus {
     const { lost } = this.#connection;
     return lost ?? fromReset(this.#stream.rstCode ?? 0);
@@ -186,22 +189,23 @@ export class GrpcCall implements ConnectionListener {
 
   readonly #abort = () => this.#end({ code: Code.CANCELLED, message: "it was cancelled" });
 
-  /** The first that ends it. */
+  /** The first outcome counts. */
   #end(outcome: GrpcStatus): void {
     if (this.#outcome) return;
     this.#outcome = outcome;
     clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#abort);
-    this.#sent();
+    this.#endTurn();
     this.#wake();
-    // One that both have ended closes by itself. Servers leave those who break off many: that looks like an attack.
-    const isWhole = this.#stream.readableEnded && this.#stream.writableFinished;
-    if (!isWhole && !this.#stream.closed && !this.#stream.destroyed) this.#stream.close(CANCEL);
+    // A stream that both sides have ended closes without CANCEL. Servers disconnect clients that abort many
+    // streams, because it resembles an attack (rapid reset).
+    const isEnded = this.#stream.readableEnded && this.#stream.writableFinished;
+    if (!isEnded && !this.#stream.closed && !this.#stream.destroyed) this.#stream.close(CANCEL);
     this.#connection.leave(this);
   }
 }
 
-/** Of at most eight digits. */
+/** At most eight digits, as gRPC requires. */
 function describeTimeout(milliseconds: number): string {
   return milliseconds < 1e8 ? `${milliseconds}m` : `${Math.ceil(milliseconds / 1000)}S`;
 }

@@ -1,7 +1,7 @@
-// Messages of gRPC as they go over a stream: five bytes in front of each, whether it is compressed, and its length.
+// Encodes and decodes gRPC message frames: a compression flag, a length and the message.
 //
-// Contract: pure. A message is as long as it says and no longer than `most`, which is looked at before any of it is kept.
-// None is compressed, since nobody was asked for that.
+// Invariants: pure. The length is checked against `maxSize` before the message is buffered. Compressed messages are
+// rejected, because rt does not announce compression.
 import { Code } from "./grpc-status.ts";
 import { RemoteError } from "./retry.ts";
 
@@ -16,14 +16,14 @@ export function frame(message: Uint8Array): Buffer {
 }
 
 export class FrameReader {
-  readonly #most: number;
-  /** What has come and is not read. */
+  readonly #maxSize: number;
+  /** Received bytes that have not been decoded. */
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** @param most bytes of one message */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxSize bytes of one message */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
   }
 
   push(chunk: Buffer): void {
@@ -31,18 +31,18 @@ export class FrameReader {
     this.#size += chunk.length;
   }
 
-  /** Whether there are bytes of a message that is not there as a whole. */
-  get isMidway(): boolean {
+  /** Whether a message has been received partially. */
+  get isPartial(): boolean {
     return this.#size > 0;
   }
 
-  /** The next message, when all of it has come. Throws RemoteError. */
+  /** The next complete message. @throws RemoteError */
   next(): Buffer | undefined {
     if (this.#size < HEAD) return undefined;
     const head = this.#chunks[0]!.length >= HEAD ? this.#chunks[0]! : this.#join();
     const length = head.readUInt32BE(1);
-    if (head[0] !== 0) throw new RemoteError("it sends what is compressed in no known way", Code.INTERNAL);
-    if (length > this.#most) throw new RemoteError(`it sends a message of ${length} bytes`, Code.INTERNAL);
+    if (head[0] !== 0) throw new RemoteError("it sent a compressed message", Code.INTERNAL);
+    if (length > this.#maxSize) throw new RemoteError(`it sent a message of ${length} bytes`, Code.INTERNAL);
     if (this.#size < HEAD + length) return undefined;
     const whole = this.#join();
     const rest = whole.subarray(HEAD + length);

@@ -1,7 +1,7 @@
-// How a call of gRPC has ended: the codes, and where they are read from. A server says so in the headers behind its answer
-// (or in those in front of it, where there is none); a proxy between may say it in HTTP's words, or break the stream off.
+// gRPC status codes, and how they are read: from trailers or headers, from a proxy's HTTP status, or from a stream
+// reset.
 //
-// Contract: pure. Whatever comes becomes a code, and what says nothing at all is no success.
+// Invariants: pure. Every response maps to a code, and a response without a status is never OK.
 
 export const Code = {
   OK: 0,
@@ -24,7 +24,7 @@ export const Code = {
 } as const;
 
 export interface GrpcStatus {
-  /** Of `Code`, or one that nobody knows. */
+  /** A code of `Code`, or an unknown one. */
   readonly code: number;
   readonly message: string;
 }
@@ -37,7 +37,7 @@ export function nameOf(code: number): string {
   return NAMES.get(code) ?? String(code);
 }
 
-/** Undefined where they do not say. */
+/** Undefined if the headers contain no status. */
 export function readStatus(headers: Headers): GrpcStatus | undefined {
   const text = headers["grpc-status"];
   if (text === undefined) return undefined;
@@ -45,16 +45,16 @@ export function readStatus(headers: Headers): GrpcStatus | undefined {
   return { code, message: decodeMessage(String(headers["grpc-message"] ?? "")) };
 }
 
-/** What is wrong with the headers in front of an answer, which are then no answer of gRPC's. */
-export function refuseHeaders(headers: Headers): GrpcStatus | undefined {
+/** Returns an error if response headers are not those of gRPC. */
+export function checkHeaders(headers: Headers): GrpcStatus | undefined {
   const status = Number(headers[":status"]);
-  if (status !== 200) return { code: fromHttp(status), message: `it answers with HTTP ${status}` };
+  if (status !== 200) return { code: fromHttp(status), message: `it responded with HTTP ${status}` };
   const type = String(headers["content-type"] ?? "");
   if (/^application\/grpc(?:[+;]|$)/.test(type)) return undefined;
-  return { code: Code.UNKNOWN, message: "what it answers is not gRPC" };
+  return { code: Code.UNKNOWN, message: "the response is not gRPC" };
 }
 
-/** As gRPC has it, of proxies that know nothing of it. */
+/** HTTP status to gRPC code, as gRPC specifies for proxies. */
 function fromHttp(status: number): number {
   switch (status) {
     case 400:
@@ -75,12 +75,12 @@ function fromHttp(status: number): number {
   }
 }
 
-/** Of HTTP/2's errors. */
+/** HTTP/2 error codes. */
 const [NO_ERROR, REFUSED_STREAM, CANCEL, ENHANCE_YOUR_CALM, INADEQUATE_SECURITY] = [0, 7, 8, 11, 12];
 
-/** Of a stream that the server has broken off, with one of HTTP/2's errors. */
+/** Maps an HTTP/2 stream reset to a status. */
 export function fromReset(error: number): GrpcStatus {
-  const message = `it has broken off the answer (HTTP/2 error ${error})`;
+  const message = `it reset the stream (HTTP/2 error ${error})`;
   switch (error) {
     case NO_ERROR:
     case REFUSED_STREAM:
@@ -96,7 +96,7 @@ export function fromReset(error: number): GrpcStatus {
   }
 }
 
-/** Bytes of UTF-8 that are not printable are written as %XX; what is wrong with that stays as it came. */
+/** Percent-decodes UTF-8 bytes; invalid sequences stay unchanged. */
 function decodeMessage(text: string): string {
   const bytes = Buffer.from(text, "latin1");
   const decoded: number[] = [];

@@ -1,4 +1,4 @@
-// The calls that rt makes: how each is named, what is sent with it, and what comes.
+// The gRPC methods that rt calls: path, request type and response type.
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ReadRequest, ReadResponse, WriteRequest, WriteResponse } from "../messages/bytestream.ts";
 import { CancelOperationRequest, CancelOperationResponse, Operation } from "../messages/operations.ts";
@@ -18,24 +18,24 @@ import {
   WaitExecutionRequest,
 } from "../messages/remote_execution.ts";
 
-/** A message, to and from bytes. */
+/** Encodes and decodes a message. */
 export interface Codec<Message> {
   encode(message: Message): BinaryWriter;
   decode(bytes: BinaryReader): Message;
 }
 
-export interface GrpcMethod<Request, Answer> {
+export interface GrpcMethod<Request, Response> {
   readonly path: string;
   readonly request: Codec<Request>;
-  readonly answer: Codec<Answer>;
+  readonly response: Codec<Response>;
 }
 
-function method<Request, Answer>(
+function method<Request, Response>(
   path: string,
   request: Codec<Request>,
-  answer: Codec<Answer>,
-): GrpcMethod<Request, Answer> {
-  return { path, request, answer };
+  response: Codec<Response>,
+): GrpcMethod<Request, Response> {
+  return { path, request, response };
 }
 
 const REAPI = "/build.bazel.remote.execution.v2";

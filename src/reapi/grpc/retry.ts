@@ -1,20 +1,20 @@
-// What may go wrong with a server, and what is asked again: it may answer otherwise a moment later.
+// Retries calls with exponential backoff after transient errors.
 //
-// Contract: nothing lasts longer than its time limit, and all of it ends with its signal.
+// Invariants: every call ends with its timeout and its signal.
 import { Code } from "./grpc-status.ts";
 
 export interface Limits {
-  /** Milliseconds; absent for as long as it takes. */
+  /** Milliseconds; absent for no timeout. */
   readonly timeout?: number;
   readonly signal: AbortSignal;
 }
 
-/** The server cannot do what is asked, or did wrong. The message is fit for people when it has been made printable. */
+/** The server failed or violated the protocol. The message may be shown after it was made printable. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
-  /** Of grpc-status.ts. */
+  /** A code of grpc-status.ts. */
   readonly code: number | undefined;
-  /** What it sends is not what it says. */
+  /** Whether the content did not match its digest or could not be decoded. */
   readonly isDamaged: boolean;
 
   constructor(message: string, code?: number, isDamaged = false) {
@@ -24,20 +24,23 @@ export class RemoteError extends Error {
   }
 }
 
-/** How often something is asked. */
+/** Maximum number of attempts. */
 export const TRIES = 4;
-const PAUSE = 100; // ms, doubled each time
+const BASE_BACKOFF = 100; // ms, doubled at each attempt
 
-/** Unreachable, out of resources, in the way of another. */
+/** Unreachable, out of resources, or aborted by a concurrent operation. */
 export function isTransient(code: number | undefined): boolean {
   return code === Code.UNAVAILABLE || code === Code.RESOURCE_EXHAUSTED || code === Code.ABORTED;
 }
 
-/** @param call is made again where what goes wrong is passing. Throws RemoteError, or the signal's reason. */
-export async function retry<Answer>(
+/**
+ * @param call repeated after a transient error, so it has to be idempotent @throws RemoteError, or the signal's
+ * reason
+ */
+export async function retry<Response>(
   limits: Limits,
-  call: (limits: Limits) => Promise<Answer>,
-): Promise<Answer> {
+  call: (limits: Limits) => Promise<Response>,
+): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await call(limits);
@@ -49,9 +52,9 @@ export async function retry<Answer>(
   }
 }
 
-/** @param attempt from 1 up */
+/** @param attempt 1-based */
 export async function backoff(attempt: number, signal: AbortSignal): Promise<void> {
-  await Bun.sleep(PAUSE * 2 ** (attempt - 1));
+  await Bun.sleep(BASE_BACKOFF * 2 ** (attempt - 1));
   signal.throwIfAborted();
 }
 

@@ -1,7 +1,5 @@
-// What `rt build` is told beside the user's own words.
-//
-// A bundle leaves the module "rt" to the rt that will run it. A compiled program is made of the engine, which has no such
-// module: the engine gets the runtime for it, and the file that it is to put the program into (see src/runtime/compiled/compiled-program.ts).
+// Adds rt's arguments to `rt build`: the module "rt" stays external, and a compiled program gets the runtime and
+// the engine's executable (src/runtime/compiled/compiled-program.ts).
 import { prepareProgram } from "../../runtime/compiled/compiled-program.ts";
 
 const EXECUTABLE = "--compile-executable-path";
@@ -10,17 +8,17 @@ const EXTERNAL = "--external=rt";
 
 export function addBuildWords(words: readonly string[]): readonly string[] {
   const targets: readonly string[] = words.join("=").match(/(?<=--target=)[^=]*/g) ?? [];
-  // For the browser it is a page that is compiled.
+  // For the browser, --compile compiles a page.
   if (!words.includes("--compile") || targets.includes("browser")) return [EXTERNAL, ...words];
   const isOthers = words.some((word) => word.split("=")[0] === EXECUTABLE);
-  // With --watch the engine starts itself anew for each change.
+  // With --watch the engine restarts itself for each change.
   const { options: given, engine } = prepareProgram(targets, isOthers, words.includes("--watch"));
   const [options, others] = splitOptions(words);
   const ours = [EXTERNAL, `${OPTIONS}=${[...given, ...options].join(" ")}`];
   return engine ? [...ours, `${EXECUTABLE}=${engine.path}`, ...others] : [...ours, ...others];
 }
 
-/** The last list of options that are to be compiled in, which is the one that counts, and the words without any. */
+/** Splits off the last list of options to compile in, which is the one that counts. */
 function splitOptions(words: readonly string[]): [options: string[], others: string[]] {
   let options: string[] = [];
   const others: string[] = [];

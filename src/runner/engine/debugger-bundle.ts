@@ -1,2 +1,2 @@
-// What build/compile.ts makes of src/debugger/domains, for the one start that writes it to files.
+// Debugger bundles that build/compile.ts creates from src/debugger/domains, loaded once to write them to files.
 export { program, thread } from "rt:debugger-texts";

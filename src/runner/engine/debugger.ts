@@ -1,8 +1,8 @@
-// How the engine is told to be debugged, where --inspect or an editor asks for it: its own debugger gets a socket that only
-// this user reaches, and a preload speaks with debuggers (src/debugger/domains).
+// Configures the engine for --inspect or an editor: its own debugger gets a private socket, and a preload serves
+// debugger clients (src/debugger/domains).
 //
-// Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
-// to find in process.execArgv.
+// Non-obvious: the engine uses the last --inspect option. The user's option stays in front, so that the program
+// finds it in process.execArgv.
 import { program, thread } from "rt:debugger";
 import {
   ensurePrivateFile,
@@ -23,7 +23,7 @@ import {
 } from "../../debugger/launch-config.ts";
 
 const SUBCOMMANDS = ["run", "test"];
-/** What a program waits in. */
+/** Module that delays the program until a client is ready. */
 const WAIT = `// @bun\nawait globalThis[Symbol.for("${READY_SYMBOL}")];\n`;
 const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
 
@@ -32,21 +32,21 @@ export interface Debugging {
   readonly words: readonly string[];
   /** What the engine loads in the place of the runtime, which is in it. */
   readonly preload: string;
-  /** Behind all that is rt's. */
+  /** The last preload. */
   readonly last?: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Behind which code stands, which is no option. */
+/** Options that are followed by code. */
 const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
 
-/** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
+/** @returns undefined without a debugger, or with an invalid address, which the engine reports */
 export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const first = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
   const { at, script: file } = scan(argv, first);
   const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
   const asked = at === undefined ? undefined : readAddress(value);
-  // Nobody knows where it is until it says so, and nobody would come for what waits.
+  // A child process listens at a free port and does not wait: no client could know the port in advance.
   const isChild = asked !== undefined && `${asked.port}` === host.originalVariable(PORT_VARIABLE);
   const address = isChild ? { ...asked, port: 0 } : asked;
   if (at !== undefined && !address) return undefined;
@@ -84,7 +84,7 @@ export function isAwaited(file: string): boolean {
   return editorOf(file, false) !== undefined;
 }
 
-/** By the environment that rt was started with: a `.env` file says nothing here. */
+/** Reads the environment that rt was started with, not .env files. */
 function editorOf(file: string | undefined, isAsked: boolean): EditorOptions | undefined {
   const options = readEditorOptions(host.originalVariable(EDITOR_VARIABLE));
   if (!options) return undefined;
@@ -92,7 +92,7 @@ function editorOf(file: string | undefined, isAsked: boolean): EditorOptions | u
   return wantsProgram(options, path, isAsked) ? options : undefined;
 }
 
-/** Where the option stands, in front of what the program is given, and the program. */
+/** Finds the last inspect option before the program, and the program. */
 function scan(
   argv: readonly string[],
   begin: number,
@@ -104,7 +104,7 @@ function scan(
     if (WORD.test(word)) at = index;
     else if (!word.startsWith("-") || word === "-") {
       script ??= word === "-" ? undefined : word;
-      // The tests' own options may stand behind their files.
+      // Options of the test runner may follow its files.
       if (argv[0] !== "test") break;
     }
     if (TAKES_CODE.includes(word)) index += 1;

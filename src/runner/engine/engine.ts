@@ -1,9 +1,8 @@
-// Becomes the engine itself: this same file, started so that it takes the engine's command line instead of
-// running our code. Our globals go along as a preload in a `data:` URL (a file would have to be written
-// somewhere, and the engine cannot read our embedded files in this role).
+// Replaces the process by the engine: the same executable, started so that it parses the engine's command line. The
+// runtime is a preload in a `data:` URL, because the engine cannot read embedded files in this role.
 //
-// Surprising: the configuration file is always named where one is read, because the engine would otherwise read
-// a bunfig.toml of the working directory, which is another program's configuration.
+// Non-obvious: --config is always passed to tools that read a configuration. Otherwise the engine would read a
+// bunfig.toml of the working directory.
 import { host } from "../../../platform/processes/process.ts";
 import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/modules/manifest-cache.ts";
@@ -14,16 +13,16 @@ import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { REPLACED_PID_VARIABLE, SUPERVISED } from "./internal-variables.ts";
 
-/** Where no configuration is to be read. */
+/** Passed as configuration file when none may be read. */
 const NO_FILE = host.noFile;
 
 const SUBCOMMANDS = ["run", "test"];
 
-/** Tools that read a configuration and take the option that names one. */
+/** Tools that accept --config. */
 const CONFIGURED =
   " run test install i add a remove rm update outdated audit dedupe prune link unlink publish patch pm info why build ";
 
-/** What is ours stands behind a subcommand, if there is one. */
+/** Inserts rt's arguments, after the subcommand if there is one. */
 function engineArguments(
   argv: readonly string[],
   runsCode: boolean,
@@ -40,7 +39,7 @@ function engineArguments(
   return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
 }
 
-/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
+/** Loads debugging support only if an option or an editor requests it. */
 function asDebugged(argv: readonly string[]): Debugging | undefined {
   const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
   if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
@@ -48,30 +47,33 @@ function asDebugged(argv: readonly string[]): Debugging | undefined {
 }
 
 export interface EngineSettings {
-  /** What to be called. */
+  /** The name in argv[0]. */
   readonly name?: string;
-  /** The configuration file, absolute. */
+  /** Absolute path of the configuration file. */
   readonly config?: string | undefined;
-  /** Where the configuration has to be given to the engine. */
+  /** Serves the configuration to the engine, if it is an ephemeral file. */
   readonly serve?: ((pid: number) => void) | undefined;
-  /** PATH, where it is to be another. */
+  /** Replaces PATH. */
   readonly path?: string;
   /** Whether an option needs src/runtime/preload/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
-  /** It sends tokens that a person has allowed for certain addresses. */
+  /** Whether the engine gets registry tokens, which a person has allowed for certain addresses. */
   readonly sendsTokens?: boolean;
-  /** That of --port. */
+  /** The value of --port. */
   readonly port?: string | undefined;
   readonly supply?: Supply | undefined;
 }
 
-/** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
+/**
+ * The engine would interpret arguments as a package name if it were called bunx; its command `x` is in the
+ * arguments already.
+ */
 function ownName(): string {
   return process.argv0.endsWith("bunx") ? "rt" : process.argv0;
 }
 
-/** @param runsCode whether code of the user's runs, which is to see `rt` */
+/** @param runsCode whether user code runs, which may import `rt` */
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
@@ -81,7 +83,7 @@ export function becomeEngine(
   throw new Error(`Cannot start the engine: ${code}`);
 }
 
-/** What says through whom a request goes, each with its other spelling, and whether who answers has to be who was asked. */
+/** Variables that select a proxy, each with its other spelling, or disable certificate verification. */
 const WAY_VARIABLES = [
   ["HTTP_PROXY", "http_proxy"],
   ["http_proxy", "HTTP_PROXY"],
@@ -90,14 +92,17 @@ const WAY_VARIABLES = [
   ["NODE_TLS_REJECT_UNAUTHORIZED"],
 ] as const;
 
-/** The engine takes from `.env` what it is not given: with these a project's files would say who gets to see a token. */
+/**
+ * Sets these variables explicitly, because the engine reads missing ones from .env: a project could redirect
+ * requests with a token.
+ */
 function waysToRegistries(): Record<string, string> {
   const valueOf = (names: readonly string[]) =>
     names.map((name) => host.originalVariable(name)).find((value) => value);
   return Object.fromEntries(WAY_VARIABLES.map((names) => [names[0], valueOf(names) ?? ""]));
 }
 
-/** How the engine is started. */
+/** The command that starts the engine. */
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,
@@ -126,7 +131,7 @@ export function engineCommand(
       [SUPERVISED]: undefined,
       [REPLACED_PID_VARIABLE]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
-      // The scripts of packages have no use for a key to secrets.
+      // Lifecycle scripts of packages do not need the key to secrets.
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
       ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),

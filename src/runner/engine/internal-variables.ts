@@ -1,8 +1,9 @@
-// What one rt tells the next through the environment. The user's code does not see it in process.env. The engine has a map
-// of its own, though, which Bun.spawn() without `env` hands on: RT_BECAME arrives there and says nothing to the child,
-// which has another process id.
+// Environment variables that one rt process passes to the next. User code does not see them in process.env.
+//
+// Non-obvious: the engine's own environment map, which Bun.spawn() without `env` passes on, still has RT_BECAME.
+// The child ignores it, because its process id differs.
 
-/** That another rt stays with it: see watch/engine-watch.ts. */
+/** Set if another rt process supervises this one (watch/engine-watch.ts). */
 export const SUPERVISED = "RT_SUPERVISED";
 
 /**

@@ -1,16 +1,16 @@
-// The command line of `node` in the words of the engine, where rt is called by that name (see script/stand-ins.ts).
+// Translates a `node` command line for the engine, when rt is called as node (script/path-shims.ts).
 //
-// The engine knows most of node's ways when it is called so, but not standard input, and with -e it takes the
-// first argument for the name of a file, which is then missing in the program's own.
+// Non-obvious: the engine supports most node options when it is called node, but not code from stdin. With -e it
+// treats the first argument as a file name and drops it.
 
 const TAKES_VALUE = ["-r", "--require", "--import", "-C", "--conditions"];
 const TAKES_CODE = ["-e", "--eval", "-p", "--print", "-pe"];
-/** What the engine drops. */
+/** Dropped by the engine instead of the first argument. */
 const PLACEHOLDER = "[eval]";
 
 export interface NodeCall {
   readonly argv: readonly string[];
-  /** What the engine is called: "node" for node's ways. */
+  /** The name that the engine is called by: "node" enables node's behaviour. */
   readonly name: "node" | "rt";
 }
 

@@ -1,19 +1,19 @@
-// What build/compile.ts makes for the engine: src/runtime/preload/preload.ts as a `data:` URL, and the script of
-// src/runtime/modules/lazy-modules.ts of every system, as a file in this program, which embedded-modules.ts finds by its marks.
+// Preloads for the engine, created by build/compile.ts: src/runtime/preload/preload.ts as a `data:` URL, and the
+// lazily loaded modules as an embedded file.
 import embeddedParts from "rt:parts" with { type: "file" };
 import optionUrl from "rt:option-preload";
 import url from "rt:preload";
 import { host } from "../../../platform/processes/process.ts";
 
 /**
- * What to give to the engine as its preload. Its debugger ends the program at a module whose URL is longer than a
- * path may be, so there the script is a file.
+ * The preload argument of the engine. Its debugger crashes on module URLs longer than a path, so with --inspect the
+ * script is written to a file.
  */
 export function preloadFor(words: readonly string[] = []): string {
   return fit(url, words);
 }
 
-/** The same for what src/runtime/preload/option-effects.ts does. */
+/** The preload for src/runtime/preload/option-effects.ts. */
 export function optionPreloadFor(words: readonly string[]): string {
   return fit(optionUrl, words);
 }
@@ -29,5 +29,5 @@ function fit(url: string, words: readonly string[]): string {
   return writePrivateFile("preload", "js", atob(url.slice(url.indexOf(",") + 1)));
 }
 
-/** Named so that the file is embedded; it is not read by this name. */
+/** Exported so that the file is embedded; it is not read by this name. */
 export const partsFile: string = embeddedParts;

@@ -1,19 +1,17 @@
-// The plan for `rt [switches of the engine] <source file> [args]`, the commonest start, made with as few operations as
-// it takes. It is the same plan that plan.ts would make, or none: test/cli/shortcut.test.ts compares the two in a table of
-// cases that is made from the options, names of all kinds and what may stand behind them.
+// Fast path that plans `rt [engine switches] <source file> [args]`, the most frequent start. It returns the plan of
+// plan.ts, or undefined; test/cli/shortcut.test.ts compares both for a table of cases.
 //
-// Worth: without it a start of `rt hello.ts` takes a fifth more processor time (bench: "rt hello.ts", with this function's
-// answer left out). Should that fall under a twentieth, this file goes.
-//
-// Surprising: no working directory is asked for, no pattern is matched and no variable of the environment is
-// read: the engine makes each of these when it is first used, and together they cost a tenth of a start.
+// Non-obvious:
+// - Without it `rt hello.ts` takes a fifth more processor time (bench). Remove it if that falls below a twentieth.
+// - It does not use the working directory, regular expressions or process.env: the engine creates each at first
+//   use, a tenth of a start.
 import { engineSwitches } from "../../options/engine-flags.ts" with { type: "macro" };
 import { engineReason, hasConfig } from "../file/engine-reason.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import { isExplicitPath } from "../resolve/target.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
-/** Whether rt may have been started by a link that makes it another program: see script/stand-ins.ts. */
+/** Whether rt may have been started as another program by a symlink (script/path-shims.ts). */
 export function mayStandIn(argv0: string): boolean {
   return argv0.endsWith("node") || argv0.endsWith("bunx") || argv0.endsWith("-credential-rt");
 }
@@ -23,9 +21,8 @@ const SWITCHES = engineSwitches();
 type FilePlan = Extract<ExecutionPlan, { mode: "in-process" | "engine" }>;
 
 /**
- * Nothing is awaited where there is nothing to wait for.
- *
- * @param argv the process's own: its first two words are rt itself
+ * Returns synchronously if nothing has to be awaited.
+ * @param argv the process's own, including the two words of rt itself
  */
 export function planShortcut(
   argv: readonly string[],
@@ -58,11 +55,11 @@ export function planShortcut(
   return reason === undefined ? plan : unless(reason, plan);
 }
 
-/** A switch, or the debugger's option: without a value, or with a port that there is. */
+/** An engine switch, or --inspect without a value or with a valid port. */
 function isSwitch(word: string): boolean {
   return (
     SWITCHES.includes(` ${word} `) ||
-    // Here, since a pattern of the module would be made at every start.
+    // Not at module level, where the regular expression would be created at every start.
     (word.startsWith("--inspect") &&
       /^--inspect(?:-wait|-brk)?(?:=(?:[\w.-]*:)?(?:\d{1,4}|[1-5]\d{4}))?$/.test(word))
   );

@@ -1,11 +1,11 @@
-// The plan for `rt run - [args]` and `rt - [args]`, without options. It is the same plan that plan.ts would make;
-// test/cli/shortcut.test.ts compares the two.
+// Fast path that plans `rt run - [args]` and `rt - [args]` without options. It returns the plan of plan.ts;
+// test/cli/shortcut.test.ts compares both.
 //
-// Worth: without it and engine/input.ts such a start takes a tenth more processor time (bench: "cat hello.ts | rt run -",
-// with engine/input.ts left out of main.ts). Should that fall under a twentieth, both files go.
+// Non-obvious: without it and engine/stdin-start.ts such a start takes a tenth more processor time (bench). Remove
+// both if that falls below a twentieth.
 import type { ExecutionPlan } from "../plan.ts";
 
-/** @param words behind `rt`, of which the target is `-` */
+/** @param words after `rt`, with the target `-` */
 export function planInputShortcut(words: readonly string[]): Extract<ExecutionPlan, { mode: "engine" }> {
   return {
     mode: "engine",

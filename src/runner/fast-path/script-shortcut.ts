@@ -1,12 +1,10 @@
-// The plan for `rt run <script> [args]` and `rt <script>`, without options, made with as few operations as it
-// takes. It is the same plan that plan.ts would make, or none: test/cli/shortcut.test.ts compares the two in a table of
-// cases.
+// Fast path that plans `rt run <script> [args]` and `rt <script>` without options. It returns the plan of plan.ts,
+// or undefined; test/cli/shortcut.test.ts compares both for a table of cases.
 //
-// Worth: without it and script-start.ts a start of `rt run hello` takes a sixth more processor time (bench: "rt run
-// hello", with this function's answer left out). Should that fall under a twentieth, both files go.
-//
-// Surprising: parsing, resolving and planning cost less by what they do than by how many functions they are, since
-// each costs a hundredth of a millisecond when it is first called.
+// Non-obvious:
+// - Without it and script-start.ts `rt run hello` takes a sixth more processor time (bench). Remove both if that
+//   falls below a twentieth.
+// - The cost is in the number of functions: the first call of each takes a hundredth of a millisecond.
 import { files } from "../../../platform/files/files.ts";
 import { mentionsInConfig } from "../../config/config-file-name.ts";
 import { findPackageJson, parentDirectory, scriptOf } from "../../workspace/package-json.ts";
@@ -15,8 +13,8 @@ import { isExplicitPath } from "../resolve/target.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
 /**
- * @param words behind `rt`, or behind `run`
- * @param explicitRun whether `run` was written. Throws PackageJsonError.
+ * @param words after `rt` or `run`
+ * @param explicitRun whether `run` was given @throws PackageJsonError
  */
 export function planScriptShortcut(
   words: readonly string[],
@@ -29,7 +27,7 @@ export function planScriptShortcut(
   if (files.readFile(`${cwd}/rtfig.toml`, 1) !== "ENOENT") return undefined;
   const located = findPackageJson(cwd);
   if (!located || scriptOf(located.manifest, name) === null) return undefined;
-  // Of the working directory it is known.
+  // The working directory has been checked above.
   const next = located.directory === cwd ? parentDirectory(cwd) : located.directory;
   if (next !== null && mentionsInConfig(next, "secrets", "cache")) return undefined;
   return {

@@ -1,10 +1,10 @@
-// `rt run <script>` and `rt <script>`, without options: what most people start most often.
+// Fast path of `rt run <script>` and `rt <script>` without options.
 //
-// Contract: does what cli/command-line.ts would do, or leaves it to that by giving undefined. See script-shortcut.ts for the
-// plan.
+// Invariants: equivalent to cli/command-line.ts, or returns undefined to leave the work to it. script-shortcut.ts
+// has the plan.
 //
-// Surprising: it is a chunk of its own in the compiled file, since what a chunk has at its top level is made whenever
-// it is loaded: the whole command line takes three times as long. What can go wrong is told by that one, which main asks.
+// Non-obvious: a separate chunk of the executable, because the full command line takes three times as long to load.
+// Errors are reported by the full command line.
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
 import type { ExecutionPlan } from "../plan.ts";
@@ -13,8 +13,8 @@ import type { ExitStatus } from "../script/step-wait.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
 
 /**
- * Undefined where these words are something else, or where it takes the whole command line to tell. Throws what the command
- * line explains.
+ * Undefined if the words are something else, or need the full command line. @throws errors that the command line
+ * explains
  */
 export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;

@@ -1,14 +1,15 @@
-// Whether a program may ask for packages where there is no node_modules. Such a program is the engine's, which fetches them
-// (specification, `--install`): here an import() or a require() of one would fail when other lines have run already.
+// Checks whether a program may import packages although there is no node_modules. The engine then has to run it,
+// because it fetches missing packages (`--install`); in this process an import() would fail after other lines have
+// run.
 //
-// This is on the way of every start, beside the engine's reading of the file; so no more is looked at than it takes.
+// Non-obvious: part of every start, so it reads as little as possible.
 import { isThere, readMapped } from "../../../platform/files/mapped-files.ts";
 
-/** What may lead to a module, in whatever way; a comment does no harm. */
+/** Words that every way to load a module contains. A match in a comment only costs time. */
 const NAMED = ["import", "require", "from", "resolve", "Worker"];
 
 export function mayAskForPackages(file: string): boolean {
-  // Where most programs are, at a hundredth of the price: the size of a file is asked for before, too.
+  // The most frequent case, at a hundredth of the price: node_modules exists in the working directory.
   if (Bun.file("node_modules").size !== 0 && isBelow(file, process.cwd())) return false;
   const text = readMapped(file);
   for (const word of NAMED) if (text.includes(word)) return !hasNodeModules(file);
@@ -19,7 +20,7 @@ function isBelow(file: string, directory: string): boolean {
   return file.startsWith(directory === "/" ? directory : `${directory}/`);
 }
 
-/** There, or in any folder above. */
+/** Whether node_modules exists next to the file or in any parent directory. */
 export function hasNodeModules(path: string): boolean {
   const file = path.replaceAll("\\", "/");
   for (let end = file.lastIndexOf("/"); end >= 0; end = end === 0 ? -1 : file.lastIndexOf("/", end - 1))

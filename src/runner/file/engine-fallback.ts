@@ -1,53 +1,51 @@
-// What the engine can do for a program only where it was started as itself, and rt learns of when the program fails
-// to load: then the engine takes over.
+// Decides whether the engine should take over after a program failed to load in this process.
 //
-// - The package that JSX needs, and no one imports, is fetched where there is no node_modules (specification, `--install`).
-//   Those that are imported are found before the start (missing-packages.ts).
-// - A file that is imported, whose extension means nothing to the engine, becomes its path. In this process such a file
-//   is read as TypeScript, but for the extensions that the build has told the engine of.
+// - A missing JSX package is fetched by the engine if there is no node_modules (`--install`). Imported packages are
+//   checked before the start (missing-packages.ts).
+// - An imported file with an unknown extension becomes a path in the engine. In this process it is parsed as
+//   TypeScript.
 //
-// A line that has run must not run twice, so it has to be certain that nothing of the program has run yet:
-// - ECMAScript modules are linked before the first one is evaluated. What is wrong with a module reachable through
-//   import declarations alone stopped the program before its start. A declaration of TypeScript whose names are not
-//   used, or as types alone, is none.
-// - CommonJS modules that these lead to run as they are read. The engine's cache has what has run.
+// Invariants: no line runs twice, so the engine takes over only if no code has run.
+// - ECMAScript modules are linked before the first is evaluated, so an error in a static import precedes all code.
+//   Unused TypeScript imports and type imports do not count.
+// - CommonJS modules run while they are loaded; the engine's module cache shows which have run.
 import { files } from "../../../platform/files/files.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { extensionOf } from "../../source-extensions.ts";
 import { hasNodeModules } from "./bare-imports.ts";
 
-/** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */
+/** Whether `error` came from loading `main` before any code ran, and the engine could load it. */
 export function canFallBackToEngine(error: unknown, main: string): boolean {
   if (hasRun()) return false;
   const place = misreadFile(error) ?? (hasNodeModules(main) ? undefined : placeOfJsx(error));
   return place !== undefined && modulesLinkedFrom(main).has(place);
 }
 
-/** Data, and rt's own modules. */
+/** Data files and rt's own modules. */
 const RUNS_NOTHING = /\.(?:jsonc?|json5|toml|ya?ml)$|^(?:\/\$bunfs|B:.~BUN)[\\/]/;
 
-/** Whether any other module than the main one has. */
+/** Whether another module than the main one has run. */
 function hasRun(): boolean {
   const { _cache } = process.getBuiltinModule("node:module") as unknown as { _cache: object };
   return Object.keys(_cache).some((path) => !RUNS_NOTHING.test(path));
 }
 
-/** The module with JSX whose package is not there: no module names it, the engine adds it. */
+/** The module with JSX whose runtime package is missing. The engine adds that import implicitly. */
 function placeOfJsx(error: unknown): string | undefined {
   if (!(error instanceof ResolveMessage)) return undefined;
   return /^[^./].*\/jsx-(?:dev-)?runtime$/.test(error.specifier) ? error.referrer : undefined;
 }
 
-/** What the engine has a reader for. */
+/** Extensions that the engine has a loader for. */
 const READ_EXTENSION = /^\.(?:[cm]?[jt]s|[jt]sx|jsonc?|json5|toml|ya?ml|txt|text|md|css|html|wasm|node|sh|)$/;
 
-/** The file of another kind that was read as TypeScript: what stood in it made no sense, or exported nothing. */
+/** A file with an unknown extension that was parsed as TypeScript. */
 function misreadFile(error: unknown): string | undefined {
   try {
     const file = fileOf(error instanceof AggregateError ? error.errors[0] : error);
     return file !== undefined && !READ_EXTENSION.test(extensionOf(file)) ? file : undefined;
   } catch {
-    return undefined; // A program's own, with other things in the place of `errors` or `message`.
+    return undefined; // an error of the program, with other values in `errors` or `message`
   }
 }
 
@@ -63,7 +61,7 @@ function readText(path: string): string | undefined {
   return typeof content === "string" ? undefined : new TextDecoder().decode(content);
 }
 
-/** The modules that import declarations lead to. */
+/** The modules reachable through static imports. */
 function modulesLinkedFrom(main: string): ReadonlySet<string> {
   const ofTypeScript = new Bun.Transpiler({ loader: "tsx", trimUnusedImports: true });
   const ofJavaScript = new Bun.Transpiler({ loader: "tsx" });

@@ -1,19 +1,17 @@
-// Whether a source file can run inside this process, or needs the engine's own start.
+// Decides whether a source file needs a start as the engine, or can run in this process in half the time.
 //
-// In this process it starts in half the time, but some things are decided before our code runs, so for them
-// the engine must start anew: decorator settings of tsconfig.json (only the working directory's file counts,
-// with what it extends), and files whose extension is not that of source code, of which the engine's entry point makes
-// more than an import does: pages, WebAssembly, scripts for its shell. This is on the way of every start, so a file is read
-// only when there is one.
+// Non-obvious: some settings apply before rt's code runs, so they need the engine: decorator settings of the
+// working directory's tsconfig.json, and entry points that are not source code (pages, WebAssembly, shell scripts).
+// Part of every start, so it reads a file only if it exists.
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 import { changesDecorators } from "./tsconfig.ts";
 
-/** Whether the working directory has a configuration of ours, which then has its say. */
+/** Whether the working directory has an rtfig.toml, which may contain settings. */
 export function hasConfig(cwd: string): boolean {
   return Bun.file(`${cwd}/rtfig.toml`).size !== 0;
 }
 
-/** The reason to start the engine anew, for the plan's printout; undefined when there is none. */
+/** The reason to start the engine, as RT_DEBUG=plan prints it; undefined without one. */
 export function engineReason(path: string, cwd: string): Promise<string | undefined> | string | undefined {
   const extension = extensionOf(path);
   if (extension !== "" && !SOURCE_EXTENSIONS.includes(extension)) return `a ${extension} entry point`;

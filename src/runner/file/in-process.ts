@@ -1,5 +1,5 @@
-// Runs a source file inside this process, so that the program cannot tell it from a start of the engine:
-// the same argv, main module, and the server that a default export describes.
+// Runs a source file in this process as the engine would: the same argv, main module, and server for a default
+// export.
 import { nameBuiltin } from "../../runtime/modules/builtin-module.ts";
 import { hookBuild } from "../../runtime/compiled/build-hook.ts";
 import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
@@ -14,7 +14,7 @@ type InProcessPlan = Extract<ExecutionPlan, { mode: "in-process" }>;
 
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args } = plan;
-  // Asked of the engine's own map first, which is quicker; whether it counts is another question.
+  // Checked in the engine's own map first, which is faster; `isAwaited` decides.
   if (process.env.VSCODE_INSPECTOR_OPTIONS !== undefined && isAwaited(file)) becomeEngineFor(plan);
   if (mayAskForPackages(file) && findMissingPackage(file) !== undefined) becomeEngineFor(plan);
   installRuntime(PARTS, LATE, loadPreloadUrl);
@@ -28,7 +28,7 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   try {
     program = (await import(file)) as typeof program;
   } catch (error) {
-    if (isOfLoading(error)) await handOver(plan, error);
+    if (isLoadError(error)) await fallBackToEngine(plan, error);
     throw error;
   }
   const description = program.default;
@@ -40,13 +40,13 @@ function isAwaited(file: string): boolean {
   return (require("../engine/debugger.ts") as typeof import("../engine/debugger.ts")).isAwaited(file);
 }
 
-/** The script that workers need; read when the first one is started. */
+/** The preload of workers, read when the first one is started. */
 function loadPreloadUrl(): string {
   return (require("../engine/preload.ts") as typeof import("../engine/preload.ts")).preloadFor();
 }
 
-/** By its class, since what a program throws may be anything: even a Proxy that throws when it is looked at. */
-function isOfLoading(error: unknown): boolean {
+/** Tested by class, because a program may throw anything: even a Proxy that throws on access. */
+function isLoadError(error: unknown): boolean {
   try {
     for (const kind of [ResolveMessage, BuildMessage, AggregateError, SyntaxError]) {
       if (error instanceof kind) return true;
@@ -55,8 +55,8 @@ function isOfLoading(error: unknown): boolean {
   return false;
 }
 
-/** The engine takes over where it can do more. */
-async function handOver(plan: InProcessPlan, error: unknown): Promise<void> {
+/** Lets the engine take over if it can load the program. */
+async function fallBackToEngine(plan: InProcessPlan, error: unknown): Promise<void> {
   const { canFallBackToEngine: canTakeOver } = await import("./engine-fallback.ts");
   if (canTakeOver(error, plan.file)) becomeEngineFor(plan);
 }
@@ -70,7 +70,7 @@ function becomeEngineFor({ file, engineArgs, config }: InProcessPlan): never {
 
 type ServerDescription = Parameters<Rt["serve"]>[0];
 
-/** The engine's own rule for a default export that is to be served. */
+/** The engine's rule for a default export that describes a server. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- any default export but null and undefined
 function describesServer(value: {}): value is ServerDescription {
   if (value === globalThis) return false;

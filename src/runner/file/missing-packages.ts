@@ -1,25 +1,24 @@
-// Looks for packages that a program in a place without node_modules may ask for, and that are not to be had there: the
-// engine fetches them, if it was started as itself (specification, `--install`), and it must be so before the first line runs.
+// Finds packages that a program may import and that are missing, before its first line runs. The engine then runs
+// the program and fetches them (`--install`).
 //
-// The text of each module is searched, and of the modules that it names by a path. In doubt it is the engine: an import of a
-// computed name, and a name in a comment or a text, cost a slower start and nothing else. What only an evaluated text asks
-// for is not found.
-//
-// Surprising: it stands in main's own chunk. A module of ours that is loaded shortly before the program changes the order of
-// the program's first ticks.
+// Non-obvious:
+// - The text of each module is searched. If the check is inconclusive (computed names, names in comments), the
+//   engine is used, which only starts more slowly. Imports in evaluated text are not found.
+// - It is in main's own chunk, because a module that is loaded shortly before the program changes the order of its
+//   first ticks.
 import { readMapped } from "../../../platform/files/mapped-files.ts";
 import { isExplicitPath } from "../resolve/target.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
-/** The first of them, or the file that computes a name. */
+/** Returns the first missing package, or the file that computes a name. */
 export function findMissingPackage(main: string): string | undefined {
-  // Here, since patterns of a module are made whenever it is loaded.
-  /** Behind each of these stands a name, or a value that has one. */
+  // Not at module level, where regular expressions would be created at every start.
+  /** Matches words that are followed by a module name. */
   const NAMED =
     /\b(?:from|import|require|resolve(?:Sync)?|Worker|URL)(?:\s*\(\s*|\s*)(?:\/\*[^*]*\*\/\s*)?["'`]([^"'`\n]+)["'`]/g;
   const COMPUTED = /\b(?:import|require)\s*\(\s*(?![\s"'`)]|\/\*)|\b(?:import|require)\s*\(\s*`[^`\n]*\$\{/;
 
-  /** Whatever else, these are no packages. */
+  /** Names that are never packages. */
   const OURS = /^(?:rt$|bun$|[a-z]+:|#)/;
   const seen = new Set<string>();
   const open = [main];

@@ -1,10 +1,10 @@
-// The settings of tsconfig.json that code running inside this process does not get from the engine.
+// Reads decorator settings of tsconfig.json, which code in this process does not get from the engine.
 //
-// Surprising: the files are imported. The engine takes them with comments and trailing commas, and it is quicker than to
-// open the C library, which a start in this process does without.
+// Non-obvious: the files are imported, because the engine's loader accepts comments and trailing commas, and is
+// faster than opening the C library.
 
 const SETTINGS = ["experimentalDecorators", "emitDecoratorMetadata", "useDefineForClassFields"];
-/** A chain longer than this is a loop; the engine will say so. */
+/** A longer chain is a loop, which the engine reports. */
 const LONGEST_CHAIN = 16;
 
 interface DecoratorSettings {
@@ -12,16 +12,16 @@ interface DecoratorSettings {
   readonly compilerOptions?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a file of the chain that starts in a directory names one of the settings, or may do so. */
+/** Whether a file of the `extends` chain that starts in a directory has one of the settings, or may have it. */
 export async function changesDecorators(directory: string): Promise<boolean> {
   let file = find("./tsconfig.json", directory);
   for (let length = 0; length < LONGEST_CHAIN; length += 1) {
     if (!file) return false;
     const settings = await readSettings(file);
-    if (!settings) return true; // the engine says what is wrong with it
+    if (!settings) return true; // the engine reports the error
     for (const name of SETTINGS) if (settings.compilerOptions?.[name] !== undefined) return true;
     if (settings.extends === undefined) return false;
-    if (typeof settings.extends !== "string") return true; // several parents: the engine sorts them out
+    if (typeof settings.extends !== "string") return true; // several parents: the engine resolves them
     file = findParent(settings.extends, `${file}/..`);
   }
   return true;

@@ -1,4 +1,4 @@
-// Where the programs of installed packages are.
+// Lists the directories with binaries of installed packages.
 import { parentDirectory } from "../../workspace/package-json.ts";
 
 /** Every `node_modules/.bin` from a directory upwards, whether it exists or not. */

@@ -1,10 +1,10 @@
-// Finds what a name means.
+// Resolver: finds what a name on the command line refers to.
 //
-// Contract (specification, "Script runner command line", rules 4 and 5): scripts, source files, binaries of
-// packages, commands of the system (only with `run`), in this order; absolute paths and `./` are always
-// files; without `run` a file with a source extension comes first. A program given by path whose first
-// bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript; one marked for Node.js is JavaScript,
-// and rt runs it. Found by its name, as a binary or a command, that one runs with Node.js unless --rt is given.
+// Invariants (specification, "Script runner command line", rules 4 and 5):
+// - Order: scripts, source files, package binaries, system commands (only with `run`). Absolute paths and `./` are
+//   always files. Without `run` a file with a source extension comes first.
+// - A path to an ELF file or a shell script is a program. A file marked for Node.js is JavaScript and runs in rt;
+//   found by name as a binary or command, it runs with Node.js unless --rt is given.
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
@@ -17,17 +17,17 @@ import {
   SOURCE_EXTENSIONS,
 } from "../../source-extensions.ts";
 
-export interface Question {
+export interface ResolutionRequest {
   readonly name: string;
   readonly cwd: string;
-  /** Whether `run` was written. */
+  /** Whether `run` was given. */
   readonly explicitRun: boolean;
-  /** `node` is rt, and what is marked for Node.js runs with rt. */
+  /** Whether `node` is rt, and files marked for Node.js run in rt. */
   readonly forceRuntime: boolean;
 }
 
-export function resolveTarget(question: Question): RunTarget {
-  const { name, cwd, explicitRun, forceRuntime } = question;
+export function resolveTarget(request: ResolutionRequest): RunTarget {
+  const { name, cwd, explicitRun, forceRuntime } = request;
   if (name === "-") return { kind: "stdin" };
   if (isExplicitPath(name))
     return resolvePath(name, cwd) ?? resolveBackslashes(name, cwd) ?? describeMissing(name, cwd);
@@ -46,7 +46,7 @@ export function resolveTarget(question: Question): RunTarget {
   const binary = findBinary(name, cwd) ?? (explicitRun && findProgram(name, { cwd }));
   if (binary) return (forceRuntime && markedForNode(binary)) || { kind: "program", path: binary, name };
   if (name === "node" && explicitRun) return asNode([]); // none is installed
-  // A file of just that name, after everything else, so that data does not take a command's place.
+  // A file of exactly that name comes last, so that data cannot replace a command.
   const named = resolvePath(`./${name}`, cwd);
   return named ?? (looksLikeSource ? describeMissing(name, cwd) : { kind: "missing", name, what: "Script" });
 }
@@ -63,15 +63,15 @@ function describeMissing(name: string, cwd: string): RunTarget {
   return why ? { kind: "unrunnable", path: name, why } : { kind: "missing", name, what: "Module" };
 }
 
-/** The engine finds files by listing their directories. */
+/** The engine finds files by listing directories. */
 function describeDirectory(path: string): string | undefined {
   const isListed = files.readFile(path.slice(0, path.lastIndexOf("/") + 1) || ".", 1) !== "EACCES";
   return isListed ? undefined : "the directory that it is in cannot be listed";
 }
 
-/** Of a file that is there although the engine has not found it. */
+/** Problems of a file that exists although the engine has not found it. */
 const PROBLEMS: Readonly<Record<string, string>> = {
-  EISDIR: "it is a directory without an index file or a main of its own",
+  EISDIR: 'it is a directory without an index file or "main"',
   EACCES: "permission denied",
 };
 
@@ -84,7 +84,7 @@ function resolvePath(name: string, cwd: string): RunTarget | undefined {
   const extension = extensionOf(name);
   if (!SOURCE_EXTENSIONS.includes(extension) && !ENGINE_EXTENSIONS.includes(extension)) {
     const program = recognizeProgram(absolutePath(name, cwd));
-    // As it was written, because a #! script is told the path that it was started by.
+    // The path is kept as given, because a #! script receives it.
     if (program) return { kind: "program", path: name[0] === "." ? name : program, name };
   }
   return resolveFile(name, cwd, true);
@@ -94,7 +94,7 @@ function absolutePath(name: string, cwd: string): string {
   return name[0] !== "." ? name : `${cwd === "/" ? "" : cwd}/${name}`;
 }
 
-/** The engine's own resolution: extension order, directory index, package main, symlinks. */
+/** The engine's resolution: extension order, directory index, package main, symlinks. */
 function resolveFile(name: string, cwd: string, explicit = false): RunTarget | undefined {
   let path: string;
   try {
@@ -115,7 +115,7 @@ function resolveFile(name: string, cwd: string, explicit = false): RunTarget | u
   return problem ? { kind: "unrunnable", path, why: problem } : { kind: "file", path };
 }
 
-/** The first bytes of a file; undefined when there is no such file, or an empty or unreadable one. */
+/** The first bytes of a file; undefined if it is missing, empty or unreadable. */
 function readStart(path: string): Uint8Array | undefined {
   const start = files.readFile(path, 256);
   return typeof start === "string" || start.length === 0 ? undefined : start;
@@ -135,13 +135,13 @@ function isNative(start: Uint8Array): boolean {
 const RUNTIMES = /(?:^|[\s/])(?:rt|bun)(?:\s|$)/;
 const NODE = /(?:^|[\s/])node(?:js)?(?:\s|$)/;
 
-/** The first line of a file that names what runs it. */
+/** The #! line of a file. */
 function interpreterLine(start: Uint8Array): string | undefined {
   if (start[0] !== 0x23 || start[1] !== 0x21) return undefined;
   return new TextDecoder().decode(start).split("\n")[0];
 }
 
-/** The path, when the file is one that the system itself knows how to run. */
+/** The path, if the system can execute the file itself. */
 function recognizeProgram(path: string): string | undefined {
   const start = readStart(path);
   if (!start) return undefined;
@@ -151,28 +151,28 @@ function recognizeProgram(path: string): string | undefined {
   return findProgram(path, {}) ?? undefined;
 }
 
-/** rt, called `node`. @param words in front of the user's */
+/** rt, called as `node`. @param words arguments in front of the user's */
 function asNode(words: readonly string[]): RunTarget {
   return { kind: "program", path: process.execPath, name: "node", words };
 }
 
-/** Node.js by whatever path, alone or behind `env`, and options for it; other uses of `env` are the system's to read. */
+/** Node.js by any path, directly or through `env`, with options. Other uses of `env` are left to the system. */
 const STARTS_NODE = /^#!\s*(?:\S*\/env\s+(?:-S\s*)?)?(?:\S*\/)?node(?:js)?(?:\s+(\S.*?))?\s*$/;
 
-/** The program as rt starts it in the place of Node.js; undefined when it is marked for something else. */
+/** Runs a program marked for Node.js in rt; undefined for other programs. */
 function markedForNode(path: string): RunTarget | undefined {
   const start = readStart(path);
   const options = start && STARTS_NODE.exec(interpreterLine(start) ?? "");
   return options ? asNode([...(options[1]?.split(/\s+/) ?? []), path]) : undefined;
 }
 
-/** An installed binary that is marked for Node.js, as rt starts it in the place of Node.js. */
+/** An installed binary that is marked for Node.js, to run in rt. */
 export function resolveNodeBinary(name: string, cwd: string): RunTarget | undefined {
   const binary = findBinary(name, cwd);
   return binary === undefined ? undefined : markedForNode(binary);
 }
 
-/** Why a file is not source code; undefined when it may be. */
+/** Why a file is not source code; undefined if it may be. */
 function describeProblem(path: string): string | undefined {
   const start = readStart(path);
   if (!start) return undefined;
@@ -183,14 +183,14 @@ function describeProblem(path: string): string | undefined {
 }
 
 /** Linux' limit, the greatest of all systems; the engine throws above it. */
-const LONGEST_PATH = 4095;
+const MAX_PATH_LENGTH = 4095;
 
 function findProgram(name: string, where: Bun.WhichOptions): string | null {
-  if (name.length > LONGEST_PATH) return null;
+  if (name.length > MAX_PATH_LENGTH) return null;
   return Bun.which(name, { PATH: host.originalVariable("PATH") ?? "", ...where });
 }
 
-/** An executable of `node_modules/.bin`, here or in a directory above. */
+/** An executable in the nearest `node_modules/.bin`. */
 function findBinary(name: string, cwd: string): string | undefined {
   if (name.includes("/")) return undefined;
   for (const directory of binaryDirectories(cwd)) {

@@ -1,10 +1,10 @@
-// A built-in command wins over a script of the same name; people who meant the script are told how to run it. A script
-// `"test": "rt test"` means the command: neither it nor who types the same words is told anything.
+// Prints a hint if a built-in command shadows a script of the same name. No hint if the script runs that command,
+// or for lifecycle names.
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 import { reportLine } from "../../output.ts";
 
-/** Names that package managers run as scripts by themselves: having one says nothing about what was meant. */
+/** Names that package managers run as lifecycle scripts, so the user probably meant the command. */
 const LIFECYCLE = new Set(["install", "publish", "pack"]);
 
 export function hintAtShadowedScript(command: string, cwd: string): void {

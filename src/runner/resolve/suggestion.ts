@@ -1,4 +1,4 @@
-// What to try instead of a target that is not there.
+// Suggests alternatives for a target that does not exist.
 import { readdirSync } from "node:fs";
 import { binaryDirectories } from "./bin-directories.ts";
 import { suggestNames } from "../../did-you-mean.ts";
@@ -10,30 +10,30 @@ import {
 } from "../../workspace/package-json.ts";
 import { COMMANDS } from "../../options/commands.ts";
 
-/** Without a dot in it, which would rather be a file's. */
+/** Without a dot, which suggests a file. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w-]*$/;
 
-/** What people call their scripts: who has none of the name did not mean a stranger's package. */
+/** Usual script names: a missing one was not meant as a package. */
 const SCRIPT_NAMES = new Set(
   "start dev serve watch lint format types typecheck clean preview deploy release docs e2e ci".split(" "),
 );
 
-/** @param explicitRun whether `run` was written, behind which there are no commands of rt's */
+/** @param explicitRun whether `run` was given, after which built-in commands are not recognized */
 export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
   const located = findPackageJson(cwd);
   const scripts = located ? scriptNames(located.manifest) : [];
   if (located && isMisdeclaredScript(located.manifest, name))
     return `package.json has "${name}", but not as a string; write the command as a string`;
-  // Behind a "--" names are those of scripts alone.
+  // After a `--`, names are scripts only.
   if (!explicitRun && Object.hasOwn(COMMANDS, name))
-    return `leave out the -- in front of it, for the command ${name} of rt's`;
+    return `did you mean the command rt ${name}? remove the --`;
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {
     const [similar] = suggestNames(name, known);
     if (similar) return `did you mean "${similar}"?`;
   }
-  if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";
+  if (/[\n;(){}=]/.test(name)) return "to run code: rt -e <code>";
   const isPackage = PACKAGE_NAME.test(name);
   if (/[\\/.]/.test(name) && !isPackage) return undefined;
   if (located && isDependency(located.manifest, name))
@@ -42,8 +42,8 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
     scripts.length > 0
       ? "`rt run` lists the scripts"
       : located
-        ? "there are no scripts in package.json"
-        : "there is no package.json here or above";
+        ? "package.json has no scripts"
+        : "no package.json in this folder or above";
   const isSlip = suggestNames(name, Object.keys(COMMANDS)).length > 0;
   if (!isPackage || isSlip || SCRIPT_NAMES.has(name)) return list;
   return `${list}; \`rt x ${name}\` runs the package of that name`;

@@ -1,4 +1,4 @@
-// What a command line can name. `resolve` finds it, `plan` decides what to do with it.
+// The kinds of run targets. resolution.ts finds one, plan.ts decides how to execute it.
 import type { LocatedPackage } from "../../workspace/package-json.ts";
 
 export type RunTarget =
@@ -11,11 +11,11 @@ export type RunTarget =
       readonly kind: "program";
       readonly path: string;
       readonly name: string;
-      /** What it is given in front of the user's arguments. */
+      /** Arguments in front of the user's. */
       readonly words?: readonly string[];
     }
   | { readonly kind: "stdin" }
-  /** Code given with -e or -p, or an engine's tool: nothing to find. */
+  /** Code of -e or -p, or an engine tool: nothing to resolve. */
   | { readonly kind: "none" }
   | { readonly kind: "missing"; readonly name: string; readonly what: "Module" | "Script" }
   | { readonly kind: "unrunnable"; readonly path: string; readonly why: string };

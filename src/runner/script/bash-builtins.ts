@@ -1,23 +1,21 @@
-// What bash answers by itself, answered by rt: `true`, `false`, `exit 3` and `echo` with plain words, which many
-// packages have for a script that they do not need. Nothing has to be started for these.
+// Emulates bash builtins without a process: `true`, `false`, `exit 3` and `echo` with plain words.
 //
-// Contract: no script can tell. So this is asked only where bash would be the shell and nothing in the environment
-// changes it (see shell.ts), for words that splitPlainCommand() lets through: bash would take them as they are, and
-// none looks like an option.
+// Invariants: the result equals bash's. It is used only if bash would be the shell, no variable changes its
+// behaviour (shell.ts), and splitPlainCommand() accepts the words.
 //
-// Surprising: a text that cannot be written is not our failure to tell of; the command is then started as if it had
-// not been recognized, and says itself what is wrong, or dies by SIGPIPE.
+// Non-obvious: if the output cannot be written, the command is started normally and reports the error itself, or
+// dies of SIGPIPE.
 
 export interface BuiltinResult {
   readonly code: number;
-  /** For standard output. */
+  /** Text for stdout. */
   readonly output: string;
 }
 
-/** More than this may be written to a pipe in pieces (POSIX's least PIPE_BUF), of which only the first may succeed. */
+/** A longer write to a pipe may be split (POSIX's minimal PIPE_BUF), so that only a part may succeed. */
 const LONGEST_OUTPUT = 512; // bytes; the words are ASCII
 
-export function answerOf([name, ...words]: readonly string[]): BuiltinResult | undefined {
+export function emulateBuiltin([name, ...words]: readonly string[]): BuiltinResult | undefined {
   if (name === "echo") {
     const output = `${words.join(" ")}\n`;
     return output.length <= LONGEST_OUTPUT ? { code: 0, output } : undefined;

@@ -1,11 +1,10 @@
-// The engine's shell without a process of its own, for the scripts of a run of many with `--shell rt`.
+// Evaluates scripts of `--shell rt` in this process, in a run of several scripts.
 //
-// Contract: nobody can tell. So it is done only for what ends at once, starts no program, changes nothing and
-// writes to standard output alone: lists of the builtins below, with words that are expanded to themselves.
-// Everything else (variables, which `.env` files may set, globs, redirections, files) gets a process, which can
-// be killed.
+// Invariants: the result equals that of a separate process. Only lists of the builtins below with literal words
+// qualify: they end at once, start no program, change nothing and write to stdout only. All others (variables,
+// globs, redirections) get a process, which can be killed.
 //
-// Surprising: `exit` does not end a list in this shell, so it may only stand last.
+// Non-obvious: `exit` does not end a list in this shell, so it is accepted only as the last command.
 
 const WORD = String.raw`(?:[A-Za-z0-9_@%+:,./=-]|'[^'\p{Cc}]*'|"[^"$\x60\\\p{Cc}]*")+`;
 const BUILTIN = String.raw`(?:(?:true|false|echo)(?: +${WORD})*|pwd)`;
@@ -14,7 +13,7 @@ const LIST = new RegExp(
   "u",
 );
 
-/** Variables by which an engine of its own could do something else. */
+/** Variables that could change the behaviour of a separate engine process. */
 const ENGINE_VARIABLES = ["BUN_OPTIONS"];
 
 export interface ShellResult {
@@ -31,7 +30,9 @@ export function needsNoProcess(
   return ENGINE_VARIABLES.every((name) => environment[name] === undefined);
 }
 
-/** Of a command that needs no process, and therefore no environment either. Rejects when there is no such directory. */
+/**
+ * Evaluates a command that needs no process, and therefore no environment. Rejects if the directory does not exist.
+ */
 export async function evaluate(command: string, directory: string): Promise<ShellResult> {
   const { exitCode, stdout } = await Bun.$`${{ raw: command }}`.cwd(directory).quiet().nothrow();
   return { code: exitCode, stdout };

@@ -1,28 +1,28 @@
-// The files of --env-file, for programs that are no code of rt's: their variables become part of the environment.
+// Reads --env-file files for scripts and programs, whose environment they extend.
 import { host } from "../../../platform/processes/process.ts";
 
 /**
- * What the files say where the environment does not say it already. The engine reads them, so that quotes and references
- * mean what they mean to a program.
+ * Variables of the files that the environment does not set. The engine parses them, so that quotes and references
+ * work as in a program.
  */
 export function readEnvFiles(paths: readonly string[]): Record<string, string> {
   const original = host.originalEnvironment();
-  const all = Object.entries(readBeside(paths, original, "inherit"));
+  const all = Object.entries(readInEngine(paths, original, "inherit"));
   return Object.fromEntries(all.filter(([name]) => !(name in original)));
 }
 
-/** All that the files name, also where the environment says what it is; not what a pipe has said, which says it once. */
+/** Names of all variables in the files, without those of pipes, which can be read only once. */
 export function namesInEnvFiles(paths: readonly string[]): string[] {
   const lasting = paths.flatMap((path) => path.split(",")).filter(isFile);
-  return lasting.length === 0 ? [] : Object.keys(readBeside(lasting, {}, "ignore"));
+  return lasting.length === 0 ? [] : Object.keys(readInEngine(lasting, {}, "ignore"));
 }
 
-function readBeside(
+function readInEngine(
   paths: readonly string[],
   environment: Readonly<Record<string, string>>,
   stderr: "inherit" | "ignore",
 ): Record<string, string> {
-  const { names, takesInput, descriptors } = handDown(paths);
+  const { names, takesInput, descriptors } = mapStreams(paths);
   const flags = names.map((name) => `--env-file=${name}`);
   const { stdout } = Bun.spawnSync(
     [process.execPath, `--config=${host.noFile}`, ...flags, "-p", "JSON.stringify(process.env)"],
@@ -39,19 +39,19 @@ function isFile(path: string): boolean {
   return process.getBuiltinModule("node:fs").statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A stream that this process has, as a shell names what it hands over: --env-file=<(command). */
+/** A stream of this process, as a shell passes it: --env-file=<(command). */
 const OWN_STREAM = /^\/(?:dev|proc\/self)\/(?:(stdin)|fd\/(0|[1-9]\d*))$/;
 const FIRST_FREE = 3;
 
-interface HandedDown {
+interface MappedFiles {
   readonly names: readonly string[];
   readonly takesInput: boolean;
-  /** For the places from 3 up. */
+  /** Descriptors of the child from 3 up. */
   readonly descriptors: readonly number[];
 }
 
-/** The same files for a child, which has descriptors of its own: it is handed those that are named, and their new names. */
-function handDown(paths: readonly string[]): HandedDown {
+/** Maps named streams to descriptors of the child. */
+function mapStreams(paths: readonly string[]): MappedFiles {
   const descriptors: number[] = [];
   let takesInput = false;
   const rename = (name: string): string => {

@@ -1,37 +1,36 @@
-// The environment of a package.json script, and of a binary or command: pure, from what is known of the package to
-// names and values.
+// Builds the environment of scripts, binaries and commands. Pure.
 //
-// Contract: what npm and `bun run` set, plus INIT_CWD; PATH gets `node_modules/.bin` of the package (for a binary, of
-// the working directory) and of every directory above it, and nothing else (never the package's own directory: a file
-// there must not hijack a command), once, however deeply scripts are nested.
-//
-// RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
-// calls itself is stopped with its name instead of filling the process table.
+// Invariants:
+// - It contains what npm and `bun run` set, plus INIT_CWD.
+// - PATH gets `node_modules/.bin` of the package (for a binary, of the working directory) and of every parent,
+//   once. The package's own directory is never added: a file there must not hijack a command.
+// - RT_SCRIPTS lists the running scripts from the outermost, so that a recursion is stopped before it fills the
+//   process table.
 import { UserError } from "../../user-error.ts";
 import { type LocatedPackage, type PackageJson, textField } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "../resolve/bin-directories.ts";
 
 export interface ProgramContext {
-  /** The nearest one. */
+  /** The nearest package. */
   readonly package: LocatedPackage | null;
   /** Where the program runs. */
   readonly directory: string;
-  /** Where the user stood. */
+  /** The user's working directory. */
   readonly initialDirectory: string;
   readonly path: string;
   readonly pathSeparator: string;
-  /** Directories with `rt` or `node` for machines that have none on PATH. */
-  readonly stands: readonly string[];
+  /** Shim directories with `rt` or `node`, for systems without them on PATH. */
+  readonly shimDirectories: readonly string[];
   readonly runtime: { readonly path: string; readonly userAgent: string };
   readonly nodePath: string;
 }
 
 export interface ScriptContext extends ProgramContext {
   readonly package: LocatedPackage;
-  /** The script's own name: `prebuild` for the hook of `build`. */
+  /** The step's name: `prebuild` for the `pre` hook of `build`. */
   readonly event: string;
   readonly command: string;
-  /** RT_SCRIPTS as rt found it. */
+  /** RT_SCRIPTS as inherited. */
   readonly running: string;
 }
 
@@ -68,7 +67,7 @@ export function programEnvironment(context: ProgramContext): Record<string, stri
   return environment;
 }
 
-/** A `bin` that is one path has the name of its package, without the scope. */
+/** A `bin` that is a string gets the package's name without the scope. */
 function fieldOf(manifest: PackageJson, field: string): unknown {
   const value = manifest[field];
   if (field !== "bin" || typeof value !== "string") return value;
@@ -76,12 +75,12 @@ function fieldOf(manifest: PackageJson, field: string): unknown {
   return { [name.slice(name.indexOf("/") + 1)]: value };
 }
 
-/** `{ db: { port: 1 }, list: ["a"] }` as `..._db_port` and `..._list_0`; a null has no variable. */
+/** Flattens `{ db: { port: 1 }, list: ["a"] }` to `..._db_port` and `..._list_0`; null is omitted. */
 function spread(name: string, value: unknown, environment: Record<string, string>, depth = 0): void {
-  if (depth > DEEPEST)
+  if (depth > MAX_DEPTH)
     throw new UserError(
-      "A value in package.json is nested too deeply to become variables",
-      'look at its "config", "engines" and "bin"',
+      "A value in package.json is nested too deeply for environment variables",
+      'check "config", "engines" and "bin"',
     );
   if (typeof value === "object") {
     for (const key in value)
@@ -92,31 +91,31 @@ function spread(name: string, value: unknown, environment: Record<string, string
   }
 }
 
-/** The rest would be cut off, or the program not be started. */
+/** A NUL would truncate the value, or prevent the start. */
 function assign(environment: Record<string, string>, name: string, value: string): void {
   if (name.includes("\0") || value.includes("\0"))
     throw new UserError(
-      `The variable ${name} would have a NUL character in it, which no program can be given`,
-      "it is made of package.json: take out the \\u0000",
+      `The variable ${name} would contain a NUL character, which is not possible`,
+      "remove the \\u0000 from package.json",
     );
   environment[name] = value;
 }
 
-/** Levels of nesting; each makes the name longer. */
-const DEEPEST = 100;
+/** Maximum nesting; each level makes the name longer. */
+const MAX_DEPTH = 100;
 
-function programPath({ path, pathSeparator, directory, stands }: ProgramContext): string {
-  const own = [...stands, ...binaryDirectories(directory)];
-  // Only a script below another one finds these in its PATH already.
-  const mayRepeat = path.includes("/node_modules/.bin") || stands.length > 0;
+function programPath({ path, pathSeparator, directory, shimDirectories }: ProgramContext): string {
+  const own = [...shimDirectories, ...binaryDirectories(directory)];
+  // Only a nested script finds these in its PATH already.
+  const mayRepeat = path.includes("/node_modules/.bin") || shimDirectories.length > 0;
   if (!mayRepeat)
     return path === "" ? own.join(pathSeparator) : own.join(pathSeparator) + pathSeparator + path;
   const inherited = path === "" ? [] : path.split(pathSeparator).filter((entry) => !own.includes(entry));
   return [...own, ...inherited].join(pathSeparator);
 }
 
-/** How often one script may be started below itself: a script that recurses with an end in sight is allowed. */
-const MOST_RECURSIONS = 8;
+/** Maximum number of nested starts of one script; a terminating recursion is allowed up to it. */
+const MAX_RECURSIONS = 8;
 const ENTRY_SEPARATOR = "\n";
 
 function appendRunning(running: string, directory: string, event: string): string {
@@ -124,18 +123,18 @@ function appendRunning(running: string, directory: string, event: string): strin
   return running === "" ? entry : running + ENTRY_SEPARATOR + entry;
 }
 
-/** Directories and scripts may have line breaks in their names, which an entry may not. */
+/** Line breaks in names are replaced, because they separate entries. */
 function entryOf(directory: string, event: string): string {
   const entry = `${event} in ${directory}`;
   return entry.includes(ENTRY_SEPARATOR) ? entry.replaceAll(ENTRY_SEPARATOR, " ") : entry;
 }
 
-/** The scripts from one start of `event` to the next, when it has started itself too often. */
+/** Returns the scripts between two starts of `event`, if it has been started too often. */
 export function findRecursion(running: string, directory: string, event: string): string[] | undefined {
   const entry = entryOf(directory, event);
   if (!running.includes(entry)) return undefined;
   const entries = running.split(ENTRY_SEPARATOR);
-  if (entries.filter((other) => other === entry).length < MOST_RECURSIONS) return undefined;
+  if (entries.filter((other) => other === entry).length < MAX_RECURSIONS) return undefined;
   return [...entries.slice(entries.lastIndexOf(entry)), entry].map((each) =>
     each.slice(0, each.indexOf(" in ")),
   );

@@ -1,8 +1,9 @@
-// Carries out a plan: the effects of the runner, each in a function of its own.
+// Launches programs and scripts.
 //
-// Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
-// script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
-// anything in between, but where rt is the first process of a container; what stands before it is waited for.
+// Invariants (specification, "Script execution"):
+// - A failing pre-hook ends the run; the post-hook runs after the script succeeded.
+// - The last step replaces rt (exec), so that its exit code and signals reach the user directly, except if rt is
+//   process 1. Earlier steps are awaited.
 import { errorReason } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -26,17 +27,17 @@ import {
 import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
 import type { ExitStatus } from "./step-wait.ts";
 
-/** What a target gets beyond its settings, found out before it is launched. */
+/** Secrets and prepared resources of a target. */
 export interface Supply {
-  /** What the script of that name gets, which may be a hook; whatever is no script has none. */
+  /** Secrets of the script or hook of that name; without a name, those of a program. */
   secretsFor(event?: string): readonly SecretValue[];
-  /** The variables that the script of that name must not have. */
+  /** Variables that are withheld from the script of that name. */
   withheldFrom?(event: string): readonly string[];
   /** Values that are redacted in all output, also in that of scripts that are not given them. */
   readonly inherited?: readonly SecretValue[];
-  /** What rt was started with, beyond the standard three. */
+  /** Inherited descriptors beyond the standard three. */
   readonly descriptors?: readonly number[];
-  /** Where what comes first will run, if that is known already. */
+  /** A pseudo-terminal that was opened in advance. */
   readonly early?: PreparedTerminal;
 }
 
@@ -62,7 +63,7 @@ export async function launchProgram(
   const environment = { ...prepareProgram(context, firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const inherited = descriptors ?? context.descriptors;
-  const outcome = await becomeOrAttend(
+  const outcome = await becomeOrRedact(
     inherited ? { ...command, descriptors: inherited } : command,
     secrets,
     early,
@@ -73,7 +74,7 @@ export async function launchProgram(
   throw new UserError(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
 }
 
-/** Names the interpreter, where the program is a script. */
+/** The #! line, if the program is a script. */
 function firstLine(path: string): string {
   const start = files.readFile(path, 128);
   if (typeof start === "string" || start[0] !== 0x23 || start[1] !== 0x21) return "";
@@ -83,7 +84,7 @@ function firstLine(path: string): string {
 function explainExec(code: string): string {
   if (code === "ENOEXEC") return "it is neither a program nor a script with a #! line";
   if (code === "EBADARCH") return "it is built for another processor";
-  if (code === "ENOENT") return "the program that its #! line names is not there";
+  if (code === "ENOENT") return "the interpreter in its #! line does not exist";
   if (code === "EACCES") return "permission denied";
   if (code === "E2BIG") return "its arguments and variables are too long for this system";
   return code;
@@ -91,7 +92,7 @@ function explainExec(code: string): string {
 
 type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
-/** What a run of a script consists of, and all of its steps where they are wanted before it is launched. */
+/** The command lines of a script, with its steps if they were prepared in advance. */
 interface Preparation {
   readonly context: RunContext;
   readonly lines: readonly CommandLineOutput[];
@@ -103,8 +104,8 @@ function openScript({ target, args }: ScriptPlan, settings: ScriptSettings): Pre
 }
 
 /**
- * For a script whose secrets are on their way: it changes nothing, and what it takes is not waited for twice. Undefined where
- * something is wrong, which `launchScript` says when it is its turn.
+ * Prepares a script while its secrets are being fetched, without side effects. Returns undefined on an error, which
+ * `launchScript` then reports.
  */
 export function prepareScript(plan: ScriptPlan, settings: ScriptSettings): Preparation | undefined {
   try {
@@ -131,11 +132,11 @@ export async function launchScript(
   let { early } = supply;
   const { directory } = target.package;
   const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
-  // A log of one script may repeat the output of another.
+  // The log of one script may contain output of another.
   const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
   const isRedacted = shown.some((secret) => secret.isRedacted);
   const showCommand = (line: string) => echo(line, settings, isRedacted ? shown : [], plan.args.length > 0);
-  const answer = lines.length === 1 && !isRedacted ? context.shell.answer(lines[0]!.line) : undefined;
+  const answer = lines.length === 1 && !isRedacted ? context.shell.emulate(lines[0]!.line) : undefined;
   if (answer) {
     showCommand(lines[0]!.line);
     if (answer.output === "" || show(1, answer.output)) return answer.code;
@@ -151,7 +152,7 @@ export async function launchScript(
   }
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
-  // A hook is waited for with descriptors of rt's own, which are not the script's.
+  // A hook runs while rt has descriptors of its own open, which the script must not inherit.
   const descriptors =
     inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {
@@ -164,7 +165,7 @@ export async function launchScript(
     return ending;
   }
   if (!answer) showCommand(last.command);
-  const outcome = await becomeOrAttend(commandOf(last, descriptors), shown, early);
+  const outcome = await becomeOrRedact(commandOf(last, descriptors), shown, early);
   if (typeof outcome !== "string") return outcome;
   const hint =
     outcome === "E2BIG"
@@ -178,7 +179,7 @@ interface CommandLineOutput {
   readonly line: string;
 }
 
-/** Hooks and script, in the order in which they run, of those that there are. */
+/** Hooks and script, in order. */
 function linesOf(
   { name, package: { manifest } }: Extract<ExecutionPlan, { mode: "script" }>["target"],
   args: readonly string[],
@@ -191,7 +192,7 @@ function linesOf(
   return lines;
 }
 
-/** Each once: they are told apart by their names. */
+/** Secrets without duplicates, by name. */
 function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
   return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
 }
@@ -204,31 +205,31 @@ function commandOf(
 }
 
 /**
- * Gives the system's code where the program cannot be started. Throws Failure.
- * @param secrets that are kept out of what it shows
+ * Returns the system's error code if the program cannot be started. @throws UserError
+ * @param secrets values to redact in the output
  */
-async function becomeOrAttend(
+async function becomeOrRedact(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
   early: PreparedTerminal | undefined,
 ): Promise<ExitStatus | string> {
   if (secrets.length > 0 || early) {
-    const { startRedactedIfNeeded: attendIfRedacted } = await import("./redacted-process.ts");
-    const outcome = await attendIfRedacted(command, secrets, "end", early);
+    const { startRedactedIfNeeded: startRedactedIfNeeded } = await import("./redacted-process.ts");
+    const outcome = await startRedactedIfNeeded(command, secrets, "end", early);
     if (outcome !== undefined) return outcome;
   }
   const mustStay = isFirstProcess() || outlivesItsShell(command);
   return mustStay ? await stayBefore(command, command.descriptors) : host.replace(command);
 }
 
-/** The engine's shell does not pass signals on: a signal that ends it would leave its programs running. */
+/** The engine's shell does not forward signals: a signal that ended it would leave its programs running. */
 function outlivesItsShell({ engine = false }: ReplaceRequest): boolean {
   return engine && host.defaultShell === "system";
 }
 
 /**
- * A step with something after it. Throws Failure, or what the system says where it cannot be started.
- * @param secrets that are kept out of what it shows
+ * Runs a step that is followed by another. @throws UserError, or the system error if it cannot be started
+ * @param secrets values to redact in the output
  */
 async function runStep(
   step: PreparedStep,
@@ -238,8 +239,8 @@ async function runStep(
   early: PreparedTerminal | undefined,
 ): Promise<ExitStatus> {
   if (secrets.length > 0 || early) {
-    const { startRedactedIfNeeded: attendIfRedacted } = await import("./redacted-process.ts");
-    const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next, early);
+    const { startRedactedIfNeeded: startRedactedIfNeeded } = await import("./redacted-process.ts");
+    const outcome = await startRedactedIfNeeded(commandOf(step, descriptors), secrets, next, early);
     if (typeof outcome === "string")
       throw new UserError(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
     if (outcome !== undefined) return outcome;
@@ -248,12 +249,12 @@ async function runStep(
   return await waitForStep(step, descriptors, next);
 }
 
-/** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */
+/** Process 1 of a container: the kernel drops signals that it does not handle, and most programs handle none. */
 function isFirstProcess(): boolean {
   return process.pid === 1;
 }
 
-/** Passes signals on, and ends as the program did. Gives the system's code where that cannot be started. */
+/** Forwards signals and exits as the program does. Returns the system's error code if it cannot be started. */
 async function stayBefore(
   { environment, ...shell }: ShellCommand,
   descriptors = host.inheritedDescriptors(),
@@ -266,7 +267,10 @@ async function stayBefore(
   }
 }
 
-/** False if nothing could be written. The rest of what a pipe takes in parts is written by a module that few runs load. */
+/**
+ * Returns false if nothing could be written. The rest of a partial write is done by a module that is loaded on
+ * demand.
+ */
 function show(descriptor: 1 | 2, text: string): boolean {
   const bytes = new TextEncoder().encode(text);
   const count = host.write(descriptor, bytes);
@@ -280,7 +284,7 @@ function writeRest(descriptor: 1 | 2, rest: Uint8Array): void {
   try {
     writeOwn(descriptor, rest);
   } catch {
-    // Its reader has gone.
+    // the reader has disconnected
   }
 }
 
@@ -306,7 +310,7 @@ function hideIn(command: string, secrets: readonly SecretValue[], hasArguments: 
   return hideValues(command, secrets, hasArguments);
 }
 
-/** Few commands have anything in them that is not; a pattern would take longer than to look. */
+/** A loop instead of a regular expression, which would take longer to create. */
 function fitToPrint(text: string): string {
   let isPlain = true;
   for (const character of text) isPlain &&= character >= " " && character <= "~";

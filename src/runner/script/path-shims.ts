@@ -1,36 +1,33 @@
-// Directories that make `node`, `rt` or `bun` mean this program.
+// Shim directories that make `node`, `rt` or `bun` refer to this program.
 //
-// Contract (specification, `--rt`): the runtime stands in for Node.js, for a script and everything below it.
-// The same is done, unasked, where no `node` is installed at all, and for `rt` where the file that was
-// downloaded is not on PATH: a script that says `rt build.ts` must work wherever rt itself was started. So must
-// the scripts of a project written for Bun, whose commands rt has, where Bun is not installed.
-//
-// The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
-// what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
-// say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
+// Invariants (specification, `--rt`):
+// - With --rt, rt replaces Node.js for a script and all its descendants. Without it only if no `node` is installed,
+//   and `rt` and Bun's commands only if they are not on PATH.
+// - The shim directory is verified to belong to the user: another user's directory must not decide what `node` is.
+// - If it cannot be created, the run continues without shims; with --rt rt prints a warning.
 import { errorMessage } from "../../../platform/caught-error.ts";
 import { activeLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
 
-/** Stood in for where a command mentions them and PATH has none. */
+/** Shims that are created if a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
 type Mentioned = (typeof MENTIONED)[number];
 
 export interface PathShims {
-  /** The directory with `node`, where it has to be one of ours. */
+  /** The shim directory with `node`, if one is needed. */
   readonly node?: string;
-  /** `node`, as the scripts will find it; rt itself where it stands in. */
+  /** The path of `node` that scripts find; rt itself with a shim. */
   readonly nodePath: string;
-  /** The directory with one of the others, where it is not on PATH. Made when it is asked for. */
+  /** The shim directory with another program, if it is not on PATH. Created on demand. */
   of(name: Mentioned): string | undefined;
 }
 
-export function openStandIns(forceRuntime: boolean, path: string): PathShims {
+export function openPathShims(forceRuntime: boolean, path: string): PathShims {
   const installed = forceRuntime ? null : findOnPath("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
-    node: forceRuntime ? tryLink("node", warnOfNode) : installed === null ? tryLink("node") : undefined,
+    node: forceRuntime ? tryLink("node", warnAboutNode) : installed === null ? tryLink("node") : undefined,
     nodePath: installed ?? process.execPath,
     of(name) {
       if (!made.has(name)) made.set(name, findOnPath(name, { PATH: path }) ? undefined : tryLink(name));
@@ -39,24 +36,24 @@ export function openStandIns(forceRuntime: boolean, path: string): PathShims {
   };
 }
 
-/** What stands in front of PATH for a command; empty when nothing has to. */
-export function directoriesFor(stands: PathShims, command: string): string[] {
-  const directories = stands.node === undefined ? [] : [stands.node];
-  if (!command.includes("rt") && !command.includes("bun")) return directories; // without a pattern
+/** Directories to put in front of PATH for a command. */
+export function directoriesFor(shims: PathShims, command: string): string[] {
+  const directories = shims.node === undefined ? [] : [shims.node];
+  if (!command.includes("rt") && !command.includes("bun")) return directories; // faster than a regular expression
   for (const name of MENTIONED) {
-    const directory = new RegExp(`\\b${name}\\b`).test(command) ? stands.of(name) : undefined;
+    const directory = new RegExp(`\\b${name}\\b`).test(command) ? shims.of(name) : undefined;
     if (directory !== undefined) directories.push(directory);
   }
   return directories;
 }
 
 /**
- * PATH for what the engine starts, where it has to be another: with --rt, `node` is to be rt; and tools start scripts of
- * packages, in which rt stands in for what they mention as it does in `rt run`.
+ * PATH for processes that the engine starts; undefined if it is unchanged. With --rt `node` is rt, and lifecycle
+ * scripts of packages find the programs that they mention.
  */
 export function pathForEngine(isForced: boolean, mentions: string): string | undefined {
   const PATH = host.originalVariable("PATH") ?? "";
-  const directories = directoriesFor(openStandIns(isForced, PATH), mentions);
+  const directories = directoriesFor(openPathShims(isForced, PATH), mentions);
   if (directories.length === 0) return undefined;
   return [...directories, ...(PATH === "" ? [] : [PATH])].join(host.pathSeparator);
 }
@@ -73,18 +70,18 @@ function tryLink(name: string, onFailure?: (message: string) => void): string | 
 
 let isWarned = false;
 
-/** Once in a run, however many scripts it has. */
-function warnOfNode(reason: string): void {
+/** Warns once in a run. */
+function warnAboutNode(reason: string): void {
   if (isWarned) return;
   isWarned = true;
-  // Imported here: its patterns would be made at every start of a script.
+  // Imported on demand: its regular expressions would be created at every start of a script.
   const { oneLine } = require("../../printable.ts") as typeof import("../../printable.ts");
   const { reportLine } = require("../../output.ts") as typeof import("../../output.ts");
   reportLine(`warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`);
 }
 
 function makeLink(name: string): string {
-  // It is made again where it is not there, whoever has taken it away.
+  // A removed link is created again, so this lookup cannot be memoized.
   const seen = activeLookupRecorder();
   if (seen) seen.isWhole = false;
   const links =

@@ -1,9 +1,10 @@
-// A program that gets secrets, with rt between it and what shows its output, so that no value is to be seen.
-// Where it then stands, stdio-strategy.ts says.
+// Runs a program with secrets and redacts its output: rt stays between the program and the terminal or pipe.
+// stdio-strategy.ts chooses pty or pipes.
 //
-// Contract: exit code, signals and terminal are as of a program that rt becomes; docs/secrets-in-scripts.md says what is not.
-// Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
-// too. Where output could not be written, the run is a failure.
+// Invariants:
+// - Exit code, signals and terminal behave as after exec; docs/secrets-in-scripts.md lists the exceptions.
+// - All output is flushed at the end and secret values are zeroized. If the reader disconnects, the program
+//   notices. If output cannot be written, the run fails.
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import { terminals } from "../../../platform/terminal/terminal.ts";
@@ -13,14 +14,15 @@ import { hasRedacted, refuseShort } from "../../redaction/minimum-length.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import type { Redaction, Redactor } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/output-queue.ts";
-import { planAttendance, type StdioStrategy } from "./stdio-strategy.ts";
+import { chooseForProcess, type StdioStrategy } from "./stdio-strategy.ts";
 import { openSignalForwarder } from "./signal-forwarding.ts";
 import type { ExitStatus, Next } from "./step-wait.ts";
 
 /**
- * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
- * cannot be started. Throws Failure where a value cannot be kept out.
- * @param early is closed where it is not needed
+ * Returns undefined if nothing has to be redacted; the program is then started normally. Returns the system's error
+ * code if it cannot be started.
+ * @throws UserError if a value cannot be redacted
+ * @param early closed if it is not needed
  */
 export async function startRedactedIfNeeded(
   command: ReplaceRequest,
@@ -28,9 +30,9 @@ export async function startRedactedIfNeeded(
   next: Next,
   early?: PreparedTerminal,
 ): Promise<ExitStatus | string | undefined> {
-  const way = planAttendance(hasRedacted(secrets));
-  if (way.way !== "terminal") early?.close();
-  return way.way === "become" ? undefined : await startRedacted(command, way, secrets, next, early);
+  const strategy = chooseForProcess(hasRedacted(secrets));
+  if (strategy.kind !== "pty") early?.close();
+  return strategy.kind === "exec" ? undefined : await startRedacted(command, strategy, secrets, next, early);
 }
 
 interface Stream {
@@ -42,7 +44,7 @@ const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function startRedacted(
   command: ReplaceRequest,
-  { way, places }: Exclude<StdioStrategy, { way: "become" }>,
+  { kind, places }: Exclude<StdioStrategy, { kind: "exec" }>,
   secrets: readonly SecretValue[],
   next: Next,
   early?: PreparedTerminal,
@@ -53,11 +55,11 @@ export async function startRedacted(
   if (typeof stage === "string") return stage;
   let isOver = false;
   let isIncomplete = false;
-  const passage = way === "pipes" ? openSignalForwarder() : undefined;
-  // Nobody is left to be told but rt, which may be waiting for a reader.
-  const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
-  const heard = host.handledSignals(ENDING);
-  for (const signal of heard) process.on(signal, hear);
+  const forwarder = kind === "pipes" ? openSignalForwarder() : undefined;
+  // Only rt is left to handle the signal, and it may wait for a slow reader.
+  const onSignal = () => isOver && all.forEach(({ queue }) => queue.hurry());
+  const handledSignals = host.handledSignals(ENDING);
+  for (const signal of handledSignals) process.on(signal, onSignal);
   const openStream = (opened: Redaction, descriptor: 1 | 2): Stream => {
     const queue = new OutputQueue();
     queue.onBroken = ({ code }) => {
@@ -73,7 +75,7 @@ export async function startRedacted(
   const attended = stage.attend({
     ...command,
     onStarting() {
-      // Loaded beside the program's own start, and at once: nothing may come in between.
+      // Loaded while the program starts, and synchronously: nothing may run in between.
       const { openRedaction } =
         require("../../redaction/stream.ts") as typeof import("../../redaction/stream.ts");
       redaction = openRedaction(secrets);
@@ -90,14 +92,17 @@ export async function startRedacted(
   });
   try {
     if (typeof attended === "string") return attended;
-    passage?.leadTo(attended);
+    forwarder?.forwardTo(attended);
     const { code, signal } = await attended.done;
-    const [received] = await Promise.all([passage?.close(), next === "replacement" && trees.prepareExec()]);
+    const [received] = await Promise.all([
+      forwarder?.close(),
+      next === "replacement" && trees.prepareExec(),
+    ]);
     if (signal) return { signal: signal as NodeJS.Signals };
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;
   } finally {
-    for (const signal of heard) process.off(signal, hear);
+    for (const signal of handledSignals) process.off(signal, onSignal);
     redaction?.zero();
   }
 }

@@ -1,12 +1,12 @@
-// Secrets as variables of one child's environment: the last step before it is started.
+// Converts secrets to environment variables of one child, immediately before it starts.
 //
-// Surprising: a text cannot be zeroed as bytes can, so it is made as late as this, where rt is about to become the program.
+// Non-obvious: strings cannot be zeroized, so they are created as late as possible.
 import { sameName } from "../../../platform/processes/dotenv-reset.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { GRANTED, grantedNames, WITHHELD, withheldNames } from "../../secrets/grants/grants.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 
-/** Zeroes nothing: where rt stays, what the script shows is still compared with the values. */
+/** Does not zeroize the values: if rt stays, they are still needed for redaction. */
 export function variablesOf(secrets: readonly SecretValue[]): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const { name, value } of secrets)
@@ -39,7 +39,7 @@ export function removeVariables<Value>(
   );
 }
 
-/** What to do where the environment is too long, and the reason may be one of these. */
+/** A hint for an environment that is too long, possibly because of one of these. */
 export function largestOf(secrets: readonly SecretValue[]): string | undefined {
   const [largest] = secrets.toSorted((a, b) => b.value.length - a.value.length);
   return (

@@ -1,89 +1,86 @@
-// Turns a script's command into a program to start.
+// Chooses the shell of a script, or starts its command without one.
 //
-// Contract (specification, "Script runner command line", rule 2): on Linux and macOS the first of bash, sh
-// and zsh that is found; on Windows, and with `--shell rt`, the engine's built-in shell. `--shell system` on Windows is
-// a bash too, so that a script means the same everywhere.
+// Invariants (specification, "Script runner command line", rule 2): Linux and macOS use the first of bash, sh and
+// zsh; Windows and `--shell rt` use the engine's shell. `--shell system` on Windows is bash.
 //
-// A command that needs no shell is started without one, which saves the shell's own start, and some builtins are
-// answered without starting anything (bash-builtins.ts). No script may be able to tell, so this is done only where bash's
-// answer is known: words of harmless characters, a first word that is no other builtin, function or keyword, a program
-// with a recognized format, and no variable that changes how bash starts. What bash would do to the environment
-// (SHLVL, PWD, OLDPWD, _) is done here.
+// Non-obvious: a simple command is started without a shell, or emulated (bash-builtins.ts), to save the shell's
+// start. The result must equal bash's, so this needs harmless words, no builtin, function or keyword, a splitCache
+// executable format, and no variable that changes bash. SHLVL, PWD, OLDPWD and _ are set as bash would.
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
 import type { ShellChoice } from "../../../platform/processes/contract/process.ts";
-import { type BuiltinResult, answerOf } from "./bash-builtins.ts";
+import { type BuiltinResult, emulateBuiltin } from "./bash-builtins.ts";
 
 export interface ShellCommand {
   readonly program: string;
   readonly argv: readonly string[];
-  /** Changes to the environment, undefined to remove. */
+  /** Changes to the environment; undefined removes a variable. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The program is rt, started as the engine. */
+  /** Whether the program is rt, started as the engine. */
   readonly engine?: boolean;
 }
 
 export interface ShellContext {
   readonly choice: ShellChoice;
-  /** The environment that rt passes on, before what the script's package adds. */
+  /** The environment that rt passes on, without variables of the package. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Where rt was started. */
+  /** Working directory of rt. */
   readonly initialDirectory: string;
 }
 
-/** What is the same for every script of a run is found out once. */
+/** Shared by all scripts of a run. */
 export interface Shell {
-  /** The way to run a command in a directory, with a PATH; undefined when no shell is installed. */
+  /** The command that runs a line in a directory with a PATH; undefined without an installed shell. */
   start(command: string, directory: string, path: string): ShellCommand | undefined;
-  /** The whole of what a command does, where nothing has to be started for it. */
-  answer(command: string): BuiltinResult | undefined;
+  /** The result of a command that can be emulated. */
+  emulate(command: string): BuiltinResult | undefined;
 }
 
-export function openShell(surroundings: ShellContext): Shell {
-  const { choice, inherited } = surroundings;
+export function openShell(context: ShellContext): Shell {
+  const { choice, inherited } = context;
   if (choice === "rt") {
     const start = (command: string) => ({
       program: process.execPath,
-      // Its own variables from .env files would reach the programs that it starts, as if they had been set on purpose.
+      // Without --no-env-file, variables from .env files would reach the child programs.
       argv: ["rt", "exec", "--no-env-file", command],
       environment: {},
       engine: true,
     });
-    return { start, answer: () => undefined };
+    return { start, emulate: () => undefined };
   }
   const shell = host.findShell(inherited.PATH ?? "");
-  if (!shell) return { start: () => undefined, answer: () => undefined };
-  const throughShell = (command: string) => ({
+  if (!shell) return { start: () => undefined, emulate: () => undefined };
+  const startWithShell = (command: string) => ({
     program: shell,
     argv: [shell, "-c", command],
     environment: {},
   });
   if (!shell.endsWith("/bash") || changesBash(inherited))
-    return { start: throughShell, answer: () => undefined };
-  const known = new Map<string, string[] | undefined>();
+    return { start: startWithShell, emulate: () => undefined };
+  const splitCache = new Map<string, string[] | undefined>();
   const split = (command: string) => {
-    if (!known.has(command)) known.set(command, splitPlainCommand(command));
-    return known.get(command);
+    if (!splitCache.has(command)) splitCache.set(command, splitPlainCommand(command));
+    return splitCache.get(command);
   };
   let startDirectly: DirectStart | undefined;
   return {
-    answer(command) {
+    emulate(command) {
       const words = split(command);
-      return words && answerOf(words);
+      return words && emulateBuiltin(words);
     },
     start(command, directory, path) {
       const words = split(command);
-      startDirectly ??= openDirect(surroundings);
-      return (words && startDirectly(words, directory, path)) ?? throughShell(command);
+      startDirectly ??= openDirect(context);
+      return (words && startDirectly(words, directory, path)) ?? startWithShell(command);
     },
   };
 }
 
-/** Beside letters and digits: what means nothing to bash wherever it stands in a word, but for the cases below. */
+/** Characters besides letters and digits that have no meaning to bash, except for the cases below. */
 const PLAIN_PUNCTUATION = " _@%+:,./=-";
 
-/** Names that bash answers itself. One text, because making a set would take longer than the look-up. */
+/** Names of bash builtins and keywords. A string, because creating a set would take longer than the lookup. */
 const BASH_NAMES =
   " ! [ [[ ]] { } . : alias bg bind break builtin caller case cd command compgen complete compopt continue coproc " +
   "declare dirs disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash " +
@@ -91,14 +88,14 @@ const BASH_NAMES =
   "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
   "until wait while echo true false ";
 
-/** Those that bash-builtins.ts knows, as long as no word looks like an option. */
+/** Builtins of bash-builtins.ts, if no word looks like an option. */
 const ANSWERED = " echo true false exit ";
 
 function isBashName(name: string): boolean {
   return BASH_NAMES.includes(` ${name} `);
 }
 
-/** The words of a command that bash would split and expand in no other way; undefined when in doubt. */
+/** Splits a command as bash would. Returns undefined if the check is inconclusive. */
 export function splitPlainCommand(command: string): string[] | undefined {
   for (const character of command) {
     const isAlphanumeric =
@@ -119,13 +116,13 @@ export function splitPlainCommand(command: string): string[] | undefined {
   return words;
 }
 
-/** Variables that bash changes or drops when it starts, and some that change its rules. */
+/** Variables that bash changes or removes at its start, and some that change its rules. */
 const BASH_VARIABLES = [
   ...["SHELLOPTS", "POSIXLY_CORRECT", "EXECIGNORE", "IFS", "PS1", "PS2", "PS4", "OPTIND", "OPTERR", "PPID"],
   ...["RANDOM", "SRANDOM", "LINENO", "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME", "COMP_WORDBREAKS"],
 ];
 
-/** Those of BASH... make it read a file or import a function. */
+/** BASH... variables make it read a file or import a function. */
 function changesBash(inherited: ShellContext["inherited"]): boolean {
   for (const name of BASH_VARIABLES) if (inherited[name] !== undefined) return true;
   for (const name in inherited) if (name[0] === "B" && name.startsWith("BASH")) return true;
@@ -134,15 +131,15 @@ function changesBash(inherited: ShellContext["inherited"]): boolean {
 
 type DirectStart = (words: readonly string[], directory: string, path: string) => ShellCommand | undefined;
 
-/** Starts plain words without bash, where that gives the same. */
+/** Starts plain words without bash, if the result is the same. */
 function openDirect({ inherited, initialDirectory }: ShellContext): DirectStart {
   const variables = bashVariables(inherited);
   if (!variables) return () => undefined;
-  // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
+  // With a relative PATH entry, bash starts the program by a relative path and sets `_` to it.
   const isPathAbsolute = !`:${inherited.PATH ?? ""}`.replaceAll(":/", "").includes(":");
   const formats = new Map<string, Format>();
   return (words, directory, path) => {
-    // bash keeps a PWD that reaches this directory by another name; which one does is not looked into here.
+    // bash keeps a PWD that refers to this directory by another name, so that case is left to bash.
     const mayKeepName = directory === initialDirectory && (inherited.PWD ?? directory) !== directory;
     const name = words[0]!;
     if (mayKeepName || isBashName(name)) return undefined;
@@ -151,7 +148,7 @@ function openDirect({ inherited, initialDirectory }: ShellContext): DirectStart 
     if (!program?.startsWith("/")) return undefined;
     const format = formats.get(program) ?? recognizeFormat(program);
     formats.set(program, format);
-    // A #! script is told the path it was started by, and from bash that is the name as it was written.
+    // A #! script receives the path that it was started by; bash uses the name as given.
     const isRelative = name.includes("/") && name[0] !== "/";
     if (format === "unknown" || (format === "script" && isRelative)) return undefined;
     const own = { PWD: directory, _: name.includes("/") ? name : program };
@@ -159,7 +156,7 @@ function openDirect({ inherited, initialDirectory }: ShellContext): DirectStart 
   };
 }
 
-/** What bash would change for the only command it runs; undefined when that depends on more than is known here. */
+/** Variables that bash would change for its only command; undefined if that cannot be determined. */
 function bashVariables(
   inherited: ShellContext["inherited"],
 ): Readonly<Record<string, string | undefined>> | undefined {
@@ -173,7 +170,7 @@ function isDirectory(path: string): boolean {
   return files.readFile(path, 1) === "EISDIR";
 }
 
-/** What the kernel runs by itself; for other files bash would try its own hand as an interpreter. */
+/** Formats that the kernel executes; bash would interpret other files itself. */
 type Format = "native" | "script" | "unknown";
 
 function recognizeFormat(program: string): Format {

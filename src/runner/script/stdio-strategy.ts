@@ -1,23 +1,23 @@
-// Where a program stands that gets secrets, so that no value is to be seen of what it shows:
+// Chooses how a program with secrets gets its stdio, so that its output can be redacted:
 //
-//   become     nothing is to be kept out: rt becomes the program, as without secrets
-//   terminal   output goes to a terminal: the program gets one of its own
-//   pipes      it goes to none: the program writes to pipes, and stays in rt's process group
+//   exec       nothing to redact: rt becomes the program (exec)
+//   pty        output goes to a terminal: the program gets a pseudo-terminal (pty)
+//   pipes      otherwise: the program writes to pipes and stays in rt's process group
 import { host } from "../../../platform/processes/process.ts";
 import { outputs } from "../../../platform/terminal/output.ts";
 import { terminals } from "../../../platform/terminal/terminal.ts";
 import type { StdioTargets, PreparedTerminal } from "../../../platform/terminal/contract/terminal.ts";
 
 export type StdioStrategy =
-  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: StdioTargets };
+  { readonly kind: "exec" } | { readonly kind: "pty" | "pipes"; readonly places: StdioTargets };
 
 export interface StdioFacts {
   readonly hasRedacted: boolean;
-  /** Of standard input, output and error. */
+  /** For standard input, output and error. */
   readonly isTerminal: readonly [boolean, boolean, boolean];
-  /** Standard output and error are the same file or pipe. */
+  /** Whether stdout and stderr are the same file or pipe. */
   readonly isJoined: boolean;
-  /** Whether the system has terminals for rt to make. */
+  /** Whether the system supports pseudo-terminals. */
   readonly hasTerminals: boolean;
 }
 
@@ -28,16 +28,16 @@ export function chooseStdioStrategy({
   isJoined,
   hasTerminals,
 }: StdioFacts): StdioStrategy {
-  if (!hasRedacted) return { way: "become" };
+  if (!hasRedacted) return { kind: "exec" };
   const [input, output, error] = isTerminal;
-  if (!output && !error) return { way: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
-  if (!hasTerminals) return { way: "become" };
+  if (!output && !error) return { kind: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
+  if (!hasTerminals) return { kind: "exec" };
   const place = (isOnTerminal: boolean) => (isOnTerminal ? "terminal" : "pipe");
-  return { way: "terminal", places: [input ? "terminal" : "own", place(output), place(error)] };
+  return { kind: "pty", places: [input ? "terminal" : "own", place(output), place(error)] };
 }
 
-/** For a program that is started from here. */
-export function planAttendance(isRedacted: boolean): StdioStrategy {
+/** For a program that is started by this process. */
+export function chooseForProcess(isRedacted: boolean): StdioStrategy {
   const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
   return chooseStdioStrategy({
     hasRedacted: isRedacted,
@@ -48,11 +48,11 @@ export function planAttendance(isRedacted: boolean): StdioStrategy {
 }
 
 /**
- * A terminal for the program before it is known what that is given, which is fetched meanwhile; undefined where it will have
- * none, or none of its own. There may be no room, which is said when it starts.
+ * Opens the pseudo-terminal while secrets are being fetched; undefined if the strategy needs none, or on an error,
+ * which is reported at the start.
  */
 export function openEarly(descriptors: readonly number[]): PreparedTerminal | undefined {
-  const way = planAttendance(true);
-  const stage = way.way === "terminal" ? terminals.prepareTerminal(way.places, descriptors) : undefined;
+  const strategy = chooseForProcess(true);
+  const stage = strategy.kind === "pty" ? terminals.prepareTerminal(strategy.places, descriptors) : undefined;
   return typeof stage === "string" ? undefined : stage;
 }

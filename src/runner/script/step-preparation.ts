@@ -1,7 +1,5 @@
-// One script of a package made ready to start: its command, its environment, and the program that runs it.
-//
-// A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
-// script runs alone (launch.ts) or among many (../many.ts).
+// Prepares a step (pre-hook, script, post-hook): its command, environment and shell. Used for a single script
+// (launch.ts) and for many (../task-run/multi-script.ts).
 import { host } from "../../../platform/processes/process.ts";
 import { UserError } from "../../user-error.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
@@ -10,42 +8,42 @@ import { type ScriptSettings, SILENCE } from "../../config/settings/script.ts";
 import { VERSION } from "../../version.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
-import { directoriesFor, openStandIns, type PathShims } from "./path-shims.ts";
+import { directoriesFor, openPathShims, type PathShims } from "./path-shims.ts";
 
 export interface PreparedStep {
   readonly event: string;
-  /** As the user sees it, and as the shell reads it. */
+  /** As shown to the user and passed to the shell. */
   readonly command: string;
   readonly shell: ShellCommand;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What all steps of a run share, found out once: a workspace has hundreds of them. */
+/** Shared by all steps of a run; a workspace has hundreds of them. */
 export interface RunContext {
   readonly settings: ScriptSettings;
-  /** What options in front of the script add to its environment. */
+  /** Variables from options in front of the script. */
   readonly variables: Readonly<Record<string, string>>;
   readonly inherited: Readonly<Record<string, string | undefined>>;
-  /** Those from 3 up that rt was started with, where it has opened others since. */
+  /** Inherited descriptors from 3 up, if rt has opened others since. */
   readonly descriptors: readonly number[] | undefined;
   readonly initialDirectory: string;
   readonly userAgent: string;
   readonly shell: Shell;
-  /** Looked for when they are asked for. */
-  readonly stands: PathShims;
-  /** The variables that files of --env-file name, which are given to a script whatever their values; read when asked for. */
+  /** Created on demand. */
+  readonly shims: PathShims;
+  /** Variables of --env-file files, which scripts get with any value; read on demand. */
   readonly named: readonly string[];
 }
 
 export function openRun(settings: ScriptSettings): RunContext {
-  // What reads the files leaves a socket behind, which goes at some later moment.
+  // Listed before, because reading the files leaves a socket open for some time.
   const descriptors = settings.envFiles.length > 0 ? host.inheritedDescriptors() : undefined;
   const variables = variablesOf(settings);
-  // Asked for by name: where case does not count, the name may be spelled otherwise.
+  // PATH is read by name, because its case may differ on Windows.
   const inherited = { ...host.originalEnvironment(), PATH: host.originalVariable("PATH"), ...variables };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
-  let stands: PathShims | undefined;
+  let shims: PathShims | undefined;
   let named: readonly string[] | undefined;
   return {
     settings,
@@ -55,8 +53,8 @@ export function openRun(settings: ScriptSettings): RunContext {
     initialDirectory,
     userAgent: `rt/${VERSION} npm/? node/${process.version} ${host.system}`,
     shell: openShell({ choice: settings.shell, inherited, initialDirectory }),
-    get stands() {
-      return (stands ??= openStandIns(settings.forceRuntime, path));
+    get shims() {
+      return (shims ??= openPathShims(settings.forceRuntime, path));
     },
     get named() {
       if (settings.envFiles.length === 0) return [];
@@ -84,11 +82,11 @@ export function prepareStep(
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
-  if (cycle) throw new UserError(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
+  if (cycle) throw new UserError(`Script recursion: ${cycle.join(" -> ")}`);
   if (command.includes("\0"))
-    throw new UserError(`The script "${event}" has a NUL character in it, which no program can be given`);
+    throw new UserError(`The script "${event}" contains a NUL character, which is not possible in a command`);
   const environment = scriptEnvironment({
-    ...surroundingsOf(context, command),
+    ...contextOf(context, command),
     package: located,
     directory,
     event,
@@ -97,35 +95,35 @@ export function prepareStep(
   });
   const shell = context.shell.start(command, directory, environment.PATH!);
   if (!shell) {
-    throw new UserError("No shell was found to run the script in", host.shellHint);
+    throw new UserError("No shell found to run the script", host.shellHint);
   }
   return { event, command, shell, environment: { ...variables, ...environment } };
 }
 
-/** The environment of a binary or command, which runs where the user stands. @param interpreter its #! line, or "" */
+/** The environment of a binary or command in the working directory. @param interpreter its #! line, or "" */
 export function prepareProgram(context: RunContext, interpreter: string): Record<string, string> {
   const { variables, initialDirectory } = context;
   const environment = programEnvironment({
-    ...surroundingsOf(context, interpreter),
+    ...contextOf(context, interpreter),
     package: findReadablePackage(initialDirectory),
     directory: initialDirectory,
   });
   return { ...variables, ...environment };
 }
 
-/** What does not depend on the package. @param command what may mention a program that rt stands in for */
-function surroundingsOf({ inherited, initialDirectory, userAgent, stands }: RunContext, command: string) {
+/** Values that do not depend on the package. @param command may mention programs that have shims */
+function contextOf({ inherited, initialDirectory, userAgent, shims }: RunContext, command: string) {
   return {
     initialDirectory,
     path: inherited.PATH ?? "",
     pathSeparator: host.pathSeparator,
-    stands: directoriesFor(stands, command),
+    shimDirectories: directoriesFor(shims, command),
     runtime: { path: process.execPath, userAgent },
-    nodePath: stands.nodePath,
+    nodePath: shims.nodePath,
   };
 }
 
-/** One that cannot be read is no reason not to start a program. */
+/** An unreadable package.json does not prevent a program from starting. */
 function findReadablePackage(directory: string): LocatedPackage | null {
   try {
     return findPackageJson(directory);

@@ -1,7 +1,7 @@
-// Scripts that are not run again when nothing has changed: what src/cache has to know of how they would be started.
+// Connects tasks with the script cache (src/cache): describes how a script would be started.
 //
-// Surprising: a script that is kept is not rt's successor, as others are: rt stands by, sees what it does, and passes on
-// what it writes. So it has pipes instead of the terminal, and an empty standard input.
+// Non-obvious: rt does not become a cached script, because it traces the script and records its output. The script
+// has pipes instead of the terminal, and an empty standard input.
 import { openCached, whyRuleFails } from "../../cache/cache.ts";
 import type { CachedScript } from "../../cache/cached-script.ts";
 import type { SharedCache } from "../../cache/shared-cache.ts";
@@ -13,10 +13,10 @@ import { taskOf } from "../single-task.ts";
 
 export { invalidateStatCache, saveFileHashes } from "../../cache/cache.ts";
 
-/** How scripts would be started. */
+/** Builds the commands of steps. */
 export interface StepFactory {
   commandFor(request: CommandRequest): SpawnCommand;
-  /** Variables that they are given because options name them. */
+  /** Variables that scripts get because options name them. */
   readonly named: readonly string[];
 }
 
@@ -24,7 +24,7 @@ interface Notice {
   readonly notice: string;
 }
 
-/** As `TaskRequest.openCached`. */
+/** Implements `TaskRequest.openCached`. */
 export async function openCachedTask(
   task: ScriptTask,
   extra: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export async function openCachedTask(
   return script && "notice" in script ? script : script && (await openCached(script, settings, shared));
 }
 
-/** As `TaskRequest.explainCached`. */
+/** Implements `TaskRequest.explainCached`. */
 export async function explainTask(
   task: ScriptTask,
   extra: Readonly<Record<string, string>>,
@@ -72,8 +72,8 @@ function describeScript(
       isMain: step.isMain,
       isCollected: false,
     });
-    // What it writes would be kept with them in it.
-    if (step.secrets) return { notice: `${label} is not cached, since it is given secrets` };
+    // The secrets would be in the recorded output.
+    if (step.secrets) return { notice: `${label} is not cached: it receives secrets` };
     if (command.program === undefined) return undefined;
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
@@ -81,7 +81,7 @@ function describeScript(
   return { label, packageName, packageDirectory, scriptName, steps, named: starting.named };
 }
 
-/** Why a script of those is not cached; "" where nobody has to be told. */
+/** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */
 export async function whyNotCached(
   { manifest, scriptName }: ScriptTask,
   settings: CacheSettings,
@@ -90,7 +90,7 @@ export async function whyNotCached(
   return rule && (await whyRuleFails(rule));
 }
 
-/** Undefined for a script that is none of those. */
+/** Undefined for a script without a cache rule. */
 export function planCached(
   plan: Extract<ExecutionPlan, { mode: "script" }>,
   settings: CacheSettings,

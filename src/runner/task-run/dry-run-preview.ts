@@ -1,6 +1,7 @@
-// What `--dry-run` shows: the plan, with what is known of each script before it runs.
+// Collects what `--dry-run` shows: the plan, cache reasons, placements and remote inputs.
 //
-// Contract: nothing is started or written, and another machine is asked where --cache says so, for a while at most.
+// Invariants: no script is started and nothing is written. The shared cache is asked only if --cache requests it,
+// with a timeout.
 import { oneLine } from "../../printable.ts";
 import { ConcurrencyLimiter } from "../../tasks/execution/concurrency-limiter.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
@@ -9,10 +10,10 @@ import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { CacheReason, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { choosePlacement, type RemotePreview, type Placement } from "../../tasks/execution/placement.ts";
 
-/** What it waits for others at most. */
-const PATIENCE = 10_000; // ms
-/** Scripts that it looks at at a time. */
-const AT_ONCE = 16;
+/** Maximum time for the shared cache. */
+const REMOTE_TIMEOUT = 10_000; // ms
+/** Number of concurrent lookups. */
+const MAX_LOOKUPS = 16;
 
 export async function renderPreview(
   plan: TaskPlan,
@@ -23,7 +24,7 @@ export async function renderPreview(
   const reasons = await explainCached(plan, request, queue);
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("../../reporters/plan/dry-run.ts");
-    const { placements, previews } = await findPlaces(plan, request, reasons);
+    const { placements, previews } = await findPlacements(plan, request, reasons);
     const unshared =
       request.share && (await (await import("../../tasks/leases/shared-run.ts")).findUnshared(plan, request));
     return renderPlan(plan, request, format, { reasons, placements, previews, unshared });
@@ -33,7 +34,7 @@ export async function renderPreview(
   return renderGraph(plan, request, explainTasks(plan, request), reasons, format);
 }
 
-/** Why each script that is cached would run, or would not. */
+/** Explains for each task with a cache rule whether it would run. */
 async function explainCached(
   { tasks }: TaskPlan,
   request: TaskRequest,
@@ -41,25 +42,25 @@ async function explainCached(
 ): Promise<ReadonlyMap<ScriptTask, CacheReason>> {
   const reasons = new Map<ScriptTask, CacheReason>();
   if (!request.explainCached) return reasons;
-  const beside = await request.openBackgroundWork?.(
+  const background = await request.openBackgroundWork?.(
     tasks,
     (line) => void queue.write(2, `warn: ${oneLine(line)}\n`),
   );
-  const clock = beside && setTimeout(() => beside.abandon(), PATIENCE);
+  const timer = background && setTimeout(() => background.abandon(), REMOTE_TIMEOUT);
   const extra = environmentOfCached(request);
-  const lane = new ConcurrencyLimiter(AT_ONCE);
+  const limiter = new ConcurrencyLimiter(MAX_LOOKUPS);
   const explain = async (task: ScriptTask) => {
     const reason = await request.explainCached!(task, extra);
     if (reason) reasons.set(task, reason);
   };
-  await Promise.all(tasks.map((task) => lane.run(0, () => explain(task))));
-  clearTimeout(clock);
+  await Promise.all(tasks.map((task) => limiter.run(0, () => explain(task))));
+  clearTimeout(timer);
   request.closeCache?.();
   return reasons;
 }
 
-/** Where each script would run, and what would be sent of those that leave; none where nothing may. */
-async function findPlaces(
+/** The placement of each task, and what would be sent for remote ones; empty without a server. */
+async function findPlacements(
   plan: TaskPlan,
   request: TaskRequest,
   reasons: ReadonlyMap<ScriptTask, CacheReason>,

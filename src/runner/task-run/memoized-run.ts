@@ -1,13 +1,14 @@
-// A run of many scripts that is asked what an earlier one was asked, and finds everything as that one did: its scripts are
-// told as hits again, without a plan being made, or a key, or an entry opened.
+// Run memo: replays the hits of an identical earlier run without planning, cache keys or entries (memoization).
 //
-// Contract: what is told is what the ordinary way would tell. The question is everything that a run is asked: settings, words,
-// directory, the whole environment, the user, the terminals, this program. The plan counts while all that it was made from has
-// its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
-// is known. Whatever is out of the ordinary is neither remembered nor recalled.
+// Invariants:
+// - The output equals that of a normal run. The memo's key covers settings, arguments, directory, environment,
+//   user, terminals and program.
+// - The memoized plan is valid while all its inputs have the same stat fingerprints, a hit while all its
+//   dependencies have. Other tasks of the plan run normally.
+// - Runs with unusual options are not memoized.
 //
-// Surprising: a run is remembered when it comes for the second time. Making the lists takes half as long as the run, in vain where
-// a variable is another one each time.
+// Non-obvious: a memo is written at the second identical run. Writing takes half as long as the run, and is useless
+// if a variable differs each time.
 import { realpathSync } from "node:fs";
 import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -44,10 +45,10 @@ import { VERSION } from "../../version.ts";
 import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
 import { reportLine } from "../../output.ts";
 
-/** Of fewer scripts the ordinary way is as quick. */
-const FEWEST = 10;
+/** With fewer scripts a normal run is as fast. */
+const MIN_SCRIPTS = 10;
 
-/** What is told of a hit. */
+/** What reporters need of a hit. */
 interface MemoizedHit {
   readonly why: string;
   /** Milliseconds. */
@@ -58,27 +59,27 @@ interface MemoizedHit {
 
 type MemoizedRun = RunMemo<MemoizedPlan, MemoizedHit>;
 
-/** What the run is made by, of whoever has it in a chunk of its own. */
+/** Functions of the caller's chunk. */
 interface RunFunctions {
   planTasks(request: TaskRequest): Promise<TaskPlan>;
   runTasks(request: TaskRequest, plan: TaskPlan): Promise<RunStatus>;
-  /** From now on it is noted what plans are made from. */
+  /** Starts the recording of file-system lookups. */
   watchGlances(): LookupRecorder;
 }
 
-/** Undefined for a run that is not remembered. */
+/** Undefined for a run that is not memoized. */
 export async function openRunMemo(
   settings: RunSettings,
   cwd: string,
-  ways: RunFunctions,
-): Promise<Recall | undefined> {
+  functions: RunFunctions,
+): Promise<MemoizedRunner | undefined> {
   const directory = storeDirectory();
   if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
   try {
     const store = openStore(directory);
-    return new Recall(store, await ask(store, settings, cwd), ways);
+    return new MemoizedRunner(store, await computeKey(store, settings, cwd), functions);
   } catch {
-    return undefined; // the ordinary way says why
+    return undefined; // a normal run reports the error
   }
 }
 
@@ -91,9 +92,9 @@ function isPlain({ many, cache, remote, script, secrets, watch }: RunSettings): 
   return !isSpecial && isOrdinary && isCached && [...reports, ...secrets].length === 0 && scripts.length > 0;
 }
 
-/** With the store's own secret, as the values of variables are kept. */
-async function ask(store: CacheStore, settings: RunSettings, cwd: string): Promise<string> {
-  const question = {
+/** Hashes the key with the store's secret, because it contains values of variables. */
+async function computeKey(store: CacheStore, settings: RunSettings, cwd: string): Promise<string> {
+  const keyParts = {
     program: [FORMAT, VERSION, executableFingerprint(), host.system, (await findTracing()) !== undefined],
     words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
     // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read the umask
@@ -101,40 +102,45 @@ async function ask(store: CacheStore, settings: RunSettings, cwd: string): Promi
     environment: host.originalEnvironment(),
   };
   const { secret } = store;
-  return new Bun.CryptoHasher("sha256", secret.call(store)).update(JSON.stringify(question)).digest("hex");
+  return new Bun.CryptoHasher("sha256", secret.call(store)).update(JSON.stringify(keyParts)).digest("hex");
 }
 
-class Recall {
+class MemoizedRunner {
   readonly #store: CacheStore;
   readonly #id: string;
-  readonly #ways: RunFunctions;
+  readonly #functions: RunFunctions;
   readonly #glances: LookupRecorder;
-  /** What is known of such a run, and its plan. */
+  /** The memo of this run, and its plan. */
   #known: { readonly run: MemoizedRun; readonly plan: TaskPlan } | undefined;
-  /** Of each task: what its hit rests on, if it was one by the ordinary way. */
+  /** Evidence of each task's hit in the normal lookup. */
   readonly #bases = new Map<
     number,
     { readonly basis: HitEvidence; readonly why: string; readonly saved: number }
   >();
-  /** How many scripts were hits by the ordinary way, with all in its place. */
+  /** Number of normal hits whose outputs were all in place. */
   #hits = 0;
-  /** By their hashes. */
+  /** Output logs by hash. */
   readonly #logs = new Map<string, CachedHit["pieces"]>();
-  /** Tasks whose hits were recalled. */
+  /** Tasks whose hits were replayed from the memo. */
   readonly #told = new Set<number>();
 
-  constructor(store: CacheStore, id: string, ways: RunFunctions) {
-    [this.#store, this.#id, this.#ways, this.#glances] = [store, id, ways, ways.watchGlances()];
+  constructor(store: CacheStore, id: string, functions: RunFunctions) {
+    [this.#store, this.#id, this.#functions, this.#glances] = [
+      store,
+      id,
+      functions,
+      functions.watchGlances(),
+    ];
   }
 
-  /** As `runTasks`. */
+  /** Like `runTasks`. */
   async run(request: TaskRequest): Promise<RunStatus> {
     const isExpectedAgain = attempt(() => isRepeatExpected(this.#store, this.#id));
     if (isExpectedAgain) recordHitEvidence();
     this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
-    const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
+    const plan = this.#known?.plan ?? (await this.#functions.planTasks(request));
     let hasStarted = false;
-    const status = await this.#ways.runTasks(
+    const status = await this.#functions.runTasks(
       {
         ...request,
         openCached: async (task, extra) => {
@@ -175,7 +181,7 @@ class Recall {
     return new MemoizedHitTask(known.why, { pieces, saved: known.saved, restored: 0 });
   }
 
-  /** Many scripts write the same, most of these nothing. */
+  /** Output logs are shared, because many scripts write the same, most of them nothing. */
   #piecesOf(log: string): CachedHit["pieces"] | undefined {
     let pieces = this.#logs.get(log);
     if (pieces) return pieces;
@@ -197,11 +203,11 @@ class Recall {
   }
 
   #keep(plan: TaskPlan, isExpectedAgain: boolean | undefined): void {
-    if (!isExpectedAgain && this.#hits >= FEWEST) markForMemo(this.#store, this.#id);
+    if (!isExpectedAgain && this.#hits >= MIN_SCRIPTS) markForMemo(this.#store, this.#id);
     if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) clearMemoMark(this.#store, this.#id);
   }
 
-  /** False where it is not to be remembered. */
+  /** Returns false if the run cannot be memoized. */
   #write(plan: TaskPlan): boolean {
     const stamper = new StatFingerprinter(performance.timeOrigin);
     const known = this.#known?.run;
@@ -217,7 +223,7 @@ class Recall {
       return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
     });
     const count = parts.filter((each) => each !== null).length;
-    if (learned === 0 || count < FEWEST) return false;
+    if (learned === 0 || count < MIN_SCRIPTS) return false;
     const { waitsFor, packageCount } = plan;
     const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
     const common = [...(known?.copyCommonRows() ?? []), ...seen];
@@ -227,7 +233,7 @@ class Recall {
   }
 }
 
-/** What the memory cannot do is done in the ordinary way. */
+/** An error of the memo falls back to a normal run. */
 function attempt<Result>(act: () => Result): Result | undefined {
   try {
     return act();
@@ -236,7 +242,7 @@ function attempt<Result>(act: () => Result): Result | undefined {
   }
 }
 
-/** What is wrong with a plan is found out each time. */
+/** Plans with warnings are not memoized, so that the warnings appear each time. */
 function isPlanPlain({ tasks, notices, cycles, isIncomplete }: TaskPlan): boolean {
-  return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
+  return tasks.length >= MIN_SCRIPTS && notices.length === 0 && cycles.length === 0 && !isIncomplete;
 }

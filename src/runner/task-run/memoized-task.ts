@@ -1,17 +1,17 @@
-// The scripts of a plan that is known from an earlier run, and their hits: what reporters are told of them, and little more.
+// Tasks and hits that are restored from a run memo, with only what reporters need.
 //
-// Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
-// before anything starts, since that might change it.
+// Non-obvious: package.json is read again only for a task that runs normally. Tasks that are still pending when the
+// first script starts read it before, because the script may change it.
 import type { CachedHit, CachedTask, ScriptTask } from "../../tasks/task.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { type PackageJson, readPackageJson } from "../../workspace/package-json.ts";
 
-/** Of a plan, without what nobody asks of one whose scripts are hits. */
+/** A plan without data that is not needed for hits. */
 export interface MemoizedPlan extends Pick<TaskPlan, "waitsFor" | "packageCount"> {
   readonly tasks: readonly Omit<ScriptTask, "index" | "manifest" | "args">[];
 }
 
-/** Its package.json is asked for by who starts it, or finds it by the ordinary way. */
+/** Reads package.json on demand. */
 export class MemoizedTask implements ScriptTask {
   readonly index: number;
   readonly packageName: string;
@@ -41,7 +41,7 @@ export class MemoizedTask implements ScriptTask {
   }
 }
 
-/** A hit, which starts nothing. */
+/** A hit that starts nothing. */
 export class MemoizedHitTask implements CachedTask {
   readonly inputs = undefined;
   readonly basis = undefined;

@@ -1,5 +1,4 @@
-// Many scripts, or the scripts of many packages: asks src/reporters for what the settings say, and supplies what that folder
-// must not know, which is how a script is started.
+// Builds the request of a run of several scripts, and supplies to src/tasks how scripts are started.
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { RemoteCache } from "../../cache/remote/remote-cache.ts";
@@ -36,11 +35,11 @@ import { markWithheld, removeVariables, variablesOf, withoutVariables } from "..
 import { rulesOf } from "./script-rules.ts";
 import { openSecrets, receiverOf, supplyOf } from "./secrets.ts";
 
-/** Its secrets are zeroed when it is disposed of. */
+/** Zeroizes its secrets when it is disposed. */
 export interface ManyRequest extends Disposable {
   readonly tasks: TaskRequest;
   readonly provision: SecretProvision | undefined;
-  /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
+  /** Inherited descriptors, set if there are secrets: a program that replaces rt must not inherit others. */
   readonly descriptors: readonly number[] | undefined;
 }
 
@@ -49,7 +48,7 @@ export async function runMany(
   config: Config | undefined,
   cwd: string,
 ): Promise<ExitStatus> {
-  const recall =
+  const memo =
     settings.cache && choosesPackages(settings.many!)
       ? await (
           await import("./memoized-run.ts")
@@ -57,14 +56,14 @@ export async function runMany(
       : undefined;
   using request = await openMany(settings, config, cwd);
   const { tasks, provision, descriptors } = request;
-  const wanted: TaskRequest = {
+  const commandRequest: TaskRequest = {
     ...tasks,
     runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
   };
-  return recall && !provision ? await recall.run(wanted) : await runTasks(wanted);
+  return memo && !provision ? await memo.run(commandRequest) : await runTasks(commandRequest);
 }
 
-/** A script that is cached, as if it stood alone at the terminal. */
+/** Runs a single cached script, shown without prefixes. */
 export async function runCached(
   task: ScriptTask,
   settings: RunSettings,
@@ -75,7 +74,7 @@ export async function runCached(
   return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision));
 }
 
-/** A script that goes to another machine, likewise; "here" for one that does not. */
+/** Runs a single script remotely; returns "here" if its placement is local. */
 export async function runRemotely(
   plan: Extract<ExecutionPlan, { mode: "script" }>,
   settings: RunSettings,
@@ -90,7 +89,7 @@ export async function runRemotely(
     : "here";
 }
 
-/** What a run of many is asked for, when it is a run of one. */
+/** Settings of a run with one script. */
 export function manyOfOne(script: string, args: readonly string[] = []): ManySettings {
   return {
     scripts: [script],
@@ -105,14 +104,14 @@ export function manyOfOne(script: string, args: readonly string[] = []): ManySet
   };
 }
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError @throws PackageJsonError */
 export async function openMany(
   settings: RunSettings,
   config: Config | undefined,
   cwd: string,
 ): Promise<ManyRequest> {
   const provision = await openSecrets({ settings, config, directory: cwd });
-  // Before the connection to the store is one of them.
+  // Listed before the connection to the credential store is opened.
   const descriptors = provision && host.inheritedDescriptors();
   const tasks = requestFor(settings.many!, settings, config, cwd, provision);
   return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
@@ -128,17 +127,17 @@ function requestFor(
   const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  let attending: RunRedaction | undefined;
+  let redaction: RunRedaction | undefined;
   let shared: RemoteCache | undefined;
   let hasStarted = false;
-  let room: typeof import("./cached-task.ts") | undefined;
+  let cacheModule: typeof import("./cached-task.ts") | undefined;
   /**
-   * All values to redact: those of the environment, and those that were fetched. A watched run also keeps those that were
-   * replaced since, for scripts that still run with them.
+   * All values to redact: inherited and fetched ones. A watched run keeps replaced values, because scripts may
+   * still run with them.
    */
   const known: SecretValue[] = [...(provision?.inherited ?? [])];
-  const commandOf = (wanted: CommandRequest) =>
-    commandFor(wanted, originalEnvironment, context, provision, attending);
+  const commandOf = (commandRequest: CommandRequest) =>
+    commandFor(commandRequest, originalEnvironment, context, provision, redaction);
   const starting: StepFactory = {
     commandFor: commandOf,
     get named() {
@@ -156,29 +155,29 @@ function requestFor(
     adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
     ...(cache && {
       async openCached(task, extra) {
-        room ??= await import("./cached-task.ts");
-        if (hasStarted) room.invalidateStatCache();
-        return await room.openCachedTask(task, extra, cache, starting, shared);
+        cacheModule ??= await import("./cached-task.ts");
+        if (hasStarted) cacheModule.invalidateStatCache();
+        return await cacheModule.openCachedTask(task, extra, cache, starting, shared);
       },
       beforeStart() {
         hasStarted = true;
-        room?.invalidateStatCache();
+        cacheModule?.invalidateStatCache();
       },
-      closeCache: () => room?.saveFileHashes(),
-      // Where something may run elsewhere, what is found here does not.
+      closeCache: () => cacheModule?.saveFileHashes(),
+      // Local explanations are also computed if tasks may run remotely.
       ...((cache.isExplained || many.dryRun) && {
         async explainCached(task, extra) {
-          room ??= await import("./cached-task.ts");
-          return await room.explainTask(task, extra, cache, starting, shared);
+          cacheModule ??= await import("./cached-task.ts");
+          return await cacheModule.explainTask(task, extra, cache, starting, shared);
         },
       }),
     }),
     ...(cache?.remote &&
       (many.dryRun === undefined || cache.asksWhenDry) && {
-        async openBackgroundWork(tasks, tell) {
+        async openBackgroundWork(tasks, printLine) {
           const { openRemoteCache } = await import("./remote-cache.ts");
           shared = await openRemoteCache(cache, tasks, config, cwd, many.share !== undefined);
-          shared?.listen(tell);
+          shared?.listen(printLine);
           return shared;
         },
       }),
@@ -212,20 +211,20 @@ function requestFor(
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
-      redaction: () => attending?.redact,
+      redaction: () => redaction?.redact,
       async prepare(tasks) {
         const receivers = tasks.flatMap(receiversIn);
         await provision.fetch(receivers);
         for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
           if (!known.some((other) => isSameValue(other, value))) known.push(value);
-        if (attending) attending.learn(known);
-        else if (known.some(({ isRedacted }) => isRedacted)) attending = await createRunRedaction(known);
+        if (redaction) redaction.setSecrets(known);
+        else if (known.some(({ isRedacted }) => isRedacted)) redaction = await createRunRedaction(known);
       },
     }),
   };
 }
 
-/** What speaks for another machine. */
+/** Reasons for and against remote execution of a task. */
 function eligibilityOf(
   { manifest, scriptName, steps }: ScriptTask,
   { url, scripts, isAsked }: RemoteSettings,
@@ -238,7 +237,7 @@ function eligibilityOf(
     isAsked,
     isDeclared: ruleNamed(scripts, packageName, scriptName)?.isRemote,
     isCached: ruleNamed(cache?.rules ?? [], packageName, scriptName)?.isOn ?? false,
-    obstacle: hasSecrets ? "it is given secrets, which do not leave this machine" : undefined,
+    obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
   };
 }
 
@@ -251,17 +250,17 @@ function commandFor(
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
   provision: SecretProvision | undefined,
-  attending: RunRedaction | undefined,
+  redaction: RunRedaction | undefined,
 ): SpawnCommand {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const receiver = receiverOf({ manifest }, scriptName, !isMain);
   const secrets = provision?.valuesFor(receiver) ?? [];
-  const mayEvaluate = isCollected && !isKept && secrets.length === 0 && !attending;
+  const mayEvaluate = isCollected && !isKept && secrets.length === 0 && !redaction;
   if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
-  const answer = mayEvaluate ? context.shell.answer(line) : undefined;
-  if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
+  const emulated = mayEvaluate ? context.shell.emulate(line) : undefined;
+  if (emulated) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(emulated) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
   const withheld = provision?.withheldFrom(receiver) ?? [];
   const variables = {
@@ -272,15 +271,16 @@ function commandFor(
     program: shell.program,
     argv: shell.argv,
     cwd: directory,
-    // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
+    // rt's own `exec` command starts the engine's shell without leaving variables in the environment.
     env: { ...removeVariables(originalEnvironment, withheld), ...markWithheld(withheld), ...variables },
   };
-  if (!attending) return command;
-  // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
-  const { redact, hide } = attending;
+  if (!redaction) return command;
+  // Values of other scripts are redacted too: a script may get them from the environment or from another script's
+  // files.
+  const { redact, hide } = redaction;
   if (isCollected) return { ...command, redact, hide };
   const start = { ...shell, environment: { ...withoutVariables(withheld), ...variables } };
-  return { ...command, hide, attend: attending.attend(start, directory) };
+  return { ...command, hide, attend: redaction.attend(start, directory) };
 }
 
 async function collect({ code, output }: BuiltinResult): Promise<ShellResult> {

@@ -1,11 +1,10 @@
-// The shared cache of a run: its credentials and key, from the environment or from [secrets] of rtfig.toml, and then the
-// cache, whichever protocol its server speaks.
+// Opens the shared cache of a run with credentials and key from the environment or from [secrets] in rtfig.toml.
 //
 // Invariants:
 // - A value of the environment is not fetched from the credential store.
-// - A person has allowed which server gets which variable, wherever its value is, unless the environment says both. In a dry
-//   run as well.
-// - Without that, scripts run as if nothing were shared, and a warning says why: it is never an error.
+// - A person must have allowed a server to get a variable, wherever the value is from, unless the environment sets
+//   both. This also holds for a dry run.
+// - Otherwise scripts run without the shared cache, and a warning gives the reason; it is never an error.
 import { host } from "../../../platform/processes/process.ts";
 import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { type OpenBackend, RemoteCache } from "../../cache/remote/remote-cache.ts";
@@ -27,8 +26,8 @@ import { textField } from "../../workspace/package-json.ts";
 import { reportLine } from "../../output.ts";
 
 /**
- * Undefined where none of these is cached, and where it cannot be used, which is told. Throws Failure where it has to be.
- *
+ * Undefined if no task is cached, or if the cache cannot be used, which is reported. @throws UserError if the cache
+ * is required
  * @param directory absolute
  */
 export async function openRemoteCache(
@@ -50,13 +49,13 @@ export async function openRemoteCache(
   return undefined;
 }
 
-/** A cache, or what to tell people. */
+/** Returns the cache, or lines for people. */
 async function open(
   settings: RemoteCacheSettings,
   config: Config | undefined,
   directory: string,
 ): Promise<RemoteCache | readonly string[]> {
-  // The engine asks process.env for a proxy at each request, and a project's files have no say in where a token goes.
+  // The engine reads proxy variables at each request, and a project's .env must not redirect a token.
   resetEnvironment();
   const { signatureKey } = settings;
   const names = variablesOf(settings);
@@ -72,16 +71,16 @@ async function open(
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string | readonly string[] };
     if (!["Failure", "PackageJsonError"].includes(name)) throw error;
-    return [`the shared cache is not used: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
+    return [`shared cache disabled: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
   }
 }
 
-/** Throws Failure for values that cannot be sent. */
+/** @throws UserError for values that cannot be sent */
 function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, string>): OpenBackend {
   if (settings.protocol === "turbo") {
     const token = values.get(settings.token)!;
     if (!/^[\x21-\x7e]+$/.test(token))
-      throw new UserError(`${settings.token} has characters that no token has`);
+      throw new UserError(`${settings.token} contains characters that are invalid in a token`);
     return async (seal, tell) => new TurboBackend(settings, token, seal, tell);
   }
   const headers: Record<string, string> = {};
@@ -95,16 +94,15 @@ function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, st
 
 function describeMissing(name: string, isKey: boolean): string[] {
   const help = isKey
-    ? "set it, to the same for all that share the cache, or signature = false in [cache.remote] for a cache that you trust"
-    : "set it, or say in [secrets] of rtfig.toml where it is";
-  return [`the shared cache is not used: ${name} is not set; ${help}`];
+    ? "set it to the same value for all users of the cache, or set signature = false in [cache.remote] for a trusted cache"
+    : "set it, or declare its source in [secrets] of rtfig.toml";
+  return [`shared cache disabled: ${name} is not set; ${help}`];
 }
 
 /**
- * Returns the values of variables that a server gets: those of the environment, and what [secrets] says of the others. Throws
- * Failure where that is not allowed.
- *
- * @param names of those that are needed here
+ * Returns the values of variables that a server gets, from the environment and [secrets]. @throws UserError if that
+ * is not allowed
+ * @param names the variables that are needed
  */
 export async function readVariables(
   use: ServerUse,

@@ -1,4 +1,4 @@
-// What the server of [run.remote] may have: a person's consent to it, and the variables themselves.
+// Checks a person's consent for the server of [run.remote], and resolves the variables in its headers.
 import type { Config } from "../../config/rtfig.ts";
 import { oneLine } from "../../printable.ts";
 import type { RemoteSettings } from "../../config/settings/remote.ts";
@@ -8,7 +8,7 @@ import { findMapping } from "../../secrets/grants/mapping-file.ts";
 import { readVariables } from "./remote-cache.ts";
 import { reportLine } from "../../output.ts";
 
-/** Returns the settings with values in the headers. Throws Failure, also where a person has not allowed it. */
+/** Returns the settings with header values filled in. @throws UserError, also without consent */
 export async function authorizeRemote(
   settings: RemoteSettings,
   config: Config | undefined,
@@ -25,7 +25,7 @@ export async function authorizeRemote(
   return { ...withoutSecrets(settings, config, directory, true), headers };
 }
 
-/** Returns the settings without the variables of scripts that [secrets] names. They stay on this machine. */
+/** Returns the settings without script variables that are in [secrets]. Those are never sent. */
 export function withoutSecrets(
   settings: RemoteSettings,
   config: Config | undefined,
@@ -40,7 +40,7 @@ export function withoutSecrets(
     if (kept.length === 0) return script;
     if (warns)
       reportLine(
-        `warning: ${kept.join(", ")} of run.remote.scripts.${oneLine(script.name)}.env stays on this machine: it is in [secrets]`,
+        `warning: ${kept.join(", ")} of run.remote.scripts.${oneLine(script.name)}.env is not sent: it is in [secrets]`,
       );
     return { ...script, env: script.env.filter((name) => !secrets.has(name)) };
   });

@@ -1,8 +1,8 @@
-// What keeps the secrets of a run out of what all of its scripts show, of those too that are not given them: what one has from
-// the environment, or from a file of another's, it may show as well.
+// Redacts the secrets of a run in the output of all its scripts, including scripts that do not get them: they may
+// read a value from the environment or from another script's file.
 //
-// Contract: in a watched run a script that starts again may get another value than before, while others run on with the old one,
-// and each may pass its own to the other. So nobody's output has either of them, neither of what has started already.
+// Invariants: in a watched run, a restarted script may get a new value while others run with the old one. Both are
+// redacted in all output, also of scripts that already run.
 import { host } from "../../../platform/processes/process.ts";
 import type { ChildExit } from "../../../platform/processes/contract/process-tree.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
@@ -12,22 +12,22 @@ import type { ShellCommand } from "../script/shell.ts";
 
 export interface RunRedaction {
   readonly redact: (deliver: Deliver) => RedactedOutput;
-  /** A text of rt's own with names in place of values. */
+  /** Replaces secret values by their names in rt's own text. */
   readonly hide: Hide;
-  /** Undefined where nothing is to be kept out. */
+  /** Undefined if nothing has to be redacted. */
   attend(command: ShellCommand, directory: string): (() => Promise<ChildExit>) | undefined;
-  /** These are all secrets now. Throws Failure as `loadAttending` does. */
-  learn(secrets: readonly SecretValue[]): void;
+  /** Replaces the set of secrets. @throws UserError like `createRunRedaction` */
+  setSecrets(secrets: readonly SecretValue[]): void;
 }
 
 /**
- * Loaded before anything starts, since what starts does so at once.
- * @param first secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown.
+ * Loads all modules in advance, because a process starts synchronously.
+ * @param first secrets of all scripts of the run @throws UserError if a value cannot be redacted
  */
 export async function createRunRedaction(first: readonly SecretValue[]): Promise<RunRedaction> {
   const [
     { startRedacted: attend },
-    { planAttendance },
+    { chooseForProcess },
     { openOutput },
     { hasRedacted, refuseShort },
     { hideValues },
@@ -54,28 +54,28 @@ export async function createRunRedaction(first: readonly SecretValue[]): Promise
     },
     hide: (text, hasArguments) => hideValues(text, secrets, hasArguments),
     attend(command, directory) {
-      const way = planAttendance(hasRedacted(secrets));
-      if (way.way === "become") return undefined;
+      const strategy = chooseForProcess(hasRedacted(secrets));
+      if (strategy.kind === "exec") return undefined;
       return async () => {
-        process.chdir(directory); // a run that gives its only script the terminal has no other
-        const ending = await attend(command, way, secrets, "end");
+        process.chdir(directory); // only a run with a single script inherits the terminal
+        const ending = await attend(command, strategy, secrets, "end");
         if (typeof ending === "string") throw Object.assign(new Error(ending), { code: ending });
         if (typeof ending === "number") return { code: ending, signal: null };
         return { code: 1, signal: ending.signal };
       };
     },
-    learn(known) {
+    setSecrets(known) {
       refuseShort(known);
       const isMore = known.length > secrets.length;
       secrets = [...known];
       if (isMore) for (const output of open) output.learn(secrets);
     },
   };
-  attending.learn(first);
+  attending.setSecrets(first);
   return attending;
 }
 
-/** Whether it is the same in each respect. */
+/** Whether name, redaction and value are equal. */
 export function isSameValue(one: SecretValue, other: SecretValue): boolean {
   return (
     one.name === other.name &&

@@ -1,11 +1,11 @@
-// Runs many scripts: the one entry of this folder.
+// Runs several scripts and returns the exit status of the run; never exits itself.
 //
-// Contract: returns the run's status and never exits by itself. The status is that of the failure that came
-// first; a signal that rt itself received wins, the first of them. Errors in the request are thrown (Failure,
-// PackageJsonError) before anything has started; one of rt's own ends everything, and is thrown when that has ended. What
-// could not be delivered makes the run a failure. After the first signal the output's reader is waited for, after the
-// second one that reads nothing is not. A run that is watched is not over when nothing runs: what the reporters say at the
-// end they say then, and the next round has others.
+// Invariants:
+// - The status is that of the first failure, or the first signal that rt received. Undelivered output is a failure.
+// - Errors in the request are thrown before any script starts. An internal error ends all scripts and is then
+//   thrown.
+// - After the first signal a slow reader of the output is still awaited, after the second one not.
+// - A watched run continues when no script runs: each round has its own reporters.
 import { host } from "../../../platform/processes/process.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import { oneLine } from "../../printable.ts";
@@ -19,10 +19,10 @@ import { type TaskFailure, type FailurePolicy, startSchedule } from "../../tasks
 import type { RunStatus, ScriptTask, TaskRequest, WatchHooks, TaskOutcome } from "../../tasks/task.ts";
 import { choosePlacement, type RemoteRun } from "../../tasks/execution/placement.ts";
 
-/** How much later rt may hear of a signal than of the end that it made of a script. */
+/** rt may be notified of a signal this much later than of the end that the signal caused. */
 const SIGNAL_DELAY = 20; // ms
 
-/** @param planned what `planTasks` has made of the request, where the caller has asked it */
+/** @param planned the plan, if the caller has computed it */
 export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promise<RunStatus> {
   const queue = new OutputQueue();
   if (request.scripts.length === 0) {
@@ -37,18 +37,18 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   }
   await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
-  const [alone] = plan.tasks;
-  const mayStandAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
-  if (alone && mayStandAlone && request.runAlone && ownsTerminal(request)) {
+  const [singleTask] = plan.tasks;
+  const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
+  if (singleTask && canRunAlone && request.runAlone && ownsTerminal(request)) {
     for (const notice of notices) void queue.write(2, `warn: ${oneLine(notice)}\n`);
     await queue.flush();
-    return request.runAlone(alone);
+    return request.runAlone(singleTask);
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-/** One script that is cached, or runs remoteTasks, as if it stood alone at the terminal. */
+/** Runs one cached or remote script, shown without prefixes. */
 export async function runSingle(task: ScriptTask, request: TaskRequest): Promise<RunStatus> {
   await request.prepare?.([task]);
   const queue = new OutputQueue();
@@ -79,15 +79,13 @@ function describeNotices(
   if (isNone && affected !== undefined && !silent)
     return [
       ...notices,
-      packageCount === 0 ? "No package is affected" : "No package that is affected has such a script",
+      packageCount === 0 ? "No package is affected" : "No affected package has such a script",
     ];
-  const loops = cycles.map(
-    (cycle) => `These packages depend on each other in a circle: ${[...cycle, cycle[0]].join(" -> ")}`,
-  );
+  const loops = cycles.map((cycle) => `Circular dependency: ${[...cycle, cycle[0]].join(" -> ")}`);
   return [...notices, ...loops];
 }
 
-/** With nothing to prefix, summarise or report, a single script is best left alone with its terminal. */
+/** A single script inherits the terminal if there is nothing to prefix, summarize or report. */
 function ownsTerminal({ reports, elideLines }: TaskRequest): boolean {
   return reports.length === 0 && !elideLines && host.isTerminal(1);
 }
@@ -100,11 +98,11 @@ async function execute(
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
-  const tell = (message: string) => void emit({ type: "notice", message });
-  const beside = await request.openBackgroundWork?.(plan.tasks, tell);
+  const warn = (message: string) => void emit({ type: "notice", message });
+  const background = await request.openBackgroundWork?.(plan.tasks, warn);
   const shared =
     request.share &&
-    (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, tell));
+    (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, warn));
   const choose = async (begun?: readonly ScriptTask[]): Promise<Reporting> =>
     request.standsAlone
       ? chooseSingleReporter(request, queue)
@@ -118,7 +116,7 @@ async function execute(
   let thrown: { readonly error: unknown } | undefined;
   let isComplete = true;
   let isOver = false;
-  /** Of a watched run: it was ended; nothing runs; what is asked for meanwhile, and who waits for that. */
+  /** State of a watched run: whether it is being ended or idle, tasks to restart, and the waiter's callback. */
   let isEnding = false;
   let isIdle = false;
   let wanted: ScriptTask[] = [];
@@ -136,7 +134,7 @@ async function execute(
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
-      beside?.abandon();
+      background?.abandon();
       remote?.abandon();
       halt();
       wake();
@@ -149,7 +147,7 @@ async function execute(
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
     end();
   };
-  for (const message of [...notices, ...(shared?.notices ?? [])]) tell(message);
+  for (const message of [...notices, ...(shared?.notices ?? [])]) warn(message);
   if (shared?.line !== undefined && !request.silent) void emit({ type: "remark", line: shared.line });
   if (plan.shard && !request.silent) {
     const { describeShard } = await import("../../tasks/planning/shard.ts");
@@ -158,7 +156,7 @@ async function execute(
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
-    // Which of those that could start do, is then a matter of all machines.
+    // In a shared run the leases limit the number of running tasks.
     limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request),
     remoteTasks: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
@@ -171,16 +169,16 @@ async function execute(
   halt = () => schedule.halt();
   if (interruptedBy || thrown) halt();
   if (watcher) begin(watcher);
-  const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
+  const failure = watcher ? await runRounds(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
   await remote?.finish().catch(fail);
   const counts = await shared?.close?.();
   if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
   request.closeCache?.();
-  await beside?.finish();
+  await background?.finish();
   isOver = true;
   await finishReporters();
-  // Meanwhile a signal may have come, and with it the end of what scripts have left.
+  // A signal may have arrived meanwhile and ended background processes of scripts.
   if (interruptedBy) await executor.finish();
   executor.close();
   if (interruptedBy) return { signal: interruptedBy };
@@ -217,16 +215,17 @@ async function execute(
     });
   }
 
-  /** Round after round, each with reporters of its own, until the run is ended. */
-  async function goOn(watcher: WatchHooks): Promise<TaskFailure | null | void> {
+  /** Runs rounds with separate reporters until the run is ended. */
+  async function runRounds(watcher: WatchHooks): Promise<TaskFailure | null | void> {
     const isEnded = () => isEnding || interruptedBy !== undefined || thrown !== undefined;
     for (;;) {
       const failure = await schedule.finished.catch(fail);
       if (isEnded()) return failure;
-      if (!schedule.isIdle) continue; // something was asked for again in this moment
+      if (!schedule.isIdle) continue; // a restart was requested in the same turn
       isIdle = true;
       await finishReporters();
-      // Ctrl-C reaches a script that has the terminal as soon as rt, which may hear of its end first.
+      // Ctrl-C reaches rt and a script in the terminal at the same time, and rt may be notified of the script's end
+      // first.
       if (failure?.outcome.kind === "signal") await Bun.sleep(SIGNAL_DELAY);
       if (isEnded()) return failure;
       watcher.onIdle(failure ? statusOf(failure.outcome) : isComplete && !plan.isIncomplete ? 0 : 1);
@@ -245,7 +244,7 @@ async function execute(
     }
   }
 
-  /** Nothing is left running, whatever went wrong. */
+  /** Ends all running tasks. */
   function end(signal: StopSignal = "SIGTERM"): void {
     halt();
     executor.stop(signal);
@@ -264,7 +263,7 @@ async function execute(
     end();
   }
 
-  /** What waits for this must not be lost with a fault of a reporter's. */
+  /** An error of a reporter must not reject the promise that tasks wait for. */
   function emit(event: TaskEvent): void | Promise<void> {
     try {
       return broadcast(reporters, event)?.catch(fail);

@@ -1,5 +1,5 @@
-// The rules of rtfig.toml that are named after scripts, as far as a run goes by them: for who knows all packages, and can tell
-// which of them are for none.
+// Collects the sections of rtfig.toml whose rules are named after scripts, to warn about rules that match no
+// script.
 import type { Config } from "../../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";

@@ -1,4 +1,4 @@
-// The secrets of a run, as the runner asks for them: undefined, and nothing loaded, where there are none.
+// Opens the secrets of a run; returns undefined and loads nothing without secrets.
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../../config/config-file-name.ts";
 import type { Config } from "../../config/rtfig.ts";
@@ -12,16 +12,16 @@ import type { Supply } from "../script/launch.ts";
 export interface SecretsRequest {
   readonly settings: Pick<RunSettings, "secrets" | "script">;
   readonly config: Config | undefined;
-  /** Of the package whose script runs, or in whose workspace; without it rtfig.toml gives nothing. */
+  /** The package whose script runs, or its workspace; without it rtfig.toml grants nothing. */
   readonly directory?: string | undefined;
-  /** The scripts that run, where they are known. */
+  /** The scripts that run, if known. */
   readonly scripts?: readonly ScriptName[];
 }
 
-/** Throws Failure, PackageJsonError. */
+/** @throws UserError @throws PackageJsonError */
 export async function openSecrets(request: SecretsRequest): Promise<SecretProvision | undefined> {
   const { settings, config, directory } = request;
-  const isForScripts = directory !== undefined && mayConcern(request, directory);
+  const isForScripts = directory !== undefined && isRelevant(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
   const { openProvision } = await import("../../secrets/grants/secret-provisioning.ts");
   const { secrets: asked, script } = settings;
@@ -29,16 +29,16 @@ export async function openSecrets(request: SecretsRequest): Promise<SecretProvis
   return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets });
 }
 
-/** Returns whether the rtfig.toml that counts may give one of these scripts a secret, or withhold one from it. */
-function mayConcern(request: SecretsRequest, directory: string): boolean {
+/** Whether the applicable rtfig.toml may grant a secret to one of these scripts, or withhold one. */
+function isRelevant(request: SecretsRequest, directory: string): boolean {
   const { config } = request;
-  if (config && config.file !== FILE_NAME) return concerns(config, request);
+  if (config && config.file !== FILE_NAME) return grantsOrWithholds(config, request);
   if (!config || directory !== process.cwd()) return mentionsInConfig(directory, "secrets");
   const above = parentDirectory(directory);
-  return concerns(config, request) || (above !== null && mentionsInConfig(above, "secrets"));
+  return grantsOrWithholds(config, request) || (above !== null && mentionsInConfig(above, "secrets"));
 }
 
-function concerns({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
+function grantsOrWithholds({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
   const { secrets: rows = {} } = (content.run ?? {}) as { secrets?: object };
   return (
     Object.keys(rows).some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
@@ -46,7 +46,7 @@ function concerns({ content }: Config, { scripts, settings }: SecretsRequest): b
   );
 }
 
-/** Whether a script would have one of these without being given it. */
+/** Whether a script would inherit one of these variables without a grant. */
 function hasVariable(names: readonly string[], { script }: SecretsRequest["settings"]): boolean {
   return (
     names.length > 0 &&
@@ -54,7 +54,7 @@ function hasVariable(names: readonly string[], { script }: SecretsRequest["setti
   );
 }
 
-/** The script itself, or what runs before or after it. */
+/** The identity of a script or hook for grants. */
 export function receiverOf(
   { manifest }: Pick<LocatedPackage, "manifest">,
   event: string,
@@ -66,15 +66,15 @@ export function receiverOf(
 export interface TargetSecrets {
   readonly provision: SecretProvision;
   readonly receivers: readonly Receiver[];
-  /** False where secrets are only withheld, and redacted. */
+  /** False if secrets are only withheld or redacted. */
   readonly isGiven: boolean;
-  /** Who they are is known, and may be told, before they are fetched. */
+  /** The secrets' names and sources, known before the values are fetched. */
   readonly shown: readonly ShownSecret[];
-  /** What rt was started with, beyond the standard three: the connection to the store is none of them. */
+  /** Inherited descriptors beyond the standard three, without the connection to the credential store. */
   readonly descriptors: readonly number[];
 }
 
-/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+/** Undefined if the target gets no secrets. @throws UserError @throws PackageJsonError */
 export async function openTargetSecrets(
   plan: ExecutionPlan,
   settings: RunSettings,
@@ -106,14 +106,14 @@ function targetSecrets(provision: SecretProvision, receivers: readonly Receiver[
   return { provision, receivers, shown, isGiven: shown.length > 0, descriptors: host.inheritedDescriptors() };
 }
 
-/** The script and its hooks, of those that there are. */
+/** The script and its hooks. */
 function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
   return stepsOf(located.manifest, name).map(({ scriptName, isMain }) =>
     receiverOf(located, scriptName, !isMain),
   );
 }
 
-/** What the target gets, when it has been fetched. */
+/** Fetches what the target gets. */
 export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
   const { provision, receivers, descriptors } = secrets;
@@ -123,7 +123,7 @@ export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supp
   return { ...supplyOf(provision, receiverFor), descriptors };
 }
 
-/** Returns the secrets that scripts and hooks get of a provision, and those that are withheld from them. */
+/** Returns accessors for the granted and withheld secrets of a provision. */
 export function supplyOf(
   provision: SecretProvision,
   receiverFor: (event?: string) => Receiver | undefined,

@@ -1,7 +1,7 @@
-// `--share`: the board over which the machines of a run speak, with the password for it; and what they can share.
+// Connects a shared run (`--share`) to its coordinator, and decides which scripts can be shared.
 //
-// Contract: the password comes from the address, RT_SHARE_PASSWORD or [secrets], whichever has it first, and goes to that
-// server alone. A project's .env has no say in any of it.
+// Invariants: the password comes from the address, RT_SHARE_PASSWORD or [secrets], in this order, and is sent to
+// that server only. A project's .env does not affect it.
 import { basename } from "node:path";
 import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -19,17 +19,17 @@ import { readVariables } from "./remote-cache.ts";
 
 const PASSWORD = "RT_SHARE_PASSWORD";
 /** Milliseconds. */
-const LIFE = 30_000;
-const PATIENCE = 60_000;
+const DEFAULT_LEASE_TIME = 30_000;
+const DEFAULT_RETRY_TIMEOUT = 60_000;
 
-/** Throws Failure. @param plan what no other plan is called. @param directory absolute */
+/** @throws UserError @param plan hash that identifies the plan @param directory absolute */
 export async function openCoordinator(
   { server, id, name }: ShareSettings,
   plan: string,
   config: Config | undefined,
   directory: string,
 ): Promise<RunCoordinator> {
-  // The engine asks process.env for certificates, and a project's files have no say in whom a password goes to.
+  // The engine reads certificate variables from process.env, and a project's .env must not redirect a password.
   resetEnvironment();
   const { url, user } = server;
   const password =
@@ -43,18 +43,18 @@ export async function openCoordinator(
     plan,
     machine: name ?? process.getBuiltinModule("node:os").hostname(),
     project: basename(findRoot(directory) ?? directory),
-    leaseTime: duration("RT_SHARE_LIFE", LIFE),
-    retryTimeout: duration("RT_SHARE_PATIENCE", PATIENCE),
+    leaseTime: duration("RT_SHARE_LIFE", DEFAULT_LEASE_TIME),
+    retryTimeout: duration("RT_SHARE_PATIENCE", DEFAULT_RETRY_TIMEOUT),
   });
 }
 
-/** Of tests, which cannot wait for so long; docs/ci.md has the values that count. */
+/** Overrides for tests, which cannot wait that long; docs/ci.md documents the defaults. */
 function duration(variable: string, otherwise: number): number {
   const value = Number(host.originalVariable(variable));
   return value >= 1 ? value : otherwise;
 }
 
-/** Undefined for what other machines can have. Throws Failure where none of it can be shared. */
+/** Why a script cannot be shared; undefined if it can. @throws UserError if no script can be shared */
 export async function whyUnshared(
   { manifest, scriptName, steps }: ScriptTask,
   cache: CacheSettings | undefined,
@@ -62,17 +62,17 @@ export async function whyUnshared(
   const remote = cache?.remote;
   if (!cache || !remote)
     throw new UserError(
-      "--share needs [run.cache] and [cache.remote], by which machines have what others have made",
+      "--share needs [run.cache] and [cache.remote], which transfer outputs between machines",
       "rt help ci",
     );
   if (!remote.isRead || !remote.isWritten)
     throw new UserError(
       "--share needs a shared cache that is read and written",
-      "leave --cache out, and TURBO_CACHE",
+      "remove --cache and TURBO_CACHE",
     );
   const rule = ruleFor(cache, textField(manifest, "name"), scriptName);
   if (!rule) return "not in [run.cache]";
   if (!rule.isShared) return "shared = false";
-  if (steps.some(({ secrets }) => secrets)) return "given secrets";
-  return (await whyRuleFails(rule)) === undefined ? undefined : "cannot be followed here";
+  if (steps.some(({ secrets }) => secrets)) return "receives secrets";
+  return (await whyRuleFails(rule)) === undefined ? undefined : "cannot be traced on this system";
 }

@@ -1,36 +1,34 @@
-// Which tasks of a run a changed file is a reason to run again. Of a task whose newest run is known by what it read, that
-// decides; of every other one the package that holds the file does, and those that depend on that.
+// Decides which tasks a changed file restarts: by the recorded dependencies of a task's latest run, otherwise by
+// packages and their dependency graph.
 //
-// Contract: pure. When in doubt the whole run is planned and started anew: for a package.json, whose scripts and dependencies
-// the plan was made of, a lockfile and rtfig.toml; where a package that was not affected when the run began may be now; and,
-// unless something is known of some task, for what lies outside every package or belongs to the root.
+// Invariants: pure. If the check is inconclusive, the run is planned again: for package.json, lockfiles and
+// rtfig.toml, for a package that may be affected now, and, unless inputs are recorded, for files outside all
+// packages or of the root.
 //
-// Surprising: tasks that depend on one that runs again come after it in the schedule, whatever is said here. They find out
-// when it is their turn whether anything of theirs has changed.
+// Non-obvious: dependents of a restarted task run after it anyway and check their own inputs then.
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
 import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
 
-/** "everything": all of them; "anew": all that there are when it is planned again. */
+/** "everything": all tasks of the plan; "anew": the run has to be planned again. */
 export type Affected = readonly ScriptTask[] | "everything" | "anew";
 
-const OF_THE_PLAN: readonly string[] = [...SHARED_FILES, "rtfig.toml"];
+const PLAN_FILES: readonly string[] = [...SHARED_FILES, "rtfig.toml"];
 
 function nameOf(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
 /**
- * By packages alone.
- *
- * @param hasReference whether the packages are those that have changed since a commit
+ * By packages only.
+ * @param hasReference whether the packages were selected by changes since a commit
  */
 export function findAffectedTasks(
   { tasks, packages }: TaskPlan,
   hasReference: boolean,
 ): (path: string) => Affected {
-  if (!packages) return (path) => (OF_THE_PLAN.includes(nameOf(path)) ? "anew" : "everything");
+  if (!packages) return (path) => (PLAN_FILES.includes(nameOf(path)) ? "anew" : "everything");
   const { workspace, graph, selected } = packages;
   const { members } = workspace;
   const ownerOf = findOwners(workspace);
@@ -56,21 +54,24 @@ export function findAffectedTasks(
   };
 }
 
-/** What is known of a task by what it read. */
+/** Recorded dependencies of a task. */
 export interface TaskWithInputs {
   readonly inputs: RecordedInputs;
-  /** Whether that was its newest run: after one that failed, or was not kept, it only adds to what packages say. */
+  /**
+   * Whether they are from the latest run. After a run that failed or was not cached, they only add to what packages
+   * decide.
+   */
   readonly isNewest: boolean;
 }
 
 export interface Reached {
-  /** To run again. */
+  /** Tasks to restart. */
   readonly tasks: readonly ScriptTask[];
-  /** To run again where the path differs from what they found there. */
+  /** Tasks to restart if the path differs from its recorded state. */
   readonly exact: readonly ScriptTask[];
 }
 
-/** @param affected what packages say of the path; undefined where it is none that they have a say in */
+/** @param affected the decision by packages; undefined if the path is not a source file */
 export function chooseTasks(
   path: string,
   affected: Affected | undefined,
@@ -81,13 +82,13 @@ export function chooseTasks(
   const exact: ScriptTask[] = [];
   const others: ScriptTask[] = [];
   const byPackage = new Set(affected === "everything" ? tasks : affected);
-  let isAnyKnown = false;
+  let hasRecordedInputs = false;
   for (const task of tasks) {
     const { inputs, isNewest = false } = knownOf(task) ?? {};
-    isAnyKnown ||= isNewest;
+    hasRecordedInputs ||= isNewest;
     if (isNewest) {
       if (inputs!.has(path)) exact.push(task);
     } else if (inputs?.hasRead(path) || (byPackage.has(task) && !inputs?.isOwn(path))) others.push(task);
   }
-  return affected === "everything" && !isAnyKnown ? "anew" : { tasks: others, exact };
+  return affected === "everything" && !hasRecordedInputs ? "anew" : { tasks: others, exact };
 }

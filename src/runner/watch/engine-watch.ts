@@ -1,10 +1,9 @@
-// `rt --watch file.ts` and `--hot`: the engine watches what the program imports and restarts or reloads it. rt stays
-// with it for the one thing that the engine does not see through: a file that is deleted and, later, is there
-// again, as a change of branches does it. Without its entry point the engine ends; without another module it
-// stays, and does not notice the module's return.
+// Supervises the engine for `rt --watch file.ts` and `--hot`. The engine restarts or reloads the program itself; rt
+// restarts it if a deleted file appears again, for example after a switch of branches.
 //
-// Surprising: rt starts itself once more to start the engine, because only a program that becomes the engine
-// leaves no trace of that in the environment (see engine.ts).
+// Non-obvious: without its entry point the engine exits; without another module it stays and does not notice the
+// module's return. rt starts itself once more to start the engine, because only exec leaves no variables in the
+// environment (engine.ts).
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
@@ -14,13 +13,13 @@ import { projectScope } from "../../watch/watch-scope.ts";
 import { watchSources } from "../../watch/source-watcher.ts";
 import { SUPERVISED } from "../engine/internal-variables.ts";
 
-/** A file that is replaced is gone for less than this. */
+/** A file that is replaced is missing for less time. */
 const GONE_AFTER = 50; // ms
-/** A failure this soon after its file was replaced is taken for the engine's at not finding it. */
+/** A failure this soon after the entry point was replaced counts as caused by the missing file. */
 const RECENT = 500; // ms
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** @param words rt's own, as the user wrote them */
+/** @param words rt's own arguments, as the user wrote them */
 export async function superviseEngine(words: readonly string[], entry: string): Promise<ExitStatus> {
   /** When a file was found missing. */
   const missing = new Map<string, number>();
@@ -28,10 +27,10 @@ export async function superviseEngine(words: readonly string[], entry: string): 
   let replaced = Number.NEGATIVE_INFINITY;
   let event = Promise.withResolvers<"returned" | StopSignal>();
   let child: Child | undefined;
-  /** What rt was asked to end by since the program was started; the program may have ended before. */
-  let asked: StopSignal | undefined;
+  /** The signal to rt since the program's start; the program may have ended before. */
+  let requestedSignal: StopSignal | undefined;
   const onSignal = (signal: StopSignal) => {
-    asked = signal;
+    requestedSignal = signal;
     if (!child) event.resolve(signal);
     else if (signal !== "SIGINT" || !host.isTerminal(0)) trees.signalTrees([child], signal);
   };
@@ -56,19 +55,19 @@ export async function superviseEngine(words: readonly string[], entry: string): 
     } else {
       const hasFailed = outcome.code === 1 && outcome.signal === null;
       child = undefined;
-      if (hasFailed) await Bun.sleep(GONE_AFTER); // what happened to the file is told later than the exit
+      if (hasFailed) await Bun.sleep(GONE_AFTER); // the file event arrives later than the exit
       const isThere = process.getBuiltinModule("node:fs").existsSync(entry);
       const wasGone = performance.now() - replaced < RECENT;
       const isOver = !hasFailed || (isThere && !wasGone);
       if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;
       missing.set(entry, Number.NEGATIVE_INFINITY);
-      if (asked) return { signal: asked };
+      if (requestedSignal) return { signal: requestedSignal };
       const signal = isThere ? "returned" : await event.promise;
       if (signal !== "returned") return { signal };
     }
     event = Promise.withResolvers();
     replaced = Number.NEGATIVE_INFINITY;
-    asked = undefined;
+    requestedSignal = undefined;
   }
 }
 

@@ -1,13 +1,11 @@
-// `rt --watch run --filter '*' dev`: the scripts of many packages, in one run that goes on. A change ends and starts again
-// those that it reaches, whether they run or have ended; the others are left as they are, servers among them.
+// Watch mode for scripts of several packages: one run in which a change restarts the affected tasks only.
 //
-//   planning --> running --a change reaches some of it--> running (those end, and start again in order)
-//      ^           |  ^--a change--> waiting <--nothing runs any more--+
-//      +-----------+ a change reaches all of it: everything ends, and is planned anew
+//   planning --> running --a change affects some tasks--> running (those end, and restart in order)
+//      ^           |  ^--a change--> waiting <--no task runs any more--+
+//      +-----------+ a change affects the plan: all tasks end, and the run is planned again
 //
-// Contract: what script-watch.ts promises of one script holds of each: nothing of it is left when it starts again, or when rt
-// ends. With --parallel a script that fails ends no other. A workspace that cannot be planned is said to be so, and waits
-// for a change as well.
+// Invariants: as in script-watch.ts, no process of a task survives its restart or the end of rt. With --parallel a
+// failing script ends no other. A workspace that cannot be planned is reported and waits for a change.
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
@@ -31,7 +29,7 @@ import { clearScreen, toStopSignal } from "./script-watch.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Throws Failure. */
+/** @throws UserError */
 export async function watchPackages(
   settings: RunSettings,
   config: Config | undefined,
@@ -42,7 +40,7 @@ export async function watchPackages(
   return typeof outcome === "function" ? await outcome() : outcome;
 }
 
-/** Gives what takes its place when rtfig.toml has changed. */
+/** Returns a replacement of the run if rtfig.toml has changed. */
 async function watchPlans(
   settings: RunSettings,
   config: Config | undefined,
@@ -57,22 +55,22 @@ async function watchPlans(
   const notes = new WatchMessages(watch, cwd);
   using request = await openMany(settings, config, cwd);
   const known = new KnownTasks();
-  /** Where the user has named what is to be watched, nothing else is. */
+  /** If the user has named paths to watch, nothing else is watched. */
   const watchesInputs = watch.paths.length === 0;
   let session: WatchSession | undefined;
   let number = 0;
-  /** Whether rtfig.toml says something else by now. */
+  /** Whether rtfig.toml has changed. */
   let isOutdated = false;
   let reasons: readonly string[] = [];
   let stop: StopSignal | undefined;
   let wake = () => {};
-  const offer = () => {
+  const applyReasons = () => {
     if (reasons.length > 0 && session?.react(reasons)) reasons = [];
   };
   using changes = new ChangeDebouncer(readScope(watch, root, cwd, many.reports), root, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
-      offer();
+      applyReasons();
       wake();
     },
     onNamed: (path) => notes.warnSelfWrite(path),
@@ -95,10 +93,10 @@ async function watchPlans(
       isOutdated ||= reasons.some((path) => path.endsWith("/rtfig.toml"));
       reasons = [];
       changes.begin();
-      const next = isOutdated ? await orExplain(reopen, notes) : undefined;
+      const next = isOutdated ? await reportUserErrors(reopen, notes) : undefined;
       if (stop) return { signal: stop };
       if (next) return next;
-      const plan = isOutdated ? undefined : await orExplain(() => planTasks(request.tasks), notes);
+      const plan = isOutdated ? undefined : await reportUserErrors(() => planTasks(request.tasks), notes);
       if (stop) return { signal: stop };
       if (plan) {
         session = new WatchSession(plan, {
@@ -109,7 +107,7 @@ async function watchPlans(
           known,
           watchesInputs,
           watcher: changes.watcher,
-          onReady: offer,
+          onReady: applyReasons,
           onStart: (concerns) => changes.begin(concerns),
           clear,
         });
@@ -130,8 +128,8 @@ async function watchPlans(
   }
 }
 
-/** Undefined where there is something that the user can mend, which is said. */
-async function orExplain<T>(make: () => Promise<T>, notes: WatchMessages): Promise<T | undefined> {
+/** Returns undefined after a UserError, which is printed. */
+async function reportUserErrors<T>(make: () => Promise<T>, notes: WatchMessages): Promise<T | undefined> {
   try {
     return await make();
   } catch (error) {

@@ -1,16 +1,14 @@
-// `rt --watch run <script>`: runs it, and again whenever a source file of the project changes.
+// Watch mode for one script: restarts it whenever a watched file changes.
 //
-//   running --change--> ending --all of it has ended--> running
+//   running --change--> ending --no process is left--> running
 //      |                  ^
-//      +--exits--> waiting (a change starts it again)
+//      +--exits--> waiting (a change restarts it)
 //
-// Contract (specification, "Script execution"): with --watch the process restarts when a file changes. What the
-// script has started ends before the next start, and when rt ends, so that processes do not pile up and ports are free
-// again; on Linux also what has left its parent, its group and its session.
+// Invariants (specification, "Script execution"): all processes of the script end before its next start and when rt
+// ends, on Linux also those that left their parent, process group and session. A second signal to rt kills them.
 //
-// The script is run by another rt, which does with hooks and many scripts what it would do without --watch. Code on standard
-// input is run so as well, since the engine, which watches files that are run, would read it once and then find nothing; it
-// is kept here. The scripts of many packages are watched by multi-package-watch.ts.
+// Non-obvious: the script runs in a child rt process. Code on stdin is kept in memory for restarts, because the
+// engine would read it only once.
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
@@ -23,13 +21,13 @@ import { readScope } from "../../watch/watch-scope.ts";
 import { WatchMessages } from "../../watch/watch-messages.ts";
 import { writeOwn } from "../../output.ts";
 
-/** How long what was asked to end may take before it is killed. */
-const GRACE = 5_000; // ms
-const LOOK_AGAIN = 5; // ms
+/** Grace period before SIGKILL. */
+const GRACE_PERIOD = 5_000; // ms
+const POLL_INTERVAL = 5; // ms
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
 
-/** --watch-kill-signal, as far as it is one that programs take for the end. Throws Failure. */
+/** Validates --watch-kill-signal. @throws UserError */
 export function toStopSignal(name = "SIGTERM"): StopSignal {
   const known: readonly StopSignal[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"];
   const signal = known.find((each) => each === name);
@@ -37,7 +35,7 @@ export function toStopSignal(name = "SIGTERM"): StopSignal {
   throw new UserError(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-/** @param input of each run, where it is not this process's own. Throws Failure. */
+/** @param input standard input of each run, if it is not rt's own @throws UserError */
 export async function watchRun(
   { watch, again, many }: Pick<RunSettings, "watch" | "again" | "many">,
   cwd: string,
@@ -57,7 +55,7 @@ export async function watchRun(
     begin: 0,
     end: undefined,
   };
-  const look = () =>
+  const updateEnd = () =>
     (run.end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
   using changes = new ChangeDebouncer(readScope(settings, project, cwd, many?.reports ?? []), project, {
     onReason(paths) {
@@ -66,12 +64,12 @@ export async function watchRun(
     },
     onNamed: (path) => notes.warnSelfWrite(path),
     runOf() {
-      look();
+      updateEnd();
       return { ...run };
     },
   });
   const onSignal = (signal: StopSignal) => {
-    if (stop && child) trees.signalTrees([child], "SIGKILL"); // asked twice
+    if (stop && child) trees.signalTrees([child], "SIGKILL"); // a second signal
     stop ??= signal;
     wake();
   };
@@ -97,14 +95,14 @@ export async function watchRun(
     const woken = new Promise<void>((resolve) => (wake = resolve));
     const exited = child.done.then((exit) => {
       hasExited = true;
-      look();
+      updateEnd();
       if (reasons.length === 0 && !stop) notes.printExit(exit);
     });
     await Promise.race([woken, exited]);
     if (reasons.length === 0 && !stop) await woken;
     const ending = endingOf(child);
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
-    // As without --watch: what started the container is told what the script made of the signal.
+    // As without --watch: the container runtime gets the script's exit status.
     if (stop && process.pid === 1) return await ending;
     if (stop) break;
     if (settings.clearsScreen) await clearScreen();
@@ -124,18 +122,18 @@ async function endingOf({ done }: Child): Promise<ExitStatus> {
 }
 
 /**
- * Returns when nothing of the tree is left. The terminal may have told it already, but what a shell has put into the
- * background does not listen to Ctrl-C: when the script has ended, that is told otherwise.
+ * Returns when no process of the tree is left. Background processes of a shell ignore SIGINT, so they get TERM
+ * after the script has ended. `isDelivered`: the terminal has sent the signal already.
  */
-async function endTree(child: Child, signal: StopSignal, isTold: boolean): Promise<void> {
-  if (!isTold) trees.signalTrees([child], signal);
+async function endTree(child: Child, signal: StopSignal, isDelivered: boolean): Promise<void> {
+  if (!isDelivered) trees.signalTrees([child], signal);
   let isOver = false;
   void child.done.then(() => (isOver = true));
-  const deadline = performance.now() + GRACE;
-  await Promise.race([child.done, Bun.sleep(GRACE)]);
+  const deadline = performance.now() + GRACE_PERIOD;
+  await Promise.race([child.done, Bun.sleep(GRACE_PERIOD)]);
   if (isOver && signal === "SIGINT") trees.signalTrees([child], "SIGTERM");
   while (!isOver || trees.hasSurvivors([child])) {
     if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");
-    await Bun.sleep(LOOK_AGAIN);
+    await Bun.sleep(POLL_INTERVAL);
   }
 }

@@ -1,5 +1,5 @@
-// What the tasks of a watched run are known by: of each that is cached, what its last run depended on that was kept. It
-// outlives plans, of which each has tasks of its own.
+// Recorded inputs of the tasks of a watched run, by package and script. They outlive the plan, whose tasks are
+// replaced.
 import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
 import type { TaskWithInputs } from "./affected-tasks.ts";
 
@@ -10,13 +10,13 @@ export class KnownTasks {
     return this.#known.get(idOf(task));
   }
 
-  /** @param inputs of its newest run; undefined where they are not known, as when it failed */
+  /** @param inputs of its latest run; undefined if they are unknown, for example after a failure */
   set(task: ScriptTask, inputs: RecordedInputs | undefined): void {
     const before = inputs ?? this.of(task)?.inputs;
     if (before) this.#known.set(idOf(task), { inputs: before, isNewest: inputs !== undefined });
   }
 
-  /** Whether a change of the path may matter to any. */
+  /** Whether a change of the path may affect any task. */
   has(path: string): boolean {
     for (const { inputs, isNewest } of this.#known.values())
       if (isNewest ? inputs.has(path) : inputs.hasRead(path)) return true;

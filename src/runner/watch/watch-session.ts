@@ -1,9 +1,10 @@
-// One plan of a watched run of scripts, for as long as it holds: what a change makes of it, and which start of what a file
-// belongs to.
+// State of one plan in a watched run: restarts the tasks that a change affects, and tracks their starts.
 //
-// Contract: a task that a change reaches ends and starts again, whether it runs, has ended or was held back by a
-// failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
-// inputs, a change while it runs counts at once if it has read that, and else when it has ended and its inputs are known.
+// Invariants:
+// - An affected task ends and restarts, whether it runs, has ended or was blocked by a failure. A task that has not
+//   started, or is ending, sees the change when it starts.
+// - If a task's inputs are recorded, a change during its run counts at once if the task has read the path,
+//   otherwise after its end.
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import type {
   CachedTask,
@@ -21,22 +22,25 @@ import type { WatchMessages } from "../../watch/watch-messages.ts";
 import type { ScriptRun } from "../../watch/self-writes.ts";
 import type { SourceWatcher } from "../../watch/source-watcher.ts";
 
-/** Counts of the starts of one plan are told from those of the next by this. */
+/** Start counters of different plans are separated by this offset. */
 const MOST_STARTS = 1_000_000;
 
 export interface SessionOptions {
-  /** Counts the plans, from one up. */
+  /** Number of the plan, 1-based. */
   readonly number: number;
   readonly killSignal: StopSignal;
   readonly notes: WatchMessages;
   readonly hasReference: boolean;
   readonly known: KnownTasks;
-  /** Whether what tasks have read is watched wherever it is: not where the user has named what is. */
+  /** Whether inputs are watched outside the scope; not if the user has named paths to watch. */
   readonly watchesInputs: boolean;
   readonly watcher: Pick<SourceWatcher, "include" | "isSource">;
-  /** From here on it can be asked to react. */
+  /** Called when `react` may be called. */
   onReady(): void;
-  /** A task is about to start. @param concerns whether nothing that goes on has yet to hear of a file's change */
+  /**
+   * A task is about to start. @param concerns whether no other running task still has to react to a change of the
+   * file
+   */
   onStart(concerns: (path: string) => boolean): void;
   clear(): Promise<void>;
 }
@@ -47,17 +51,17 @@ export class WatchSession implements WatchHooks {
   readonly #affectedBy: (path: string) => Affected;
   readonly #began = Date.now();
   readonly #starts = new Map<ScriptTask, number>();
-  /** Of what a file reaches, how often that was started again. */
+  /** Number of restarts for each set of affected tasks. */
   readonly #counts = new Map<Affected, number>();
-  /** What has changed while a task runs, and may be an input of it. */
+  /** Changes during a task's run that may concern its inputs. */
   readonly #pending = new Map<ScriptTask, Set<string>>();
-  /** Those that have ended so, or are not cached. */
+  /** Tasks that failed or are not cached. */
   readonly #failed = new Set<ScriptTask>();
-  /** By which file a task was outdated when it ended, and so was started again: once, as long as it is the same. */
+  /** The file that outdated a task at its end and restarted it: once for each file. */
   readonly #outdatedBy = new Map<ScriptTask, string | undefined>();
   #run: WatchedRun | undefined;
   #isIdle = false;
-  /** Of the round that is about to begin. */
+  /** Reasons of the next round. */
   #reasons: readonly string[] = [];
   #isOver = false;
 
@@ -71,7 +75,7 @@ export class WatchSession implements WatchHooks {
     return this.#options.killSignal;
   }
 
-  /** Whether a change has ended it. */
+  /** Whether a change has ended the plan. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -82,7 +86,7 @@ export class WatchSession implements WatchHooks {
     return chooseTasks(path, affected, this.#plan.tasks, (task) => known.of(task));
   }
 
-  /** @returns false where the change is left to another plan, or has to be told again when the run has begun */
+  /** @returns false if the change needs another plan, or has to be repeated when the run has begun */
   react(paths: readonly string[]): boolean {
     const run = this.#run;
     if (!run || this.#isOver) return false;
@@ -95,32 +99,35 @@ export class WatchSession implements WatchHooks {
     const all = [...reached] as [string, Reached][];
     const tasks = new Set(all.flatMap(([, each]) => each.tasks));
     const isKnown = this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
-    if (isKnown) void this.#compare(all, tasks);
+    if (isKnown) void this.#compareInputs(all, tasks);
     else this.#start(tasks, paths);
     return true;
   }
 
-  /** Adds those of which an input differs from what they found, but for what they may yet find. */
-  async #compare(reached: readonly (readonly [string, Reached])[], tasks: Set<ScriptTask>): Promise<void> {
+  /** Adds tasks with an input that differs from its recorded state, except for changes that they will still see. */
+  async #compareInputs(
+    reached: readonly (readonly [string, Reached])[],
+    tasks: Set<ScriptTask>,
+  ): Promise<void> {
     const { known } = this.#options;
     const reasons: string[] = [];
     const idle: string[] = [];
     for (const [path, { tasks: others, exact }] of reached) {
-      const isHeld = this.#hold(path);
+      const isHeld = this.#holdChange(path);
       const makers = this.#plan.tasks.filter((task) => known.of(task)?.inputs.isOwn(path));
       let isReason = others.length > 0;
-      // What one leaves that has failed is nobody's reason: it would be tried again with each who reads that.
+      // Files of a failed task are no reason to restart others: it would be retried with each of them.
       const isLeft = makers.some((task) => this.#failed.has(task));
       for (const task of isLeft ? [] : exact) {
-        // What comes and goes in a folder that it lists may be its own doing: that is known when it has ended.
+        // A listing that changed may be the task's own doing; that is known when it has ended.
         if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;
         if (this.#mayHaveSeen(task, path) || !(await known.of(task)!.inputs.differs(path))) continue;
         tasks.add(task);
-        // Who has made it, and is not about to, makes it again first.
+        // The producer of a changed output runs first, unless it runs already.
         for (const maker of makers) if (!this.#run!.isRunning(maker)) tasks.add(maker);
         isReason = true;
       }
-      // It may be what one that has failed left behind: what that made is not known.
+      // The file may be from a failed task, whose outputs are unknown.
       const isListed = this.#plan.tasks.some(
         (task) => this.#failed.has(task) && known.of(task)?.inputs.has(path),
       );
@@ -132,14 +139,14 @@ export class WatchSession implements WatchHooks {
     else if (idle.length > 0) this.#start(tasks, idle);
   }
 
-  /** Keeps it for all that run and will be known by their inputs when they have ended; whether there are any. */
-  #hold(path: string): boolean {
+  /** Keeps the change for running tasks with recorded inputs. Returns whether there are any. */
+  #holdChange(path: string): boolean {
     const running = [...this.#pending].filter(([task]) => !this.#options.known.of(task)?.inputs.isOwn(path));
     for (const [, paths] of running) paths.add(path);
     return running.length > 0;
   }
 
-  /** Whether a change may have been made before the task began, which then finds it. */
+  /** Whether the change may precede the task's start, so that the task sees it. */
   #mayHaveSeen(task: ScriptTask, path: string): boolean {
     if (!this.#pending.has(task)) return false;
     const { lstatSync } = process.getBuiltinModule("node:fs");
@@ -170,7 +177,7 @@ export class WatchSession implements WatchHooks {
     return this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
   }
 
-  /** That start of what a change of this file reaches which was the last. */
+  /** The latest start of the tasks that a change of this file would restart. */
   runOf(path: string): ScriptRun {
     const { number } = this.#options;
     const reached = this.#reach(path);
@@ -197,7 +204,7 @@ export class WatchSession implements WatchHooks {
     if (this.#options.known.of(task)?.isNewest) this.#pending.set(task, new Set());
     this.#options.onStart((path) => {
       const reached = this.#reach(path);
-      // Of a task that is known by its inputs, it is known afterwards what it has found.
+      // The inputs of this task are compared after its end.
       if (reached === "anew" || reached.exact.length > 0) return false;
       const goesOn = (other: ScriptTask) => other !== task && this.#run!.isRunning(other);
       return reached.tasks.includes(task) && !reached.tasks.some(goesOn);
@@ -221,7 +228,7 @@ export class WatchSession implements WatchHooks {
     if (changed !== undefined && !this.#isOver) this.#start(new Set([task]), [changed]);
   }
 
-  /** What has changed while it ran, and was watched by nobody or not known to concern it. */
+  /** A change during its run that was not watched, or not known to concern the task. */
   async #findChanged(task: ScriptTask, inputs: RecordedInputs | undefined): Promise<string | undefined> {
     const pending = () => [...(this.#pending.get(task) ?? [])];
     if (!inputs)

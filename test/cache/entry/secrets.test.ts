@@ -36,7 +36,7 @@ test.skipIf(!CAN_TRACE)(
       return stdout + stderr;
     };
     const first = await run();
-    expect(first).toContain("give is not cached, since it is given secrets");
+    expect(first).toContain("give is not cached: it receives secrets");
     expect(first).toContain("[PASSWORD]and a value that only its hash may tell");
     const second = await run();
     expect(second).toContain("[PASSWORD]and a value that only its hash may tell");
@@ -76,7 +76,7 @@ test.skipIf(!CAN_TRACE)(
     const refused = await run();
     expect(refused.status).toBe(0);
     expect(refused.stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} is not allowed to send TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
+      `warning: shared cache disabled: ${project.path} is not allowed to send TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
         "hint: review the secrets with rt secrets env, then allow them on a terminal: rt trust\n",
     );
     expect(tokens).toEqual([]);
@@ -89,7 +89,7 @@ test.skipIf(!CAN_TRACE)(
     expect(allowed.stdout).not.toContain(KEY);
     tokens.length = 0;
     await project.write({ "rtfig.toml": `[run.cache]\n${config(`${server.url}/elsewhere`)}` });
-    expect((await run(hash)).stderr).toStartWith("warning: the shared cache is not used: ");
+    expect((await run(hash)).stderr).toStartWith("warning: shared cache disabled: ");
     expect(tokens).toEqual([]);
   },
 );

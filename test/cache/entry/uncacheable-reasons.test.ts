@@ -435,7 +435,7 @@ test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone o
     for (const _ of [1, 2]) {
       const { stdout, stderr, status } = await project.rt(words, env);
       expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/got \[TOKEN\]\n/), status: 0 });
-      expect(stderr).toContain("is not cached, since it is given secrets");
+      expect(stderr).toContain("is not cached: it receives secrets");
     }
   expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
   expect(await cachedWith(project, "plain")).not.toEqual([]);

@@ -138,7 +138,9 @@ test.skipIf(!CAN_TRACE)("a server that cannot answer is one line, and the script
   expect(exhausted).toEqual(told("The shared cache did not answer what was asked (RESOURCE_EXHAUSTED)"));
   expect(await failing(Code.UNIMPLEMENTED, "batchReadBlobs")).toEqual(HIT);
   server.faults = { capabilities: { cacheCapabilities: { digestFunctions: [9] } } };
-  expect(await anew()).toEqual(told(`The shared cache cannot be used: it does not know SHA-256; ${WITHOUT}`));
+  expect(await anew()).toEqual(
+    told(`The shared cache cannot be used: it does not support SHA-256; ${WITHOUT}`),
+  );
   // Once it cannot, and then it can.
   server.faults = { fail: (_, count) => (count % 2 === 1 ? Code.UNAVAILABLE : undefined) };
   expect((await anew()).isHit).toBe(true);

@@ -97,7 +97,7 @@ describe("where the output cannot be written", () => {
 });
 
 function answer(command: string, surroundings: Surroundings): Seen | undefined {
-  const found = shellIn(surroundings).answer(command);
+  const found = shellIn(surroundings).emulate(command);
   return found && { stdout: linesOf(found.output), status: found.code };
 }
 

@@ -51,7 +51,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     const { stdout, stderr, status } = await rt(BUILD);
     expect([stdout, status]).toEqual(["built\n", 0]);
     expect(stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} is not allowed to send OTHER_SECRET to the shared cache ${server.url.origin}\n` +
+      `warning: shared cache disabled: ${project.path} is not allowed to send OTHER_SECRET to the shared cache ${server.url.origin}\n` +
         "hint: review the secrets with rt secrets env, then allow them on a terminal: rt trust\n" +
         `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
     );
@@ -155,7 +155,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     });
     const { stdout, stderr } = await rt(["run", "--remote", "build"], await allowAll(project.path));
     expect(stdout).toBe("has nothing\n");
-    expect(stderr).toContain("warning: OTHER_SECRET of run.remote.scripts.build.env stays on this machine");
+    expect(stderr).toContain("warning: OTHER_SECRET of run.remote.scripts.build.env is not sent");
   });
 
   test("registries of rtfig.toml and of the project's .npmrc get variables by consent", async () => {

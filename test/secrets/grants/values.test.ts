@@ -126,7 +126,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await project.write({ value: "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 9" });
     expect((await runAgain()).stderr).toStartWith("error: Missing secret: TOKEN\n");
     await project.write({ value: "echo a-value-1" });
-    expect((await runAgain()).stderr).toStartWith('error: The script "show" calls itself without end');
+    expect((await runAgain()).stderr).toStartWith("error: Script recursion");
   });
 
   test("a value that exceeds the system's limit is reported with its size", async () => {
