@@ -60,4 +60,3 @@ export interface TerminalOperations {
    */
   prepareTerminal(places: StdioTargets, descriptors: readonly number[]): PreparedTerminal | string;
   prepareTerminal(places: StdioTargets, descriptors: readonly number[]): PreparedTerminal | string;
-}
