@@ -76,7 +76,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
         "1X=a/b",
         'error: --secret: "1X" is not a variable name: use letters, digits and _, without a leading digit\n',
       ],
-      ["A\u001bB=a/b", String.raw`error: --secret: "A\u001bB" is no name`],
+      ["A\u001bB=a/b", String.raw`error: --secret: "A\u001bB" is not a variable name`],
       [
         "LD_PRELOAD=a/b",
         'error: --secret: "LD_PRELOAD" controls programs, so a secret cannot have this name\n',

@@ -68,8 +68,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
         JSON.stringify({ SecretAccessKey: SECRET }),
         "lacks an access key ID or a secret access key",
       ],
-      ["an expiration that is none", JSON.stringify({ ...KEYS, Expiration: SECRET }), "no time in ISO 8601"],
-      ["a token that is none", JSON.stringify({ ...KEYS, SessionToken: [SECRET] }), "that is no text"],
+      ["an expiration that is none", JSON.stringify({ ...KEYS, Expiration: SECRET }), "not an ISO 8601 time"],
+      ["a token that is none", JSON.stringify({ ...KEYS, SessionToken: [SECRET] }), "that is not a string"],
     ])("refuses %s from a program, and stores nothing", async (_, input, message) => {
       const { stdout, stderr, status } = await run(["aws", "store", "bad"], input);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
