@@ -59,4 +59,4 @@ export interface TerminalOperations {
    * @param descriptors further inherited descriptors
    */
   prepareTerminal(places: StdioTargets, descriptors: readonly number[]): PreparedTerminal | string;
-  prepareTerminal(places: StdioTargets, descriptors: readonly number[]): PreparedTerminal | string;
+}
