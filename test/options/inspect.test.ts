@@ -246,7 +246,7 @@ describe("rt debug-config", () => {
       env: { PATH },
     });
     expect(status).toBe(0);
-    expect(stdout).toEndWith(`\nrt is not in PATH, where the editor looks for it: add ${dirname(RT)}\n`);
+    expect(stdout).toEndWith(`\nrt is not in PATH, where the editor searches for it: add ${dirname(RT)}\n`);
   });
 
   test("rt debug-config writes what WebStorm, Zed, nvim-dap and Helix read", async () => {
@@ -298,7 +298,7 @@ describe("rt debug-config", () => {
     await symlink(project.join("outside"), project.join("b/.vscode"));
     expect(await run(project.join("b"))).toEqual({
       stdout: "",
-      stderr: `error: Cannot write ${project.join("b")}/.vscode/launch.json: .vscode is a link\nhint: put a folder in its place\n`,
+      stderr: `error: Cannot write ${project.join("b")}/.vscode/launch.json: .vscode is a symlink\nhint: replace it with a folder\n`,
       status: 1,
     });
     expect(existsSync(project.join("outside/launch.json"))).toBe(false);

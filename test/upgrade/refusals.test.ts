@@ -131,10 +131,10 @@ describe("rt upgrade rejects invalid releases", () => {
     await refused(changed);
 
     await writeSums(other.path, ["rt"], { comment: "a letter\x1b[2J" });
-    await refused(/^error: SHA256SUMS is signed, but not as a release of rt: "a letter\\u001b\[2J"\n/);
+    await refused(/^error: SHA256SUMS is signed, but not for a release of rt: "a letter\\u001b\[2J"\n/);
     for (const comment of [`about rt ${NEW}`, `rt ${NEW} and more`, "rt 9.8"]) {
       await writeSums(other.path, ["rt"], { comment });
-      await refused(new RegExp(`^error: SHA256SUMS is signed, but not as a release of rt: "${comment}"\n`));
+      await refused(new RegExp(`^error: SHA256SUMS is signed, but not for a release of rt: "${comment}"\n`));
     }
   });
 
@@ -360,7 +360,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       });
       const reason = isFull
         ? "(ENOSPC)\nhint: nothing was changed; the disk is full"
-        : "(EFBIG)\nhint: nothing was changed; files may not grow as large here (ulimit -f)";
+        : "(EFBIG)\nhint: nothing was changed; the file size limit is too low (ulimit -f)";
       expect({ stderr, status }).toEqual({
         stderr: `error: Cannot write to ${home.join("bin")} ${reason}\nrt\n`,
         status: 1,

@@ -87,11 +87,11 @@ function useStandIn(library: string): BunPlugin {
   return {
     name: "keychain-stand-in",
     setup(build) {
-      build.onLoad({ filter: /[\\/]platform[\\/]secret-provider\.ts$/ }, async ({ path }) => ({
+      build.onLoad({ filter: /[\\/]platform[\\/]secrets[\\/]secret-provider\.ts$/ }, async ({ path }) => ({
         contents: (await Bun.file(path).text()).replaceAll("process.platform", '"darwin"'),
         loader: "ts",
       }));
-      build.onLoad({ filter: /[\\/]platform[\\/]macos[\\/]frameworks\.ts$/ }, () => ({
+      build.onLoad({ filter: /[\\/]platform[\\/]secrets[\\/]macos[\\/]frameworks\.ts$/ }, () => ({
         contents: frameworks.map((name) => `export const ${name} = ${JSON.stringify(library)};`).join("\n"),
         loader: "ts",
       }));

@@ -21,7 +21,7 @@ export const NEXT_KEY = {
 const testKeys: BunPlugin = {
   name: "rt-test-keys",
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]upgrade[\\/]keys\.ts$/ }, () => ({
+    build.onLoad({ filter: /[\\/]src[\\/]cli[\\/]upgrade[\\/]release-keys\.ts$/ }, () => ({
       contents: `export const RELEASE_KEYS = ${JSON.stringify([TEST_KEY.publicKey, NEXT_KEY.publicKey])};`,
       loader: "ts",
     }));
