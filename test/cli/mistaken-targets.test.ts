@@ -240,6 +240,10 @@ testTranscripts("a mistake", [
   ],
   [
     "no package.json for the list",
-    { args: ["run"], status: 1, stderr: /^error: No package\.json in this folder or its parents\nhint: .+\n$/ },
+    {
+      args: ["run"],
+      status: 1,
+      stderr: /^error: No package\.json in this folder or its parents\nhint: .+\n$/,
+    },
   ],
 ]);

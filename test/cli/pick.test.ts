@@ -361,14 +361,17 @@ describe.concurrent("without a terminal", () => {
     }));
 });
 
-test.skipIf(process.platform === "win32")("--pick is rejected together with options that select packages", async () => {
-  await using project = await shop();
-  await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
-    cwd: project.path,
-  });
-  await terminal.shows("--pick cannot be used with --filter");
-  expect(await terminal.ends()).toBe(1);
-});
+test.skipIf(process.platform === "win32")(
+  "--pick is rejected together with options that select packages",
+  async () => {
+    await using project = await shop();
+    await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
+      cwd: project.path,
+    });
+    await terminal.shows("--pick cannot be used with --filter");
+    expect(await terminal.ends()).toBe(1);
+  },
+);
 
 test.skipIf(process.platform === "win32")("a list of scripts ends when its terminal is gone", async () => {
   await using project = await createProject({ "package.json": { scripts: { a: "true", b: "true" } } });

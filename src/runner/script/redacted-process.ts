@@ -94,10 +94,7 @@ export async function startRedacted(
     if (typeof attended === "string") return attended;
     forwarder?.forwardTo(attended);
     const { code, signal } = await attended.done;
-    const [received] = await Promise.all([
-      forwarder?.close(),
-      next === "replacement" && trees.prepareExec(),
-    ]);
+    const [received] = await Promise.all([forwarder?.close(), next === "replacement" && trees.prepareExec()]);
     if (signal) return { signal: signal as NodeJS.Signals };
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;
