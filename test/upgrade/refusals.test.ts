@@ -89,7 +89,7 @@ describe("rt upgrade rejects invalid releases", () => {
   test("rt upgrade rejects unknown and conflicting options", async () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: see rt help upgrade/);
     for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
-      await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
+      await refuse(["--sha256", sum, "x"], /^error: The value of --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback cannot be used with a file or another option\n/);
     await refuse(
       ["--rollback", "--allow-downgrade"],
@@ -407,7 +407,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       ["return 3;", "exit code 3"],
       [`puts("${NEW}"); return 4;`, "exit code 4"],
       ["*(volatile int *)0 = 1;", "SIGSEGV"],
-      ['puts("hello"); return 0;', "it says no version"],
+      ['puts("hello"); return 0;', "it printed no version"],
     ];
     for (const [body, reason] of bodies) {
       await using project = await createProject();
