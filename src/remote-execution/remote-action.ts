@@ -38,7 +38,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
  * workspace's root.
  */
 const RUN_STEPS = `for up in $RT_UP; do PATH="$PWD/$up/node_modules/.bin:$PATH"; done
-separator=$RT_MARK; export PATH; unset RT_UP RT_MARK
+mark=$RT_MARK; export PATH; unset RT_UP RT_MARK
 while npm_lifecycle_event=$1 /bin/sh -c "$2" || exit; shift 2; [ $# -gt 0 ]; do
   printf %s "$mark"; printf %s "$mark" >&2
 done`;

@@ -102,7 +102,7 @@ test.skipIf(!CAN_TRACE)("what [cache.remote] cannot mean is an error before a sc
   const cases: [url: string, lines: string, message: string][] = [
     ["grpc://x/y", "", 'cache.remote.url is not a server address: "grpc://x/y"'],
     ["grpc://a:s3cret@x", "", "cache.remote.url has a password in it"],
-    ["grpcs://10.0.0.1:9", "", "cache.remote.url needs the name of a host with grpcs://, and has an address"],
+    ["grpcs://10.0.0.1:9", "", "cache.remote.url needs a host name with grpcs://, not an IP address"],
     [PORT, '[cache.remote.headers]\nx-key = "k"', "[cache.remote.headers] would be sent unencrypted"],
     [
       "grpcs://example.com",

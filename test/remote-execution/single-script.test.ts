@@ -605,7 +605,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     [url("https://x"), 'run.remote.url is not a server address: "https://x"'],
     [url("grpc://x/y"), 'run.remote.url is not a server address: "grpc://x/y"'],
     [url("grpc://a:s3cret@x"), "run.remote.url has a password in it"],
-    [url("grpcs://10.0.0.1:9"), "run.remote.url needs the name of a host with grpcs://, and has an address"],
+    [url("grpcs://10.0.0.1:9"), "run.remote.url needs a host name with grpcs://, not an IP address"],
     [
       `${url("grpc://example.com")}[run.remote.headers]\nx-key = "k"`,
       "[run.remote.headers] would be sent unencrypted",

@@ -145,7 +145,7 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
     async () => {
       const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...(await trusted()) });
       expect(stderr).toContain(
-        "warning: NPM_TOKEN: on this system, rt pm has them from the environment alone",
+        "warning: NPM_TOKEN: on this system, rt pm reads them from the environment only",
       );
       expect(seen.map(({ credentials }) => credentials)).not.toContain(bearer.credentials);
       const env = { ...WITHOUT_PIPE_SIZES, NPM_TOKEN: "from-ci" };

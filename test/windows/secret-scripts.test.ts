@@ -48,6 +48,6 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
     const many = await run(["run", "--sequential", "show", "other"], trust);
     expect(many.stdout).toBe("show  | got värde 1\nother | got\n");
     const described = await windows.run({ args: ["secrets", "env"], cwd: project.path });
-    expect(described.stdout).toMatch(/^TOKEN  there +acme\/npm  show\r?$/m);
+    expect(described.stdout).toMatch(/^TOKEN  stored +acme\/npm  show\r?$/m);
   });
 });

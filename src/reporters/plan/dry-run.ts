@@ -138,7 +138,7 @@ function describeRemote({ isHit, remote }: CacheReason): string {
 }
 
 function remoteInputsOf(preview: RemotePreview | undefined): object {
-  return preview ? { remoteInputsOf: { ...preview, after: preview.after.map(({ label }) => label) } } : {};
+  return preview ? { sent: { ...preview, after: preview.after.map(({ label }) => label) } } : {};
 }
 
 function describeStep({ command, isMain }: TaskStep, quotedArgs: readonly string[]): string {

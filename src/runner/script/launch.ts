@@ -214,7 +214,7 @@ async function becomeOrRedact(
   early: PreparedTerminal | undefined,
 ): Promise<ExitStatus | string> {
   if (secrets.length > 0 || early) {
-    const { startRedactedIfNeeded: startRedactedIfNeeded } = await import("./redacted-process.ts");
+    const { startRedactedIfNeeded } = await import("./redacted-process.ts");
     const outcome = await startRedactedIfNeeded(command, secrets, "end", early);
     if (outcome !== undefined) return outcome;
   }
@@ -239,7 +239,7 @@ async function runStep(
   early: PreparedTerminal | undefined,
 ): Promise<ExitStatus> {
   if (secrets.length > 0 || early) {
-    const { startRedactedIfNeeded: startRedactedIfNeeded } = await import("./redacted-process.ts");
+    const { startRedactedIfNeeded } = await import("./redacted-process.ts");
     const outcome = await startRedactedIfNeeded(commandOf(step, descriptors), secrets, next, early);
     if (typeof outcome === "string")
       throw new UserError(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
