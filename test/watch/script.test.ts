@@ -93,7 +93,7 @@ describe("what a run writes itself", () => {
       "warning: the script writes src/stamp.ts, which it watches; ignoring it from now on\nhint: ",
     );
     for (let round = 0; round < 3; round += 1) expect(await live.poke()).toBe(POKED);
-    expect(live.output.split("left alone").length).toBe(2);
+    expect(live.output.split("ignoring it from now on").length).toBe(2);
   });
 
   test("is no change in what tools make, unless it is asked for", async () => {
