@@ -1,11 +1,8 @@
-// Runs tasks on a remote execution server (`rt run --remote`): the connection, workspace files and outputs of one
-// run.
+// Runs tasks on a remote execution server (`rt run --remote`): the connection, files and outputs of one run.
 //
 // Invariants:
-// - Exit code and output equal those of a local run.
 // - Only declared files and variables are sent, never secrets.
-// - Outputs that a later task needs are passed on by digest, without a download. They are downloaded in the
-//   background, before a dependent starts locally and before the end of the run.
+// - Outputs are passed on by digest, and downloaded before a dependent starts locally and before the run ends.
 // - A failing script is not an error. A server error ends the run for all tasks.
 import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";

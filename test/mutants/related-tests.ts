@@ -17,6 +17,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   src: ["cli", "runner"],
   "src/cache/key": ["cache/entry", "cache/tracing"],
   "src/cli/upgrade": ["upgrade"],
+  platform: ["posix", "cli"],
   "src/config/settings": ["config", "options"],
   "src/runner/script": ["runner"],
   "src/secrets/trust": ["secrets"],

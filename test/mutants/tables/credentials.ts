@@ -72,12 +72,6 @@ export default {
   ],
   "src/secrets/import/destination.ts": [
     {
-      fault: "import continues when the store has another value",
-      text: "else if (there !== move.value)",
-      becomes: "else if (there === undefined)",
-      tests: ["secrets/import/import"],
-    },
-    {
       fault: "import does not read a stored value again",
       text: "if ((await readValue(address)) === value) continue;",
       becomes: "if (value !== undefined) continue;",
@@ -85,14 +79,6 @@ export default {
     },
   ],
   "src/secrets/import/command.ts": [
-    {
-      fault: "import replaces the file before rtfig.toml",
-      text: `newMapping.putInPlace();
-  newFile.putInPlace();`,
-      becomes: `newFile.putInPlace();
-  newMapping.putInPlace();`,
-      tests: ["secrets/import/import"],
-    },
     {
       fault: "import moves a declined value",
       text: String.raw`await print("Nothing was moved\n");
@@ -136,14 +122,6 @@ export default {
     throw cannotReplace(program, error);`,
       becomes: "throw cannotReplace(program, error);",
       tests: ["upgrade/refusals"],
-    },
-    {
-      fault: "an interrupted upgrade leaves no previous program",
-      text: `linkSync(program, kept);
-    renameSync(kept, previous);
-    renameSync(draft, program);`,
-      becomes: "renameSync(draft, program);",
-      tests: ["upgrade/upgrade"],
     },
   ],
   "src/cli/upgrade/staging-directory.ts": [

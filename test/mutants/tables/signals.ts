@@ -24,12 +24,6 @@ export default {
       tests: ["tasks/signals", "runner/exit-status"],
     },
     {
-      fault: "a process that forks while the tree is listed survives",
-      text: "reading < MOST_READINGS",
-      becomes: "reading < 1",
-      tests: ["posix/process-tree"],
-    },
-    {
       fault: "child processes continue at Ctrl-Z",
       text: `signalTrees(stopped, "SIGSTOP");`,
       becomes: "",
@@ -73,12 +67,6 @@ export default {
       text: `const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;`,
       becomes: `const FORWARDED = ["SIGINT", "SIGTERM"] as const;`,
       tests: ["tasks/shutdown", "tasks/signals"],
-    },
-    {
-      fault: "processes are not killed after the grace period",
-      text: `this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);`,
-      becomes: "",
-      tests: ["tasks/shutdown"],
     },
   ],
   "src/runner/script/signal-forwarding.ts": [

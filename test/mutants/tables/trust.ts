@@ -22,12 +22,6 @@ export default {
       tests: ["secrets/registry-tokens"],
     },
     {
-      fault: "secrets of scripts can be sent to any registry",
-      text: `if (purpose === "all") return isAllowed(fingerprint(mapping));`,
-      becomes: "void purpose;",
-      tests: ["secrets/registry-tokens"],
-    },
-    {
       fault: "a consent is valid in every folder",
       text: `version: 1,
     folder,`,
@@ -46,12 +40,6 @@ export default {
       fault: "a prefix of the hash is a consent",
       text: "each.trim() === hash",
       becomes: "each.trim() !== '' && hash.startsWith(each.trim())",
-      tests: ["secrets/grants/trust"],
-    },
-    {
-      fault: "a pipe answers the prompt",
-      text: "if (!canAsk()) throw refusal(mapping, [mapping]);",
-      becomes: "",
       tests: ["secrets/grants/trust"],
     },
     {
@@ -95,14 +83,6 @@ export default {
       text: String.raw`if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;`,
       becomes: "",
       tests: ["secrets/grants/root-project"],
-    },
-  ],
-  "src/secrets/grants/variable-name.ts": [
-    {
-      fault: "a secret may set LD_PRELOAD and similar variables",
-      text: "STEERING.has(capital) ||",
-      becomes: "",
-      tests: ["options/secrets"],
     },
   ],
   "src/secrets/grants/command-source.ts": [

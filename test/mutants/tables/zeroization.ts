@@ -75,14 +75,6 @@ export default {
       tests: ["redaction/filter", "secrets/zeroization"],
     },
   ],
-  "src/redaction/value-variants.ts": [
-    {
-      fault: "the forms of a value that is too short are not zeroed",
-      text: "if (bytes.length < SHORTEST) bytes.fill(0);",
-      becomes: "if (bytes.length < SHORTEST) continue;",
-      tests: ["redaction/filter"],
-    },
-  ],
   "src/redaction/pattern-matcher.ts": [
     {
       fault: "patterns are not zeroed",
@@ -90,14 +82,6 @@ export default {
       bytes.fill(0);`,
       becomes: "for (const { places, failures } of this.#all) {",
       tests: ["redaction/filter"],
-    },
-  ],
-  "src/secrets/streams.ts": [
-    {
-      fault: "printed bytes are not zeroed",
-      text: "throw new ArgumentError(`Standard output could not be written (${code})`);\n  } finally {\n    bytes.fill(0);",
-      becomes: "throw new ArgumentError(`Standard output could not be written (${code})`);\n  } finally {",
-      tests: ["secrets/zeroization"],
     },
   ],
   "src/secrets/api/secrets.ts": [
