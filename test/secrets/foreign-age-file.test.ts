@@ -116,7 +116,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     expect(refused).toMatchObject({ stdout: "", status: 1 });
     expect(refused.stderr).toContain("asks for others than before");
     expect(await allow(own, "is allowed to read secrets")).toContain(
-      `  files of age are those of the project "the-victim-1234"\n  "${victim}" has the same identifier: say yes if this is a copy of that project\n`,
+      `  age files belong to the project "the-victim-1234"\n  "${victim}" has the same identifier: answer yes only if this is a copy of that project\n`,
     );
   });
 

@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const { stdout } = await rt(
       ...["secrets", "import", ".env", "APP_PIN", "API_TOKEN", "--script", "dev", "--yes"],
     );
-    expect(stdout).toContain("(redact = false: too short to be hidden in what a script shows)\n");
+    expect(stdout).toContain("(redact = false: too short to redact)\n");
     expect(await readFile(project.join("rtfig.toml"), "utf8")).toContain(
       '[secrets.APP_PIN]\nfrom = "shop/APP_PIN"\nredact = false\n',
     );

@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const none = {
       stdout: "",
       stderr:
-        "error: No such file: secrets.age\nhint: create it with its first secret: rt secrets set --file secrets.age <name>; or use --file for another\n",
+        "error: No such file: secrets.age\nhint: create it with its first secret: rt secrets set --file secrets.age <name>; or use --file for another file\n",
       status: 2,
     };
     expect(absent).toEqual(none);
@@ -132,12 +132,12 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       "error: Cannot access the age private key in the credential store: No session bus answers",
     );
     expect(none.stderr).toContain(
-      "hint: or put a private key into the variable RT_AGE_KEY; rt secrets share new-key makes one\n",
+      "hint: or set the variable RT_AGE_KEY to a private key; rt secrets share new-key prints one\n",
     );
     const lacking = await run(["run", "lacks"], undefined, { ...keyring.env, ...trusted });
     expect(lacking.stdout).toBe("");
     expect(lacking.stderr).toContain(
-      "secrets.age has no such entry: rt secrets set --file secrets.age LACK\n",
+      "secrets.age has no such entry; add it: rt secrets set --file secrets.age LACK\n",
     );
   });
 
@@ -165,7 +165,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect((await secrets(["set", "--file", "secrets.age", "LD_PRELOAD"], "x")).status).toBe(2);
     expect(await secrets(["set", "--file", "secrets.age", "TOKEN"], "a\0b")).toEqual({
       stdout: "",
-      stderr: "error: A variable cannot have that value\n",
+      stderr: "error: A variable cannot hold this value (NUL character or invalid Unicode)\n",
       status: 2,
     });
     expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
@@ -195,7 +195,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(removed).toEqual({
       stdout: "",
       stderr:
-        "warning: Older versions of the file, as git keeps them, stay readable with that key\nhint: change the credentials themselves where they were issued\n",
+        "warning: Older versions of the file in git stay readable with that key\nhint: replace the credentials at the services that issued them\n",
       status: 0,
     });
     expect((await decrypt()).status).not.toBe(0);
@@ -222,17 +222,17 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const encrypted = async (text: string) =>
       await keyring.run(["age", "--encrypt", "--armor", "--recipient", key.trim()], text);
     for (const [text, message] of [
-      ["nonsense", "secrets.age is damaged, or no file that rt has encrypted with age"],
-      [own.replace(/\n(.)/, "\n$1$1"), "secrets.age is damaged, or no file that rt has encrypted with age"],
-      [await encrypted("{}"), "secrets.age has something else in it than rt writes"],
-      [await encrypted('{"readers":[],"secrets":{}}'), "secrets.age has something else in it than rt writes"],
+      ["nonsense", "secrets.age is damaged, or not an age file that rt wrote"],
+      [own.replace(/\n(.)/, "\n$1$1"), "secrets.age is damaged, or not an age file that rt wrote"],
+      [await encrypted("{}"), "secrets.age does not have the format that rt writes"],
+      [await encrypted('{"readers":[],"secrets":{}}'), "secrets.age does not have the format that rt writes"],
       [
         await encrypted(`{"readers":[{"key":"x"}],"secrets":{}}`),
-        "secrets.age has something else in it than rt writes",
+        "secrets.age does not have the format that rt writes",
       ],
       [
         await encrypted(`{"readers":[{"key":"${key.trim()}"}],"secrets":{"A":1}}`),
-        "secrets.age has something else in it than rt writes",
+        "secrets.age does not have the format that rt writes",
       ],
     ] as const) {
       await Bun.write(file, text);

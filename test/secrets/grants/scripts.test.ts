@@ -230,7 +230,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     const unknown = await runRt({ args: ["secrets", "env", "hiden"], cwd: project.path, env });
     expect(unknown.stdout).toStartWith("hiden gets no secrets\n");
     expect([unknown.stderr, unknown.status]).toEqual([
-      'warning: There is no script "hiden" in package.json\nhint: did you mean hidden?\n',
+      'warning: No script "hiden" in package.json\nhint: did you mean hidden?\n',
       0,
     ]);
     const known = await runRt({ args: ["secrets", "env", "hidden"], cwd: project.path, env });
@@ -247,7 +247,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     ]);
     expect(stderr).toContain("that the environment has, as in CI");
     expect(stderr).toEndWith(
-      "hint: on a machine without a store a project has its secrets in a file that is encrypted: rt help moving-in\n",
+      "hint: on a machine without a store, keep the secrets in an age-encrypted file: rt help moving-in\n",
     );
   });
 

@@ -112,7 +112,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
           '\n  OTHER  from service "a/b", name "c"\n  script "show" gets TOKEN\n  script "web#*" gets OTHER\n',
       );
       refused.type("maybe\r");
-      await refused.shows("Not allowed, so nothing was started");
+      await refused.shows("Trust denied; nothing was started");
       expect(await refused.ends()).toBe(1);
       expect(refused.shown).not.toContain("got");
     }
@@ -148,7 +148,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     await Bun.spawn(["sh", "-c", 'echo > "$0"', place.join("go")]).exited; // when the shell reads
     await terminal.shows("Allow it? [y/N] ", 2);
     terminal.type("no\r");
-    await terminal.shows("Not allowed, so nothing was started");
+    await terminal.shows("Trust denied; nothing was started");
     expect(await terminal.ends()).toBe(1);
     expect(terminal.shown).not.toContain("got");
   });
@@ -307,7 +307,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     const unknown = await own(["trust", "--al\u001bl"]);
     expect([unknown.stderr, unknown.status]).toEqual([
       String.raw`error: Unexpected argument "--al\u001bl"` +
-        "\nhint: rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]\n",
+        "\nhint: use rt trust, rt trust --config <file>, rt trust --list or rt trust --remove [folder|hash]\n",
       1,
     ]);
   });

@@ -237,8 +237,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
   describe("the command line", () => {
     test.each([
       [[], "rt secrets helper needs the name of a tool"],
-      [["svn"], '"svn" is no tool that rt helps'],
-      [["constructor", "get"], '"constructor" is no tool that rt helps'],
+      [["svn"], 'Unknown credential helper "svn"'],
+      [["constructor", "get"], 'Unknown credential helper "constructor"'],
       [["git"], "rt secrets helper git needs an action"],
       [["git", "get", "x"], "rt secrets helper git get takes no arguments"],
       [["aws", "get"], "rt secrets helper aws get takes one argument"],
@@ -247,8 +247,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       [["--install"], "rt secrets helper needs the name of a tool"],
       [["--install", "aws"], "rt does not write the configuration of aws"],
       [["--install", "--uninstall", "git"], "--install cannot be used with --uninstall"],
-      [["--install", "--local", "docker"], "docker has no configuration of a project"],
-      [["--local", "git", "get"], "--local says where to install"],
+      [["--install", "--local", "docker"], "docker has no per-project configuration"],
+      [["--local", "git", "get"], "--local needs --install or --uninstall"],
       [["--json", "git"], 'Unknown option "--json"'],
     ])("%j is refused", async (args, message) => {
       const { stdout, stderr, status } = await run(args);

@@ -274,7 +274,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       await home.write({ "bin/docker-credential-rt": "#!/bin/sh\n" });
       const { stderr, status } = await helper("--install", "docker");
       expect({ stderr, status }).toEqual({
-        stderr: `error: ${link()} is there and not rt's\nhint: remove it first\n`,
+        stderr: `error: ${link()} exists and does not belong to rt\nhint: remove it first\n`,
         status: 2,
       });
       expect(await config()).toBe("{}");

@@ -284,7 +284,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
 
     test("shows no password to a terminal", async () => {
       await using terminal = startOnTerminal([RT, "secrets", "helper", "git", "get"], environment());
-      await terminal.shows("Standard input is a terminal; git starts this and writes to it");
+      await terminal.shows("Standard input is a terminal; git starts this command and writes to it");
       expect(await terminal.ends()).toBe(2);
       const command = `printf 'protocol=https\\nhost=p.example\\n' | "$0" secrets helper git get`;
       await using shown = startOnTerminal(["bash", "-c", command, RT], environment());
@@ -371,7 +371,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
         runRt({ args: ["secrets", "helper", ...args], env: environment(), cwd: repository.path });
       const refused = await run("--install", "--local", "git");
       expect(refused).toMatchObject({ stdout: "", status: 2 });
-      expect(refused.stderr).toMatch(/^error: git has refused: fatal: .*\n$/);
+      expect(refused.stderr).toMatch(/^error: git failed: fatal: .*\n$/);
       await git(["init", "-q"], "", repository.path);
       expect((await run("--install", "--local", "git")).stdout).toContain("--uninstall --local git\n");
       expect(await Bun.file(repository.join(".git/config")).text()).toContain("secrets helper git");

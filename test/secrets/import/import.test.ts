@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const moved = await rt(...words);
     expect(moved).toMatchObject({
       stderr: expect.stringMatching(
-        /^warning: rtfig\.toml has the identifier of this project now; .*\nhint: .*\n$/,
+        /^warning: Added the project identifier to rtfig\.toml; .*\nhint: .*\n$/,
       ),
       status: 0,
     });
@@ -315,7 +315,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     ])
       await runRt({ program: ["git"], args: words, cwd: shop.path });
     expect((await run(shop, [".env", "--yes"])).stderr).toBe(
-      "warning: git tracks .env, and its history keeps what moved\nhint: change these credentials where they were issued\n",
+      "warning: git tracks .env, and its history still contains the moved values\nhint: replace these credentials at the services that issued them\n",
     );
   });
 
@@ -428,7 +428,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await Bun.write(shop.join("large.env"), `A_TOKEN=${"x".repeat(1024 * 1024)}`);
     await refuses("large.env", "large.env is larger than 1 MiB");
     await Bun.write(shop.join("rtfig.toml"), 'secrets = { OTHER = { from = "a/b" } }\n');
-    await refuses(".env", "rtfig.toml is written in a way that rt cannot add to, so nothing was changed");
+    await refuses(".env", "rt cannot edit rtfig.toml in its present form, so nothing was changed");
     await Bun.write(shop.join("rtfig.toml"), "[run\n");
     await refuses(
       ".env",
@@ -531,7 +531,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const service = `${shop.service} two`;
     const { stderr, status } = await run(shop, [".env", "--yes", "--service", service]);
     expect(stderr).toStartWith(
-      "error: .env is written in a way that no value can be taken out of, so nothing was changed\n",
+      "error: rt cannot remove these values from .env without changing others, so nothing was changed\n",
     );
     expect(status).toBe(2);
     expect(await stored(service, "B_TOKEN")).toBe("");
@@ -551,7 +551,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
         "error: A service with control characters cannot be written into a file",
       );
     expect(await says("--yes", "NPM_TOKEN", "--service", "c")).toBe(
-      "error: NPM_TOKEN belongs to another service by [secrets.NPM_TOKEN] of rtfig.toml",
+      "error: NPM_TOKEN has another service in [secrets.NPM_TOKEN] of rtfig.toml",
     );
     expect(await says("--yes", "CLIENT_SECRET")).toBe(
       "error: CLIENT_SECRET has another source in [secrets.CLIENT_SECRET] of rtfig.toml",
@@ -619,7 +619,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await runRt({ args: ["secrets", "set", "E F", "x"], stdin: "value", env: keyring.env });
     await shop.write({ ".env": odd, "rtfig.toml": from("E F", "B") });
     expect((await undo(shop, ".env")).stderr).toStartWith(
-      "error: .env cannot have A in a way that it would be read, so nothing was changed\n",
+      "error: .env cannot represent A so that the engine reads it back, so nothing was changed\n",
     );
     expect(await read(shop, ".env")).toBe(odd);
   });
@@ -645,8 +645,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await shop.write({ ".env": moved });
     const refused = await undo(shop, ".env");
     expect([refused.stderr, refused.status]).toEqual([
-      "error: .env cannot have PEM_KEY in a way that it would be read, so nothing was changed\n" +
-        "hint: others come back by their names: rt secrets import --undo .env A_TOKEN LAST_TOKEN\n",
+      "error: .env cannot represent PEM_KEY so that the engine reads it back, so nothing was changed\n" +
+        "hint: restore the others by name: rt secrets import --undo .env A_TOKEN LAST_TOKEN\n",
       2,
     ]);
     expect(await read(shop, ".env")).toBe(moved);
