@@ -59,7 +59,7 @@ describe.each(LENGTHS)("a name of %i characters", (length) => {
       files: FILES,
       args: ["run", "--silent", `--env-file=${name}`, "t"],
       stdout: "t\n",
-      stderr: `warning: --env-file: there is no ${name}; mend its path, or take the option away\n`,
+      stderr: `warning: --env-file: there is no ${name}; correct its path, or remove the option\n`,
     }));
 });
 

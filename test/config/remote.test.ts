@@ -72,7 +72,7 @@ effect("run.remote.properties.*", "chooses a machine", async () => {
 effect("run.remote.system", "has to be this machine's", async () => {
   await using server = await openReapiServer();
   expect((await runThere(server, 'system = "linux-mips"')).stderr).toStartWith(
-    `error: The script cannot run remotely: there it is linux-mips, and node_modules is for ${SYSTEM}\n`,
+    `error: The script cannot run remotely: the server runs linux-mips, and node_modules is for ${SYSTEM}\n`,
   );
   expect(server.calls).toEqual([]);
 });

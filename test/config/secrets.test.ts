@@ -83,7 +83,7 @@ effect("secrets.*.from.command", "is a program that prints the value", async () 
     `[secrets.TOKEN]\nfrom.command = ${command}\n[run.secrets]\nshow = ["TOKEN"]`;
   expect((await run(config('["printf", "%s\\\\n", "$HOME"]'))).stdout).toBe("got $HOME\n");
   expect((await run(config('["printf", "a\\u0000b"]'))).stderr).toBe(
-    "error: rtfig.toml:2: secrets.TOKEN.from has a NUL character in its command, which no program can be given\n",
+    "error: rtfig.toml:2: secrets.TOKEN.from has a NUL character in its command, which no program can receive\n",
   );
 });
 

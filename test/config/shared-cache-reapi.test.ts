@@ -50,7 +50,7 @@ effect("cache.remote.headers.*", "is sent, with variables in it, of [secrets] to
   const bell = await runWith(server, table, { env: { KEY: "s3cret\u0007" } });
   expect(bell).toEqual({
     stderr:
-      "warning: shared cache disabled: cache.remote.headers.x-key has characters in it that no header may have\n",
+      "warning: shared cache disabled: cache.remote.headers.x-key has characters that are invalid in a header\n",
     status: 0,
   });
   expect(server.calls.length).toBe(calls);

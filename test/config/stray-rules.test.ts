@@ -45,7 +45,7 @@ test("a run with --filter names them, with what is meant, and goes on", async ()
   });
   expect((await runIn(cached("a", "b", "c", "d", "e"))).warned.slice(2)).toEqual([
     '[run.cache]: no package has a script "c"',
-    "[run.cache] names 2 more that no package has as a script",
+    "[run.cache]: no package has 2 more of these scripts",
   ]);
 });
 
@@ -92,7 +92,7 @@ test.skipIf(process.platform === "win32")(
     await using terminal = startOnTerminal(words, cleanEnvironment(), place);
     await terminal.shows("\non a terminal\r\n");
     expect(await terminal.ends()).toBe(0);
-    expect(terminal.shown).toStartWith('warn: [run.cache] names "biuld", ');
+    expect(terminal.shown).toStartWith('warn: [run.cache]: no package has a script "biuld"; ');
   },
 );
 
@@ -116,7 +116,7 @@ test("rt doctor tells of them, from every folder of the workspace", async () => 
   expect(await doctor(cached("build"))).toEqual([
     expect.objectContaining({
       status: "ok",
-      found: expect.stringMatching(/^All that .*rtfig\.toml names are scripts$/),
+      found: expect.stringMatching(/^Every rule in .*rtfig\.toml matches a script$/),
     }),
   ]);
   expect(await doctor(cached("biuld", "web#\u001b"))).toEqual([
@@ -125,7 +125,7 @@ test("rt doctor tells of them, from every folder of the workspace", async () => 
       found:
         '[run.cache]: no package has a script "biuld"; did you mean "build"?; ' +
         '[run.cache]: no package has a script "web#\u001b"',
-      remedy: expect.stringMatching(/^name them in .*rtfig\.toml as package\.json does, or take them out$/),
+      remedy: expect.stringMatching(/^rename each rule in .*rtfig\.toml to a script's name, or remove it$/),
     }),
   ]);
 });
