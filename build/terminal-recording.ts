@@ -42,9 +42,9 @@ const COMMANDS: ReadonlyArray<{
   {
     command: "rt run --silent --pick",
     answers: [
-      ["to leave: ", "api"],
-      ["to leave: ", "1"],
-      ["for none: ", ""],
+      ["(empty to exit): ", "api"],
+      ["(empty to exit): ", "1"],
+      ["for none): ", ""],
     ],
   },
   { command: "rt run --silent --filter '*' build" },
