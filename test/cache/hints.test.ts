@@ -114,7 +114,9 @@ test.skipIf(!CAN_TRACE)(
 
 test("every hint of a cached script that names [run.cache] is made as a line to paste", () => {
   const folder = join(REPOSITORY, "src/cache");
-  const texts = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .sort();
   const loose = texts.flatMap((name) =>
     readFileSync(join(folder, name), "utf8")
       .split("\n")
@@ -124,7 +126,7 @@ test("every hint of a cached script that names [run.cache] is made as a line to 
       .map((line) => `${name}: ${line.trim()}`),
   );
   expect(loose).toEqual([
-    'doubts.ts: "outputs of [run.cache] means $, which is not in the project",',
-    'environment.ts: const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";',
+    'entry/uncacheable-reasons.ts: "outputs of [run.cache] means $, which is not in the project",',
+    'key/environment.ts: const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";',
   ]);
 });
