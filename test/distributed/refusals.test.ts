@@ -156,7 +156,7 @@ test.skipIf(!CAN_TRACE)(
     });
     expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
     const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
-    expect(elsewhere.stderr).toContain(" to give RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
+    expect(elsewhere.stderr).toContain(" to send RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
   },
 );
 

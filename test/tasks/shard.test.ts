@@ -94,7 +94,7 @@ describe("rt run --shard", () => {
         stdout: new RegExp(
           [
             own === "2/2" ? "\n3 scripts would run\n\n" : "\n4 scripts would run\n\n",
-            `shard 1/2${own === "1/2" ? ", this one" : ""}\n  x1 t\n  x2 t\n  x3 t\n  z t (dependency)\n`,
+            `shard 1/2${own === "1/2" ? ", this one" : ""}\n  x1 t\n  x2 t\n  x3 t\n  z t \\(dependency\\)\n`,
             `shard 2/2${own === "2/2" ? ", this one" : ""}\n  z t\n  y1 t\n  y2 t\n`,
             "split [0-9a-f]{8}\n$",
           ].join(""),
