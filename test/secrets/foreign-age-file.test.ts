@@ -114,7 +114,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     });
     const refused = await rt(own, ["--silent", "run", "show"]);
     expect(refused).toMatchObject({ stdout: "", status: 1 });
-    expect(refused.stderr).toContain("asks for others than before");
+    expect(refused.stderr).toContain("is not allowed to read these secrets");
     expect(await allow(own, "is allowed to read secrets")).toContain(
       `  age files belong to the project "the-victim-1234"\n  "${victim}" has the same identifier: answer yes only if this is a copy of that project\n`,
     );

@@ -156,7 +156,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       const elsewhere = (text = "") =>
         text.replaceAll(registry.url, "http://127.0.0.1:1/").replaceAll(host, "127.0.0.1:1");
       await shop.write({ "rtfig.toml": elsewhere(rtfig), ...(npmrc && { ".npmrc": elsewhere(npmrc) }) });
-      expect((await run(shop.path, ["install"], allowed)).stderr).toContain("has not been allowed");
+      expect((await run(shop.path, ["install"], allowed)).stderr).toContain("is not allowed to read these secrets");
     }
   }, 60_000);
 

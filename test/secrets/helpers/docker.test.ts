@@ -286,7 +286,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     test("tells of passwords that stay in the file, and of a PATH without the helper", async () => {
       await write('{"auths":{"a":{"auth":"x"}}}');
       expect((await helper("--install", "docker")).stdout).toContain(
-        "Passwords that the file has stay in it",
+        "Passwords already in the file stay there",
       );
       const env = { ...environment(), PATH: process.env.PATH };
       const { stderr } = await runRt({ args: ["secrets", "helper", "--install", "docker"], env });
