@@ -207,6 +207,11 @@ const UNREADABLE: readonly Fixture[] = [
     name: "a preload that is missing",
     files: { "main.ts": "console.log(1)" },
     args: ["--preload", "./none.ts", "main.ts"],
+    differs: {
+      reason: "the option or key that names the module is reported, before anything runs",
+      stderr:
+        'error: --preload: Module not found "./none.ts"\nhint: its path is relative to the working directory\n',
+    },
   },
 ];
 
