@@ -291,7 +291,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const show = async (more = {}) =>
       (await run(shop.path, ["--silent", "run", "show"], { ...env, ...more })).stdout;
     const isRefused = async () =>
-      (await run(shop.path, ["install", "--force"], env)).stderr.includes("has not been allowed");
+      (await run(shop.path, ["install", "--force"], env)).stderr.includes("is not allowed to read these secrets");
     expect(await show()).toBe("");
     // What is allowed by its hash is all of it.
     expect(await show(await trusted(shop.path, ["install"], env))).toBe(`${TOKEN.length}\n`);

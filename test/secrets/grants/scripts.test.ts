@@ -181,7 +181,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
   test("processes of a script inherit its secrets, and scripts that it starts get no others", async () => {
     const { RT_TRUST: _, ...untrusted } = env;
     const nested = await runRt({ args: ["run", "nested"], cwd: project.path, env: untrusted });
-    expect(nested.stdout).toContain("has not been allowed");
+    expect(nested.stdout).toContain("is not allowed to read these secrets");
     expect(nested.stdout).toContain("root hidden: |||\n");
     const inherited = await run(["run", "--secret=ONE=acme/one", "nested"]);
     expect(inherited.stdout).toBe(

@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
 
   test("rt trust asks when the home folder does not exist", async () => {
     const { stderr, status } = await own(["trust"], project.path, home.join("none"));
-    expect(stderr).toStartWith(`error: ${project.path} has not been allowed to read secrets, `);
+    expect(stderr).toStartWith(`error: ${project.path} is not allowed to read these secrets\n`);
     expect(status).toBe(1);
   });
 
