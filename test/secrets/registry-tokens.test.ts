@@ -156,7 +156,9 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       const elsewhere = (text = "") =>
         text.replaceAll(registry.url, "http://127.0.0.1:1/").replaceAll(host, "127.0.0.1:1");
       await shop.write({ "rtfig.toml": elsewhere(rtfig), ...(npmrc && { ".npmrc": elsewhere(npmrc) }) });
-      expect((await run(shop.path, ["install"], allowed)).stderr).toContain("is not allowed to read these secrets");
+      expect((await run(shop.path, ["install"], allowed)).stderr).toContain(
+        "is not allowed to read these secrets",
+      );
     }
   }, 60_000);
 
@@ -291,7 +293,9 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const show = async (more = {}) =>
       (await run(shop.path, ["--silent", "run", "show"], { ...env, ...more })).stdout;
     const isRefused = async () =>
-      (await run(shop.path, ["install", "--force"], env)).stderr.includes("is not allowed to read these secrets");
+      (await run(shop.path, ["install", "--force"], env)).stderr.includes(
+        "is not allowed to read these secrets",
+      );
     expect(await show()).toBe("");
     // What is allowed by its hash is all of it.
     expect(await show(await trusted(shop.path, ["install"], env))).toBe(`${TOKEN.length}\n`);

@@ -139,9 +139,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await shop.write({ "team/note": "" });
     const moved = await rt(...words);
     expect(moved).toMatchObject({
-      stderr: expect.stringMatching(
-        /^warning: Added the project identifier to rtfig\.toml; .*\nhint: .*\n$/,
-      ),
+      stderr: expect.stringMatching(/^warning: Added the project identifier to rtfig\.toml; .*\nhint: .*\n$/),
       status: 0,
     });
     expect(moved.stdout).toMatch(/^move  NPM_TOKEN +age:team\/s\.age, NPM_TOKEN$/m);
