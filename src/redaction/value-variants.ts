@@ -68,9 +68,11 @@ function addEncodings(variants: ValueVariant[], value: Uint8Array): void {
     addVariants(variants, quotedVariants(text), 0);
     addVariants(variants, urlText ? [text, urlText] : [text], 0, wrapping);
   }
-  const encoded = inBase64(value, 0);
-  for (const lead of [0, 1, 2]) addVariants(variants, [inBase64(encoded, lead)], 0);
-  encoded.fill(0);
+  for (const inner of [0, 1, 2]) {
+    const encoded = inBase64(value, inner);
+    for (const lead of [0, 1, 2]) addVariants(variants, [inBase64(encoded, lead)], 0);
+    encoded.fill(0);
+  }
 }
 
 const NEWLINE = 0x0a;
