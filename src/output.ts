@@ -48,7 +48,13 @@ export function report(text: string): void {
 }
 
 /** Colours of the labels that a message begins with, on a terminal. */
-const LABELS: Readonly<Record<string, number>> = { error: 31, warning: 33, hint: 36 };
+const LABELS: Readonly<Record<string, number>> = {
+  // Without a prototype, so that a line that begins with "constructor:" has no colour.
+  __proto__: null as never,
+  error: 31,
+  warning: 33,
+  hint: 36,
+};
 
 /** Writes a line to standard error, with its label in colour on a terminal. */
 export function reportLine(text: string): void {
