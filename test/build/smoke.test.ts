@@ -29,11 +29,11 @@ async function prepareMusl(directory: string): Promise<Runner> {
 }
 
 /**
- * The emulator takes the part of the loader of programs for arm64, in a namespace of its own: nothing of the system
- * changes. So rt can start itself anew, as it does for -e.
+ * Registers the emulator as the interpreter of arm64 programs in its own namespace, so that rt can start itself, as for -e.
+ * The flags are Debian's: the kernel opens the program, so programs from a memfd run too.
  */
 const REGISTER = `mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
-printf '%s' ':arm64:M::\\x7fELF\\x02\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\xb7\\x00:\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x00\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe\\xff\\xff\\xff:/usr/bin/qemu-aarch64:' > /proc/sys/fs/binfmt_misc/register &&
+printf '%s' ':arm64:M::\\x7fELF\\x02\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\xb7\\x00:\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x00\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe\\xff\\xff\\xff:/usr/bin/qemu-aarch64:OC' > /proc/sys/fs/binfmt_misc/register &&
 exec "$0" "$@"`;
 
 function prepareEmulator(): Runner {

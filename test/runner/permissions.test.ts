@@ -1,6 +1,7 @@
 // Projects of another user: what may be read runs, and what somebody else has made is not trusted.
 import { describe, expect, test } from "bun:test";
-import { chmod, readdir, rename } from "node:fs/promises";
+import { chmod, readdir, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { hasProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -56,12 +57,12 @@ describe.concurrent("where a user may only read", () => {
   });
 
   test.skipIf(!canBeNobody)("a stand-in directory that somebody else has made is not trusted", async () => {
-    await using project = await createProject(pkg({ go: "node -p 'typeof rt'" }));
+    await using project = await createProject(pkg({ go: "node -p 'typeof rt'", where: "command -v node" }));
     await chmod(project.path, 0o1777); // as /tmp is
-    const run = () =>
+    const run = (script = "go") =>
       runRt({
         program: [...nobody, RT],
-        args: ["-b", "--silent", "run", "go"],
+        args: ["-b", "--silent", "run", script],
         cwd: project.path,
         env: { TMPDIR: project.path },
       });
@@ -76,5 +77,8 @@ describe.concurrent("where a user may only read", () => {
     const { stdout, stderr } = await run();
     expect(stdout).not.toContain("hijacked");
     expect(stdout === "object\n" || stderr.startsWith("error: ")).toBe(true);
+    // In /tmp, outside of the directory of the tests.
+    const links = dirname(dirname((await run("where")).stdout.trim()));
+    if (links.startsWith("/tmp/rt-links-")) await rm(links, { recursive: true });
   });
 });

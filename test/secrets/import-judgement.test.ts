@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(status).toBe(0);
     expect(stderr).toContain(
       "warning: DB_URL is restored without its references to DB_PASSWORD\n" +
-        "hint: write ${DB_PASSWORD} again in place of the value of it\n",
+        "hint: write ${DB_PASSWORD} again in its value\n",
     );
     expect(await readFile(project.join(".env"), "utf8")).toBe(
       "DB_PASSWORD=pass-word-of-db\nDB_URL=postgres://me:pass-word-of-db@db/shop\n",

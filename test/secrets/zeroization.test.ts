@@ -5,6 +5,7 @@ import type { SecretProvider } from "../../platform/secrets/contract/secret-prov
 import type { SecretServiceConnection } from "../../platform/secrets/linux/connection.ts";
 import { setSecret } from "../../platform/secrets/linux/items.ts";
 import { openProvider } from "../../platform/secrets/secret-provider.ts";
+import { outputs } from "../../platform/terminal/output.ts";
 import { BusSocket } from "../../platform/secrets/linux/dbus/bus-socket.ts";
 import { fetchSecrets } from "../../src/secrets/grants/secret-fetch.ts";
 import type { MappedSecret } from "../../src/secrets/grants/mapping.ts";
@@ -146,12 +147,12 @@ test.skipIf(process.platform === "win32")("standard input leaves nothing in what
 test("standard output leaves nothing of what was printed, also where it could not be", async () => {
   for (const failure of [undefined, Object.assign(new Error(), { code: "ENOSPC" })]) {
     const given: Uint8Array[] = [];
-    const writing = spyOn(Bun, "write").mockImplementation((async (_: unknown, bytes: Uint8Array) => {
+    const writing = spyOn(outputs, "writeSome").mockImplementation((_, bytes) => {
       given.push(bytes);
       expect(Buffer.from(bytes).toString()).toBe(VALUE);
       if (failure) throw failure;
       return bytes.length;
-    }) as typeof Bun.write);
+    });
     const printing = print(VALUE);
     if (failure) await expect(printing).rejects.toThrow("Cannot write to standard output (ENOSPC)");
     else await printing;

@@ -320,7 +320,7 @@ describe("--watch-path and --watch-ignore", () => {
       '--watch-path cannot be "a\\u001b[2J/x": its [ is not closed',
       "write it as \\[ if it is part of a name",
     ],
-    [["--watch-path="], '--watch-path cannot be "": it is empty', example],
+    [["--watch-path="], "--watch-path needs a value", "write it as --watch-path=<path>"],
     [["--watch-ignore=!"], '--watch-ignore cannot be "!": it is empty', example],
     [
       ["--watch-ignore={a,b"],

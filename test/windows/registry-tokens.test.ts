@@ -143,12 +143,13 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
   test.skipIf(!isWine)(
     "come from the environment alone where a pipe has no size, and rt says so",
     async () => {
-      const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...(await trusted()) });
+      const trust = await trusted();
+      const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...trust });
       expect(stderr).toContain(
         "warning: NPM_TOKEN: on this system, rt pm reads them from the environment only",
       );
       expect(seen.map(({ credentials }) => credentials)).not.toContain(bearer.credentials);
-      const env = { ...WITHOUT_PIPE_SIZES, NPM_TOKEN: "from-ci" };
+      const env = { ...WITHOUT_PIPE_SIZES, ...trust, NPM_TOKEN: "from-ci" };
       expect(await run(["pm", "whoami"], env)).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
       expect(seen).toEqual([{ request: "GET /-/whoami", credentials: "Bearer from-ci" }]);
     },

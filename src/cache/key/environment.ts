@@ -26,7 +26,7 @@ export const PASSED_VARIABLES: readonly string[] = [
 ];
 
 /** Internal variables of rt, on which no script depends. */
-const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD"];
+const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD", "RT_RESTARTED"];
 
 /** Marks a traced script, so that a nested rt does not trace again. */
 export const TRACED_VARIABLE = "RT_TRACED";

@@ -7,7 +7,13 @@
 export const SUPERVISED = "RT_SUPERVISED";
 
 /**
- * That we have been here: the process id outlives becoming the engine. An emulator such as qemu-user gives each variable
- * one value, and with it the engine's switch is lost; without this rt would become itself for ever.
+ * Set by `rt --watch run` from the second start on, to its process id: warnings about the configuration were given already.
+ * A process with another parent ignores it.
+ */
+export const RESTARTED = "RT_RESTARTED";
+
+/**
+ * The process id of an rt that has become the engine, which keeps the id. An emulator such as qemu-user passes each variable once, and
+ * so loses the engine's switch. Without this variable rt would start itself without end.
  */
 export const REPLACED_PID_VARIABLE = "RT_BECAME";

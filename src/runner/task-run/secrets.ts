@@ -8,6 +8,7 @@ import type { RunSettings } from "../../config/settings/settings.ts";
 import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { Supply } from "../script/launch.ts";
+import { RESTARTED } from "../engine/internal-variables.ts";
 
 export interface SecretsRequest {
   readonly settings: Pick<RunSettings, "secrets" | "script">;
@@ -26,7 +27,8 @@ export async function openSecrets(request: SecretsRequest): Promise<SecretProvis
   const { openProvision } = await import("../../secrets/grants/secret-provisioning.ts");
   const { secrets: asked, script } = settings;
   const from = directory ?? process.cwd();
-  return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets });
+  const isRestart = host.originalVariable(RESTARTED) === `${process.ppid}`;
+  return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets, isRestart });
 }
 
 /** Whether the applicable rtfig.toml may grant a secret to one of these scripts, or withhold one. */

@@ -20,6 +20,7 @@ import { ChangeDebouncer } from "../../watch/change-debouncer.ts";
 import { readScope } from "../../watch/watch-scope.ts";
 import { WatchMessages } from "../../watch/watch-messages.ts";
 import { writeOwn } from "../../output.ts";
+import { RESTARTED } from "../engine/internal-variables.ts";
 
 /** Grace period before SIGKILL. */
 const GRACE_PERIOD = 5_000; // ms
@@ -86,7 +87,7 @@ export async function watchRun(
       program: process.execPath,
       argv: ["rt", ...again!.script],
       cwd,
-      env: host.originalEnvironment(),
+      env: { ...host.originalEnvironment(), ...(run.number > 1 && { [RESTARTED]: `${process.pid}` }) },
       output: "inherit",
       inheritStdin: true,
       input,

@@ -39,6 +39,8 @@ export interface ProvisionRequest {
   readonly isForScripts: boolean;
   /** Disables redaction, whatever rtfig.toml says. */
   readonly showsSecrets: boolean;
+  /** An earlier start of the same watched run has given the warnings already. */
+  readonly isRestart: boolean;
 }
 
 /** A secret that a receiver of this run gets. */
@@ -85,6 +87,7 @@ export function openProvision({
   config,
   isForScripts,
   showsSecrets,
+  isRestart,
 }: ProvisionRequest): SecretProvision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
@@ -109,7 +112,7 @@ export function openProvision({
   const inherited = showsSecrets ? [] : projectSecrets.flatMap(readInherited);
 
   function warnIfCommon({ name, value }: SecretValue): void {
-    if (showsSecrets || !isCommon(value) || warned.has(name)) return;
+    if (showsSecrets || isRestart || !isCommon(value) || warned.has(name)) return;
     warned.add(name);
     reportLine(
       `warning: The value of ${name} is a common word or number; every occurrence in the output is shown as [${name}]\n` +

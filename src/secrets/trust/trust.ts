@@ -122,9 +122,11 @@ function untrustedError(mapping: Mapping, all: readonly Mapping[]): UserError {
       `${printable(folder)} is not allowed to send ${servers.map(describeServer).join(", and ")}`,
       [reviewHint, ciHint],
     );
+  // Where all are set, the missing permission is for the registry that they are sent to.
+  const areAllSet = [...mapping.secrets.keys()].every((name) => host.originalVariable(name) !== undefined);
   return new UserError(`${printable(folder)} is not allowed to read these secrets`, [
     reviewHint,
-    "variables that are already set in the environment need no permission",
+    ...(areAllSet ? [] : ["variables that are already set in the environment need no permission"]),
     ciHint,
   ]);
 }

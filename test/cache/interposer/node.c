@@ -174,8 +174,8 @@ static void show(char **environment) {
   char line[4096];
   FILE *maps = fopen("/proc/self/maps", "r");
   int is_loaded = 0;
-  while (maps && fgets(line, sizeof line, maps)) is_loaded |= strstr(line, "rt-witness") != NULL;
-  printf("witness: %s\n", is_loaded ? "yes" : "no");
+  while (maps && fgets(line, sizeof line, maps)) is_loaded |= strstr(line, "rt-interposer") != NULL;
+  printf("interposer: %s\n", is_loaded ? "yes" : "no");
   for (; *environment; environment++)
     if (strncmp(*environment, "LD_", 3) == 0) printf("%s\n", *environment);
 }
@@ -188,7 +188,7 @@ static void scribble(void) {
   while (maps && fgets(line, sizeof line, maps)) {
     char rights[8];
     if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) != 3) continue;
-    if (!strstr(line, "rt-witness") || !is(rights, "rw-s")) continue;
+    if (!strstr(line, "rt-interposer") || !is(rights, "rw-s")) continue;
     sprintf(name, "/proc/self/map_files/%lx-%lx", from, to);
     int descriptor = open(name, O_RDWR);
     errno = 0;

@@ -580,19 +580,19 @@ test.skipIf(process.platform !== "linux")("where no terminal is to be had it is 
   expect(existsSync(project.join("ended"))).toBe(false);
 });
 
-test("the way is chosen by what is a terminal, and by what is to be kept out", () => {
+test("the streams that are terminals, and the redaction, decide how stdio is given", () => {
   const [yes, no] = [true, false];
-  const way = (isTerminal: [boolean, boolean, boolean], others = {}) => {
+  const choose = (isTerminal: [boolean, boolean, boolean], others = {}) => {
     const all = { hasRedacted: true, isTerminal, isJoined: false, hasTerminals: true, ...others };
     return Object.values(chooseStdioStrategy(all)).flat().join(" ");
   };
-  expect(way([yes, yes, yes])).toBe("terminal terminal terminal terminal");
-  expect(way([no, yes, yes])).toBe("terminal own terminal terminal");
-  expect(way([yes, no, yes])).toBe("terminal terminal pipe terminal");
-  expect(way([yes, yes, no])).toBe("terminal terminal terminal pipe");
-  expect(way([yes, no, no])).toBe("pipes own pipe pipe");
-  expect(way([no, no, no], { isJoined: true })).toBe("pipes own pipe joined");
-  expect(way([yes, yes, yes], { hasRedacted: false })).toBe("become");
-  expect(way([yes, yes, yes], { hasTerminals: false })).toBe("become");
-  expect(way([yes, no, no], { hasTerminals: false })).toBe("pipes own pipe pipe");
+  expect(choose([yes, yes, yes])).toBe("pty terminal terminal terminal");
+  expect(choose([no, yes, yes])).toBe("pty own terminal terminal");
+  expect(choose([yes, no, yes])).toBe("pty terminal pipe terminal");
+  expect(choose([yes, yes, no])).toBe("pty terminal terminal pipe");
+  expect(choose([yes, no, no])).toBe("pipes own pipe pipe");
+  expect(choose([no, no, no], { isJoined: true })).toBe("pipes own pipe joined");
+  expect(choose([yes, yes, yes], { hasRedacted: false })).toBe("exec");
+  expect(choose([yes, yes, yes], { hasTerminals: false })).toBe("exec");
+  expect(choose([yes, no, no], { hasTerminals: false })).toBe("pipes own pipe pipe");
 });

@@ -211,6 +211,22 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await live.see("started with two.");
   });
 
+  test("--watch run warns about a common value once, not at each restart", async () => {
+    await using own = await createProject({
+      "package.json": { scripts: { show: "cat word.ts; sleep 1000" } },
+      "rtfig.toml": '[secrets.MODE]\nfrom = { command = ["echo", "production"] }\n[run.secrets]\nshow = ["MODE"]\n',
+      "word.ts": "first.",
+    });
+    const env = { ...keyring.env, RT_TRUST: await trustOf(own.path) };
+    await using live = startLive({ args: ["--watch", "run", "show"], cwd: own.path, env });
+    await live.see("first.");
+    for (const word of ["second.", "third."]) {
+      await own.write({ "word.ts": word });
+      await live.see(word);
+    }
+    expect(live.output.match(/warning: The value of MODE is a common word/g)).toHaveLength(1);
+  });
+
   test("--watch uses a changed value from the next start of a file on", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "watched"], value);

@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     for (const name of MOVED)
       expect(result.stdout).toMatch(new RegExp(`^move  ${name} +${shop.service}/${name}$`, "m"));
     expect(result.stdout.match(/^move /gm)).toHaveLength(MOVED.length);
-    expect(result.stdout).toMatch(/^stay  SHORT_TOKEN +has less than 8 characters/m);
+    expect(result.stdout).toMatch(/^stay  SHORT_TOKEN +has fewer than 8 characters/m);
     for (const value of [TOKEN, PASSWORD, "MIIB", "quoted", "everybody"])
       expect(result.stdout).not.toContain(value);
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
@@ -178,7 +178,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(back.stdout).toContain("rt secrets delete --file=team/s.age NPM_TOKEN\n");
     expect(await read(shop, ".env")).toBe(ENV);
     const wrong = await rt("secrets", "import", ".env", "--to=secrets.age");
-    expect(wrong).toMatchObject({ stderr: expect.stringContaining('as in "age:secrets.age"'), status: 2 });
+    expect(wrong).toMatchObject({ stderr: expect.stringContaining('such as "age:secrets.age"'), status: 2 });
   });
 
   test("asks on a terminal, takes no for an answer, and nothing without one", async () => {
@@ -301,7 +301,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(stderr).toStartWith(
       `error: No session bus answers at unix:path=${ABSENT} (ENOENT), so nothing was moved\n`,
     );
-    expect(stderr).toContain("; or --to age:secrets.age moves them into a file that is encrypted");
+    expect(stderr).toContain("; or use --to age:secrets.age to move them to an encrypted file");
     expect(await readdir(shop.path)).not.toContain("rtfig.toml");
   });
 
@@ -335,7 +335,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
     const { stderr, status } = await run(shop, [".env", "--yes"]);
     expect(stderr).toStartWith(
-      `error: The credential store has another value under "${shop.service}" "LAST_TOKEN", so nothing was moved\nhint: --service <name>`,
+      `error: The credential store has another value under "${shop.service}" "LAST_TOKEN", so nothing was moved\nhint: store these under another service: --service <name>`,
     );
     expect(status).toBe(2);
     expect(await stored(shop.service, "LAST_TOKEN")).toBe("somebody else's");
@@ -422,7 +422,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await refuses("link", "link is a link, which rt does not follow");
     await refuses("pipe", "pipe is not a regular file");
     await refuses("bytes.env", "bytes.env could not be read (it is not text in UTF-8)");
-    await refuses("absent", "There is no absent");
+    await refuses("absent", "No such file: absent");
     await Bun.write(shop.join("large.env"), `A_TOKEN=${"x".repeat(1024 * 1024)}`);
     await refuses("large.env", "large.env is larger than 1 MiB");
     await Bun.write(shop.join("rtfig.toml"), 'secrets = { OTHER = { from = "a/b" } }\n');
@@ -568,7 +568,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await using shop = await createShop({ ".env": "A_TOKEN=ab1-ef12\nB_TOKEN=ab1-ef1\n" });
     const { stdout } = await run(shop, [".env", "--dry-run"]);
     expect(stdout).toStartWith(
-      `move  A_TOKEN  ${shop.service}/A_TOKEN\nstay  B_TOKEN  has less than 8 characters`,
+      `move  A_TOKEN  ${shop.service}/A_TOKEN\nstay  B_TOKEN  has fewer than 8 characters`,
     );
   });
 

@@ -138,7 +138,7 @@ describe("rt secrets check", () => {
     expect(await check(project.path, "link.env", "pipe.env")).toEqual({ stdout: "", stderr: "", status: 0 });
     expect(await check(project.path, "absent")).toEqual({
       stdout: "",
-      stderr: "error: There is no absent\n",
+      stderr: "error: No such file or folder: absent\n",
       status: 2,
     });
   });
@@ -270,7 +270,7 @@ describe("rt secrets check", () => {
         ["--install", "--json"],
         ["--uninstall", "a.ts"],
       ])
-        expect((await check(path, ...words)).stderr).toStartWith(`error: ${words[0]} stands alone\n`);
+        expect((await check(path, ...words)).stderr).toStartWith(`error: ${words[0]} takes no other options or arguments\n`);
       const stopped = await commit(path);
       expect(stopped.status).toBe(1);
       expect(stopped.stdout + stopped.stderr).toContain("a.ts:1: github/GITHUB_TOKEN\n");
@@ -345,7 +345,7 @@ describe("rt secrets check", () => {
       await using shared = await createProject();
       await set(shared.path);
       const { stderr, status } = await check(path, "--install");
-      expect(stderr).toStartWith(`error: git's hooks are in ${shared.path} (core.hooksPath), which is not`);
+      expect(stderr).toStartWith(`error: git's hooks are in ${shared.path} (core.hooksPath), which other repositories may share`);
       expect(status).toBe(2);
       expect(await Bun.file(join(shared.path, "pre-commit")).exists()).toBe(false);
     });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { RT } from "../../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "rt-witness-"));
+const directory = mkdtempSync(join(tmpdir(), "rt-interposer-"));
 const compiled = join(directory, "node");
 
 beforeAll(() => {
@@ -31,7 +31,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Runs the program with these words, in which $P is the project. */
-async function witnessed(words: string, rest = ""): Promise<CachedProject> {
+async function interposed(words: string, rest = ""): Promise<CachedProject> {
   const program = (name: string) => `${rest}./tools/${name} ${words.replaceAll("$P", "$PWD")}`;
   const scripts = { t: program("node"), other: program("other"), plain: program("node") };
   const project = await cachedProject(scripts, { file: "file\n" }, 't = { ignore = ["fifo"] }\nother = true');
@@ -56,7 +56,7 @@ const PATHS = [
 test.skipIf(!CAN_TRACE)("each function does what the C library's does", async () => {
   const calls = FUNCTIONS.flatMap((name) => PATHS.map((path) => `"${name}:${path}"`));
   // What a handler, a child or a crowd of calls finds is compared as well.
-  await using project = await witnessed(`others interrupted many:70000 forked ${calls.join(" ")}`);
+  await using project = await interposed(`others interrupted many:70000 forked ${calls.join(" ")}`);
   await symlink("file", project.join("link"));
   await symlink("nowhere", project.join("dangling"));
   await symlink("loop", project.join("loop"));
@@ -69,19 +69,19 @@ test.skipIf(!CAN_TRACE)("each function does what the C library's does", async ()
 });
 
 test.skipIf(!CAN_TRACE)("nothing shows of it but what is loaded, and only where it is worth it", async () => {
-  const names = "open:/etc/ld.so.preload open:/rt-witness.so open:/rt-witness.log access:/rt-witness.log";
-  await using project = await witnessed(`shows ${names}`);
+  const names = "open:/etc/ld.so.preload open:/rt-interposer.so open:/rt-interposer.log access:/rt-interposer.log";
+  await using project = await interposed(`shows ${names}`);
   const shown = async (script: string) => (await project.rt(["run", script])).stdout;
   const absent = ["open", "open", "open", "access"].map((name) => `${name}: -1, error 2\n`).join("");
-  expect(await shown("t")).toBe(`witness: yes\n${absent}`);
-  expect(await shown("plain")).toBe(`witness: no\n${absent}`);
-  expect(await shown("other")).toBe(`witness: no\n${absent}`);
+  expect(await shown("t")).toBe(`interposer: yes\n${absent}`);
+  expect(await shown("plain")).toBe(`interposer: no\n${absent}`);
+  expect(await shown("other")).toBe(`interposer: no\n${absent}`);
 });
 
 test.skipIf(!CAN_TRACE)("Node.js has it, and what it starts has not", async () => {
-  const count = "grep -c rt-witness.so /proc/self/maps; env | grep -c LD_";
+  const count = "grep -c rt-interposer.so /proc/self/maps; env | grep -c LD_";
   const script = [
-    'const isLoaded = require("fs").readFileSync("/proc/self/maps", "utf8").includes("rt-witness");',
+    'const isLoaded = require("fs").readFileSync("/proc/self/maps", "utf8").includes("rt-interposer");',
     `const { stdout } = require("child_process").spawnSync("sh", ["-c", "${count}"]);`,
     "console.log(isLoaded, String(stdout).trim());",
   ].join("\n");
@@ -97,9 +97,9 @@ test.skipIf(!CAN_TRACE)(
   "each program that is started has one, and nothing of it stays open in rt",
   async () => {
     const shows = "./tools/node shows";
-    const left = "ls -l /proc/$PPID/fd | grep -c rt-witness";
-    await using project = await witnessed("shows", `${shows}; ${shows}; ${left}; `);
-    expect((await project.rt(["run", "t"])).stdout).toBe("witness: yes\nwitness: yes\n0\nwitness: yes\n");
+    const left = "ls -l /proc/$PPID/fd | grep -c rt-interposer";
+    await using project = await interposed("shows", `${shows}; ${shows}; ${left}; `);
+    expect((await project.rt(["run", "t"])).stdout).toBe("interposer: yes\ninterposer: yes\n0\ninterposer: yes\n");
   },
 );
 
@@ -111,7 +111,7 @@ const ABSENT: readonly (readonly [what: string, words: (path: string) => string]
 ];
 
 test.skipIf(!CAN_TRACE).each(ABSENT)("what is not there counts: %s", async (_what, words) => {
-  await using project = await witnessed(words("$P/absent"));
+  await using project = await interposed(words("$P/absent"));
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
   await project.write({ absent: "" });
@@ -119,7 +119,7 @@ test.skipIf(!CAN_TRACE).each(ABSENT)("what is not there counts: %s", async (_wha
 });
 
 test.skipIf(!CAN_TRACE)("what a program finds by a link of its own into /proc is in doubt", async () => {
-  await using project = await witnessed("stat:$P/self/absent");
+  await using project = await interposed("stat:$P/self/absent");
   await symlink("/proc/self/cwd", project.join("self"));
   expect(await project.run("t")).toContain("one of its programs does not let itself be looked at");
 });
@@ -127,7 +127,7 @@ test.skipIf(!CAN_TRACE)("what a program finds by a link of its own into /proc is
 const LONGEST = 207;
 
 test.skipIf(!CAN_TRACE).each([-1, 0, 1, 2])("so does a path of the longest length, and %d", async (more) => {
-  await using project = await witnessed('"stat:$(cat path)"');
+  await using project = await interposed('"stat:$(cat path)"');
   const name = "x".repeat(LONGEST + more - project.path.length - 1);
   await project.write({ path: project.join(name) });
   expect(await project.run("t")).toBe("ran");
@@ -138,7 +138,7 @@ test.skipIf(!CAN_TRACE).each([-1, 0, 1, 2])("so does a path of the longest lengt
 });
 
 test.skipIf(!CAN_TRACE).each(["open", "open64", "openat", "openat64"])("%s reads", async (name) => {
-  await using project = await witnessed(`${name}:$P/file`);
+  await using project = await interposed(`${name}:$P/file`);
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
   await project.write({ file: "FILE\n" });
@@ -151,13 +151,13 @@ const FIRST = "access:/";
 test.skipIf(!CAN_TRACE).each(["writes", "changes"])(
   "what is read comes before what %s after it",
   async (name) => {
-    await using project = await witnessed(`${FIRST} later open:$P/file ${name}:$P/file`);
+    await using project = await interposed(`${FIRST} later open:$P/file ${name}:$P/file`);
     expect(await project.run("t")).toContain("it read and then changed $PROJECT/file");
   },
 );
 
 test.skipIf(!CAN_TRACE)("what open() makes is made", async () => {
-  await using project = await witnessed("makes:$P/made");
+  await using project = await interposed("makes:$P/made");
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("made"));
   expect(await project.run("t")).toBe("hit");
@@ -165,7 +165,7 @@ test.skipIf(!CAN_TRACE)("what open() makes is made", async () => {
 });
 
 test.skipIf(!CAN_TRACE)("what is written comes before what is read after it", async () => {
-  await using project = await witnessed("writes:$P/made open:$P/made stat:$P/made");
+  await using project = await interposed("writes:$P/made open:$P/made stat:$P/made");
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("made"));
   expect(await project.run("t")).toBe("hit");
@@ -175,7 +175,7 @@ test.skipIf(!CAN_TRACE)("what is written comes before what is read after it", as
 test.skipIf(!CAN_TRACE)(
   "what the script itself goes on writing is not changed by something else",
   async () => {
-    await using project = await witnessed(`${FIRST} grows:$P/made`);
+    await using project = await interposed(`${FIRST} grows:$P/made`);
     expect(await project.run("t")).toBe("ran");
     await rm(project.join("made"));
     expect(await project.run("t")).toBe("hit");
@@ -185,7 +185,7 @@ test.skipIf(!CAN_TRACE)(
 
 test.skipIf(!CAN_TRACE)("of threads that all call at once each call is told", async () => {
   const calls = 2500;
-  await using project = await witnessed(`crowd:${calls}`);
+  await using project = await interposed(`crowd:${calls}`);
   const { stderr, status } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
   // About some of them rt is asked as well.
   const told = new Set(
@@ -265,7 +265,7 @@ const CHANGES: readonly (readonly [what: string, words: string, path: string, ch
 test.skipIf(!CAN_TRACE).each(CHANGES)(
   "is not kept where something else changes it before rt has looked: %s",
   async (_what, words, path, change) => {
-    await using project = await witnessed(waiting(words), OPENS_FIFO);
+    await using project = await interposed(waiting(words), OPENS_FIFO);
     const said = await meanwhile(project, () => change(project));
     expect(said).toContain(
       `warn: t was not cached: $PROJECT/${path} was changed while it ran, by something else`,
@@ -275,12 +275,12 @@ test.skipIf(!CAN_TRACE).each(CHANGES)(
 
 test.skipIf(!CAN_TRACE)("is kept where nothing does", async () => {
   const words = CHANGES.map(([, each]) => each).join(" ");
-  await using project = await witnessed(waiting(words), OPENS_FIFO);
+  await using project = await interposed(waiting(words), OPENS_FIFO);
   expect(await meanwhile(project, async () => {})).not.toContain("not cached");
 });
 
 test.skipIf(!CAN_TRACE)("of a file that was written this very moment rt is asked to look", async () => {
-  await using project = await witnessed(`${FIRST} waits:7 open:$P/file`, OPENS_FIFO);
+  await using project = await interposed(`${FIRST} waits:7 open:$P/file`, OPENS_FIFO);
   const fresh = await meanwhile(project, () => writeFileSync(project.join("file"), "FILE\n"));
   expect(fresh).toMatch(/trace \d+ probe \$PROJECT\/file\n/);
   const old = await meanwhile(project, async () => {});
@@ -289,7 +289,7 @@ test.skipIf(!CAN_TRACE)("of a file that was written this very moment rt is asked
 });
 
 test.skipIf(!CAN_TRACE)("a program that writes nonsense where the log is harms nobody else", async () => {
-  await using project = await witnessed("stat:$P/absent scribbles stat:$P/file");
+  await using project = await interposed("stat:$P/absent scribbles stat:$P/file");
   const { stdout, status } = await project.rt(["run", "t"]);
   expect(stdout).toContain("scribbled\n");
   // Not everybody may open what is mapped; who may cannot make it smaller.
@@ -298,14 +298,14 @@ test.skipIf(!CAN_TRACE)("a program that writes nonsense where the log is harms n
 });
 
 test.skipIf(!CAN_TRACE)("where there is no room for a log, rt is asked about each call", async () => {
-  await using project = await witnessed("shows stat:$P/absent");
+  await using project = await interposed("shows stat:$P/absent");
   const words = ["bash", "-c", 'ulimit -f 100; exec "$0" run t', RT];
   const run = () => {
     const env = { ...process.env, XDG_CACHE_HOME: project.cache };
     const { stdout, stderr } = Bun.spawnSync(words, { cwd: project.path, env });
     return { stdout: `${stdout}`, isHit: `${stderr}`.includes("Done before: ") };
   };
-  const stdout = "witness: yes\nstat: -1, error 2\n";
+  const stdout = "interposer: yes\nstat: -1, error 2\n";
   expect(run()).toEqual({ stdout, isHit: false });
   expect(run()).toEqual({ stdout, isHit: true });
   await project.write({ absent: "" });

@@ -1,6 +1,6 @@
 // A thread of the test that opens stores at the same moment as others: round by round they wait for each other.
 import { join } from "node:path";
-import { CacheStore } from "../../src/cache/store/cache-store.ts";
+import { CacheStore } from "../../../src/cache/store/cache-store.ts";
 
 interface Question {
   readonly folder: string;
