@@ -131,7 +131,7 @@ test.skipIf(!CAN_TRACE)(
       expect(await Bun.file(`${path}/packages/a/out.txt`).text()).toBe(`made by ${next}\n`);
     expect(results[0].stdout).toContain(`a t: by ${next}\n`);
     expect(results[0].stderr).toContain("\nShared run: 0 scripts on this machine, 1 on m2\n");
-    expect(results[1].stderr).toContain("\nShared run: 1 script here\n");
+    expect(results[1].stderr).toContain("\nShared run: 1 script on this machine\n");
   },
 );
 

@@ -15,9 +15,9 @@ const POLL_INTERVAL = 10; // ms
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ShutdownOptions {
-  /** Running children; in watch mode also ended ones that survivors background processes. */
+  /** Running children; in watch mode also ended ones that left background processes. */
   children(): readonly Child[];
-  /** Ended children that survivors background processes and are not in `children`. */
+  /** Ended children that left background processes and are not in `children`. */
   survivors(): readonly Child[];
   readonly isWatched: boolean;
   /** Whether the children inherit rt's stdio and process group. */

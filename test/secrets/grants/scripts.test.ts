@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       `error: Cannot read ONE from the credential store: No session bus answers at unix:path=${ABSENT} (ENOENT)`,
       1,
     ]);
-    expect(stderr).toContain("that the environment has, as in CI");
+    expect(stderr).toContain("or set the variables in the environment, as in CI");
     expect(stderr).toEndWith(
       "hint: on a machine without a store, keep the secrets in an age-encrypted file: rt help moving-in\n",
     );

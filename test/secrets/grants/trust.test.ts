@@ -178,7 +178,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
 `,
     );
     terminal.type("n\r");
-    await terminal.shows("Not allowed");
+    await terminal.shows("Trust denied");
     const listed = await own(["secrets", "env"], other.path);
     expect(listed.stdout).toContain(String.raw`"{dev gets TOKEN\u00a0,*}"`);
   });
