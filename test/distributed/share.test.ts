@@ -61,7 +61,7 @@ test.skipIf(!CAN_TRACE)(
       expect(countOf(stdout, `: Done on ${name}: `)).toBe(0);
       expect(countOf(stdout, ": Done on m")).toBe(40 - counts[at]!);
       const scripts = counts[at] === 1 ? "1 script" : `${counts[at]} scripts`;
-      expect(stderr).toContain(`\nShared run: ${scripts} here${others.join("")}\n`);
+      expect(stderr).toContain(`\nShared run: ${scripts} on this machine${others.join("")}\n`);
       const report = JSON.parse(await Bun.file(`${path}/report.json`).text());
       for (const task of report.tasks) {
         const where = ran.find(([each]) => each === task.package)![1]!;

@@ -130,7 +130,7 @@ url = "grpc://127.0.0.1:1"
     const [stdout, stderr, status] = await run(["run", "around"]);
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toContain(
-      'hint: TOKEN was in the environment, but the script "around" that started this run is not given it; ' +
+      'hint: TOKEN was in the environment, but the script "around" that started this run does not get it; ' +
         "add a row for that script to [run.secrets]\n",
     );
   });
