@@ -92,7 +92,7 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
     const command = ["sh", "-c", 'cd "$0" && shift 0 && "$@"; echo "[over]"', project.path, RT, ...args];
     await using terminal = startOnTerminal(command, cleanEnvironment());
     if (args.length === 1) {
-      await terminal.shows("any other key leaves");
+      await terminal.shows("any other key to exit");
       terminal.type("x");
     }
     await terminal.shows("[over]");

@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
         "run",
         "show",
       ],
-      { ...env, EXPECTED: `${VALUE}${VALUE}two`, NO_COLOR: "1" },
+      { ...env, EXPECTED: `${VALUE}${VALUE}two` },
     );
 
   test.each([

@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       await runRt({ args, stdin: "a\nX-Other: b\n", env: keyring.env });
       for (const action of ["get", "header"])
         expect(await run(["npm", action, "evil.example"])).toEqual(
-          failed("error: The stored value is not a valid registry token of a registry\n"),
+          failed("error: The stored value is not a valid registry token\n"),
         );
     });
 

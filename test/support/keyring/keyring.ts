@@ -103,7 +103,7 @@ export async function startKeyring({
   );
   const address = await firstLine(busProcess.stdout);
   const log = join(directory, "service.log");
-  const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address };
+  const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address, NO_COLOR: "1" };
   let client: MessageBus | undefined;
   let serviceProcess: Bun.Subprocess | undefined;
   /** Whether the service's end is the test's doing. */
