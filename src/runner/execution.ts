@@ -177,12 +177,13 @@ async function executeInEngine(
   const { isHelped, asksRegistry, port } = code;
   const supply = await fetchFor(secrets);
   const engine = {
-    config: handed?.path,
-    serve: handed?.serve,
+    config: handed.path,
+    serve: handed.serve,
+    withheld: handed.withheld,
     path,
     isHelped,
     asksRegistry,
-    sendsTokens: handed?.hasTokens ?? false,
+    sendsTokens: handed.hasTokens ?? false,
     port,
     supply,
   };
@@ -196,24 +197,37 @@ async function executeInEngine(
   return becomeEngine(argv, runsCode, engine);
 }
 
+interface HandedConfig extends Partial<EphemeralFile> {
+  readonly hasTokens?: boolean;
+  readonly withheld?: readonly string[];
+}
+
 async function engineConfig(
   argv: readonly string[],
   runsCode: boolean,
   { tool }: RunSettings,
   read?: Config,
-): Promise<(EphemeralFile & { readonly hasTokens?: boolean }) | undefined> {
+): Promise<HandedConfig> {
   const word = argv[0]!;
   const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
   if (!runsCode && asksRegistries(word)) {
-    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
-    const handed = await configWithTokens(word, config, process.cwd());
-    if (handed) return { ...handed, hasTokens: true };
+    const { openRegistryAccess } = await import("../secrets/registries/tool-config.ts");
+    const { file, withheld } = await openRegistryAccess(word, config, process.cwd());
+    if (file) return { ...file, hasTokens: true, withheld };
+    return { ...(await fileFor(config, "tool")), withheld };
   }
-  if (!config) return undefined;
-  const { fileForEngine } = await import("../config/engine-config.ts");
   const use = word === "test" ? "test" : runsCode ? "code" : "tool";
+  return await fileFor(config, use);
+}
+
+async function fileFor(
+  config: Config | undefined,
+  use: "test" | "code" | "tool",
+): Promise<{ readonly path?: string }> {
+  if (!config) return {};
+  const { fileForEngine } = await import("../config/engine-config.ts");
   const path = fileForEngine(config, use, process.cwd());
-  return path === undefined ? undefined : { path };
+  return path === undefined ? {} : { path };
 }
 
 async function withoutOverridden(config: Config, words: readonly string[]): Promise<Config> {

@@ -262,7 +262,8 @@ test("what says which packages there are has all of them planned anew, and a mis
 });
 
 test("Ctrl-C ends a background process, which ignores SIGINT, with SIGTERM and not only after the grace period", async () => {
-  const background = "(trap 'echo TERM > heard; exit' TERM; echo up $$; exec >/dev/null 2>&1; while :; do sleep 0.01; done) & sleep 1000";
+  const background =
+    "(trap 'echo TERM > heard; exit' TERM; echo up $$; exec >/dev/null 2>&1; while :; do sleep 0.01; done) & sleep 1000";
   await using live = await watch(workspace({ api: dev(background) }), "--filter=*");
   await live.next("up", "api");
   expect(await live.end()).toBe("SIGINT");

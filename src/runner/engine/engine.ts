@@ -8,7 +8,7 @@ import type { ReplaceRequest } from "../../../platform/processes/contract/proces
 import { MANIFEST_CACHE } from "../../runtime/modules/manifest-cache.ts";
 import { portVariables } from "../../config/settings/port.ts";
 import type { Supply } from "../script/launch.ts";
-import { variablesOf } from "../script/secret-variables.ts";
+import { variablesOf, withoutVariables } from "../script/secret-variables.ts";
 import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { REPLACED_PID_VARIABLE, SUPERVISED } from "./internal-variables.ts";
@@ -60,6 +60,8 @@ export interface EngineSettings {
   readonly asksRegistry?: boolean;
   /** Whether the engine gets registry tokens, which a person has allowed for certain addresses. */
   readonly sendsTokens?: boolean;
+  /** Variables that the engine must not inherit. */
+  readonly withheld?: readonly string[] | undefined;
   /** The value of --port. */
   readonly port?: string | undefined;
   readonly supply?: Supply | undefined;
@@ -114,6 +116,7 @@ export function engineCommand(
     isHelped,
     asksRegistry,
     sendsTokens,
+    withheld = [],
     port,
     supply,
   }: EngineSettings,
@@ -133,6 +136,7 @@ export function engineCommand(
       ...(path === undefined ? {} : { PATH: path }),
       // Lifecycle scripts of packages do not need the key to secrets.
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
+      ...withoutVariables(withheld),
       ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...(sendsTokens ? waysToRegistries() : {}),

@@ -9,6 +9,11 @@ export function takesCredentials(tool: string): boolean {
   return WITH_CREDENTIALS.includes(` ${tool} `);
 }
 
+/** Returns whether the command itself runs a program that the user names, which inherits the environment. */
+export function runsProgram(tool: string): boolean {
+  return tool === "x" || tool === "create";
+}
+
 export function asksRegistries(tool: string): boolean {
   return takesCredentials(tool) || OTHERS.includes(` ${tool} `);
 }

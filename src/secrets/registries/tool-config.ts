@@ -4,6 +4,8 @@
 // - A value in the environment is not fetched from the store.
 // - The user has trusted the project's secrets and the registry of each variable, even if it is set in the environment.
 // - Tokens are in no variable, so that package scripts do not inherit them. They are in an ephemeral file for the engine only.
+// - Secrets in the environment are removed from it, except for those that a registry's configuration references: the engine
+//   substitutes these itself.
 //
 // Non-obvious: this is no isolation. A package script runs as the same user, so it can inspect its parent process or read the
 // credential store. It only cannot find a token in its environment.
@@ -13,33 +15,52 @@ import { host } from "../../../platform/processes/process.ts";
 import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { fetchSecrets } from "../grants/secret-fetch.ts";
+import { grantedNames } from "../grants/grants.ts";
 import { findMapping } from "../grants/mapping-file.ts";
 import type { MappedSecret, Mapping } from "../grants/mapping.ts";
 import { missingFailure } from "../grants/missing-secrets.ts";
 import { requireTrust } from "../trust/trust.ts";
-import { takesCredentials } from "./asking-tools.ts";
+import { runsProgram, takesCredentials } from "./asking-tools.ts";
 import { readNpmrcs, toGrants } from "./project-registries.ts";
 import { requireRegistryConsent } from "./registry-consent.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
 import { reportLine } from "../../output.ts";
 
+export interface RegistryAccess {
+  /** The configuration; undefined if the engine needs no token of [secrets]. */
+  readonly file: EphemeralFile | undefined;
+  /** Variables that the engine, and the package scripts that it runs, must not inherit. */
+  readonly withheld: readonly string[];
+}
+
 /**
- * Returns the configuration; undefined if the engine needs no token of [secrets].
  * @param directory absolute path
  * @throws UserError
  */
-export async function configWithTokens(
+export async function openRegistryAccess(
   tool: string,
   config: Config | undefined,
   directory: string,
-): Promise<EphemeralFile | undefined> {
+): Promise<RegistryAccess> {
   const mapping = findMapping(directory, config);
   const root = findRoot(directory) ?? directory;
   requireRegistryConsent(root, { mapping, config, directory });
-  if (!takesCredentials(tool)) return undefined;
-  if (!mapping || mapping.secrets.size === 0) return undefined;
+  if (!mapping || mapping.secrets.size === 0) return { file: undefined, withheld: [] };
+  const uses = findRegistryUses(config?.content ?? {}, readNpmrcs(root));
+  const kept = new Set([...uses.flatMap(namesOf), ...grantedNames()]);
+  const names = runsProgram(tool) ? [] : [...mapping.secrets.keys()];
+  const withheld = names.filter((name) => !kept.has(name));
+  const file = takesCredentials(tool) ? await configWithTokens(tool, config, mapping, uses) : undefined;
+  return { file, withheld };
+}
+
+async function configWithTokens(
+  tool: string,
+  config: Config | undefined,
+  mapping: Mapping,
+  uses: readonly RegistryUse[],
+): Promise<EphemeralFile | undefined> {
   const content = config?.content ?? {};
-  const uses = findRegistryUses(content, readNpmrcs(root));
   const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
   if (wanted.length === 0) return undefined;
   if (!ephemeralFiles.supportsEphemeralFiles()) {

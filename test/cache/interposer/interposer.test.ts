@@ -69,7 +69,8 @@ test.skipIf(!CAN_TRACE)("each function does what the C library's does", async ()
 });
 
 test.skipIf(!CAN_TRACE)("nothing shows of it but what is loaded, and only where it is worth it", async () => {
-  const names = "open:/etc/ld.so.preload open:/rt-interposer.so open:/rt-interposer.log access:/rt-interposer.log";
+  const names =
+    "open:/etc/ld.so.preload open:/rt-interposer.so open:/rt-interposer.log access:/rt-interposer.log";
   await using project = await interposed(`shows ${names}`);
   const shown = async (script: string) => (await project.rt(["run", script])).stdout;
   const absent = ["open", "open", "open", "access"].map((name) => `${name}: -1, error 2\n`).join("");
@@ -99,7 +100,9 @@ test.skipIf(!CAN_TRACE)(
     const shows = "./tools/node shows";
     const left = "ls -l /proc/$PPID/fd | grep -c rt-interposer";
     await using project = await interposed("shows", `${shows}; ${shows}; ${left}; `);
-    expect((await project.rt(["run", "t"])).stdout).toBe("interposer: yes\ninterposer: yes\n0\ninterposer: yes\n");
+    expect((await project.rt(["run", "t"])).stdout).toBe(
+      "interposer: yes\ninterposer: yes\n0\ninterposer: yes\n",
+    );
   },
 );
 

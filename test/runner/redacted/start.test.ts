@@ -10,7 +10,8 @@ import { trustOf } from "../../support/trusted.ts";
 import { isRoot } from "../../support/users.ts";
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
-const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\npresteps = ["TOKEN"]\n';
+const RTFIG =
+  '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\npresteps = ["TOKEN"]\n';
 
 const SCRIPTS = {
   where: "pwd; ls",

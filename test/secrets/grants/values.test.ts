@@ -214,7 +214,8 @@ describe.skipIf(process.platform !== "linux")("values", () => {
   test("--watch run warns about a common value once, not at each restart", async () => {
     await using own = await createProject({
       "package.json": { scripts: { show: "cat word.ts; sleep 1000" } },
-      "rtfig.toml": '[secrets.MODE]\nfrom = { command = ["echo", "production"] }\n[run.secrets]\nshow = ["MODE"]\n',
+      "rtfig.toml":
+        '[secrets.MODE]\nfrom = { command = ["echo", "production"] }\n[run.secrets]\nshow = ["MODE"]\n',
       "word.ts": "first.",
     });
     const env = { ...keyring.env, RT_TRUST: await trustOf(own.path) };

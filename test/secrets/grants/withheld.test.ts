@@ -135,6 +135,28 @@ url = "grpc://127.0.0.1:1"
     );
   });
 
+  test("a script that rt install runs does not have the variable of a secret", async () => {
+    await using own = await createProject({
+      "rtfig.toml": '[secrets]\nTOKEN = { from = "acme/token" }\n[run.secrets]\npostinstall = ["TOKEN"]\n',
+      "package.json": {
+        name: "app",
+        scripts: { postinstall: "echo ${TOKEN-nothing} ${OTHER-nothing} > got" },
+        dependencies: { dep: "file:./dep" },
+        trustedDependencies: ["dep"],
+      },
+      "dep/package.json": {
+        name: "dep",
+        version: "1.0.0",
+        scripts: { postinstall: "echo ${TOKEN-nothing} > $INIT_CWD/dep-got" },
+      },
+    });
+    const env = { TOKEN: VALUE, OTHER: "other" };
+    const { stderr, status } = await runRt({ args: ["install"], cwd: own.path, env });
+    expect({ stderr, status }).toMatchObject({ status: 0 });
+    expect(await Bun.file(own.join("got")).text()).toBe("nothing other\n");
+    expect(await Bun.file(own.join("dep-got")).text()).toBe("nothing\n");
+  });
+
   test("a program that is no script has the environment as it is", async () => {
     expect((await run(["run", "printenv", "TOKEN"]))[0]).toBe(`${VALUE}\n`);
     expect((await run(["-p", "process.env.TOKEN"]))[0]).toBe(`${VALUE}\n`);

@@ -270,7 +270,9 @@ describe("rt secrets check", () => {
         ["--install", "--json"],
         ["--uninstall", "a.ts"],
       ])
-        expect((await check(path, ...words)).stderr).toStartWith(`error: ${words[0]} takes no other options or arguments\n`);
+        expect((await check(path, ...words)).stderr).toStartWith(
+          `error: ${words[0]} takes no other options or arguments\n`,
+        );
       const stopped = await commit(path);
       expect(stopped.status).toBe(1);
       expect(stopped.stdout + stopped.stderr).toContain("a.ts:1: github/GITHUB_TOKEN\n");
@@ -345,7 +347,9 @@ describe("rt secrets check", () => {
       await using shared = await createProject();
       await set(shared.path);
       const { stderr, status } = await check(path, "--install");
-      expect(stderr).toStartWith(`error: git's hooks are in ${shared.path} (core.hooksPath), which other repositories may share`);
+      expect(stderr).toStartWith(
+        `error: git's hooks are in ${shared.path} (core.hooksPath), which other repositories may share`,
+      );
       expect(status).toBe(2);
       expect(await Bun.file(join(shared.path, "pre-commit")).exists()).toBe(false);
     });
