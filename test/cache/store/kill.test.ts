@@ -120,7 +120,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 /** A file system with so many KiB, in a namespace of its own, where rt runs twice; the second time with no output left. */
-const IN_SMALL = 'mount -t tmpfs -o size="$1"k none "$2" && shift 2 && "$@" && rm -r dist && "$@"';
+const IN_SMALL = 'mount -t tmpfs -o size="$1"k,mode=700 none "$2" && shift 2 && "$@" && rm -r dist && "$@"';
 /** KiB: from nothing to more than enough, so that each write is the first that fails in some. */
 const SIZES = KILLS > 100 ? Array.from({ length: 60 }, (_, index) => 4 + index * 4) : [4, 60, 400];
 
