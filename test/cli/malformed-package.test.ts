@@ -15,24 +15,20 @@ const MALFORMED: ReadonlyArray<readonly [text: string, line: number, column: num
 ];
 
 describe.concurrent("a malformed package.json", () => {
-  test.each(MALFORMED)(
-    "%j is pointed at: line %i",
-    async (text, line, column) => {
-      await using project = await createProject({ "package.json": text, "x.ts": "console.log('ran')" });
-      for (const args of [["run", "go"], ["go"], ["run"], ["--silent", "run", "go"]]) {
-        const { stdout, stderr, status } = await runRt({ args, cwd: project.path });
-        expect({ args, stdout, status, lines: stderr.split("\n").length }).toEqual({
-          args,
-          stdout: "",
-          status: 1,
-          lines: 2,
-        });
-        expect(stderr).toStartWith(`error: Cannot read ${project.path}/package.json:${line}:`);
-        expect(Math.abs(Number(/:(\d+): /.exec(stderr)?.[1]) - column)).toBeLessThanOrEqual(1);
-      }
-    },
-    30_000,
-  );
+  test.each(MALFORMED)("%j is pointed at: line %i", async (text, line, column) => {
+    await using project = await createProject({ "package.json": text, "x.ts": "console.log('ran')" });
+    for (const args of [["run", "go"], ["go"], ["run"], ["--silent", "run", "go"]]) {
+      const { stdout, stderr, status } = await runRt({ args, cwd: project.path });
+      expect({ args, stdout, status, lines: stderr.split("\n").length }).toEqual({
+        args,
+        stdout: "",
+        status: 1,
+        lines: 2,
+      });
+      expect(stderr).toStartWith(`error: Cannot read ${project.path}/package.json:${line}:`);
+      expect(Math.abs(Number(/:(\d+): /.exec(stderr)?.[1]) - column)).toBeLessThanOrEqual(1);
+    }
+  });
 
   test("a directory in its place is named", async () => {
     await expectRt({

@@ -60,20 +60,16 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own output", () =
       }));
 
     if (process.platform !== "linux" || !ON_PIPES.includes(title)) continue;
-    test(
-      `${title} writes each byte once to a pipe that does not block`,
-      () =>
-        withProject(async (project) => {
-          const plain = await runRt({ args, cwd: project.path });
-          const child = Bun.spawn(["python3", "-c", SMALL_PIPE, RT, ...args], {
-            cwd: project.path,
-            env: cleanEnvironment(),
-            stdout: "pipe",
-          });
-          expect(await new Response(child.stdout).text()).toBe(plain.stdout);
-        }),
-      60_000,
-    );
+    test(`${title} writes each byte once to a pipe that does not block`, () =>
+      withProject(async (project) => {
+        const plain = await runRt({ args, cwd: project.path });
+        const child = Bun.spawn(["python3", "-c", SMALL_PIPE, RT, ...args], {
+          cwd: project.path,
+          env: cleanEnvironment(),
+          stdout: "pipe",
+        });
+        expect(await new Response(child.stdout).text()).toBe(plain.stdout);
+      }));
   }
 });
 

@@ -421,19 +421,15 @@ describe.concurrent("a flag wins over the key", () => {
     for (const rival of [rivals].flat()) {
       for (const config of [rival.config, WHOLE + rival.config]) {
         const title = `${config.replaceAll("\n", " ")} against ${rival.flags.join(" ")} (${name})`;
-        test(
-          title,
-          async () => {
-            const alone = await outputOf({ ...rival, config }, []);
-            await using _first = alone.project;
-            expect(alone.output).toMatch(rival.file);
-            const both = await outputOf({ ...rival, config }, rival.flags);
-            await using project = both.project;
-            expect(both.output).toMatch(rival.flag);
-            if (rival.makes) expect(existsSync(project.join(rival.makes))).toBe(true);
-          },
-          60_000,
-        );
+        test(title, async () => {
+          const alone = await outputOf({ ...rival, config }, []);
+          await using _first = alone.project;
+          expect(alone.output).toMatch(rival.file);
+          const both = await outputOf({ ...rival, config }, rival.flags);
+          await using project = both.project;
+          expect(both.output).toMatch(rival.flag);
+          if (rival.makes) expect(existsSync(project.join(rival.makes))).toBe(true);
+        });
       }
     }
   }
@@ -463,6 +459,6 @@ describe.concurrent("a flag of rt install wins over the key", () => {
       await runRt({ args: ["install", ...words], cwd: project.path, env });
       if (makes) expect(existsSync(project.join(makes))).toBe(true);
       if (lacks) expect(existsSync(project.join(lacks))).toBe(false);
-    }, 60_000);
+    });
   }
 });

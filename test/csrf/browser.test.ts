@@ -2,12 +2,10 @@
 // sits once on another site (127.0.0.1 beside localhost), where SameSite keeps the cookie back, and once
 // on another origin of the same site (another port), where the cookie comes along and the token alone
 // must stand. Each test looks at the cookie header, so that it is known which of the two stood.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page, Response } from "playwright-core";
 import { launchBrowser } from "../support/programs/browser.ts";
 import { FORGED_FIELDS, type FormApp, type Loot, startFormApp, visit } from "./form-app.ts";
-
-setDefaultTimeout(30_000);
 
 let app: FormApp;
 let browser: Browser;
@@ -25,7 +23,7 @@ beforeAll(async () => {
   context = await browser.newContext();
   await context.newPage();
   await context.newPage();
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser?.close();

@@ -154,7 +154,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     }
     expect(await provider.list!("a service of length")).toHaveLength(9);
     expect(standIn.liveObjects()).toBe(before);
-  }, 60_000);
+  });
 
   test("dialogs hold up nothing else, however many there are", async () => {
     const asked = ["first", "second", "third", "fourth", "fifth"];

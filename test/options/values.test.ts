@@ -18,7 +18,7 @@ describe.concurrent("empty values", () => {
         expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
         expect(stderr).toBe(`error: --${name} needs a value\nhint: write it as --${name}=<${value.hint}>\n`);
       }
-    }, 60_000);
+    });
   }
 
   for (const { name, as, kinds, choices } of KEYS) {
@@ -30,7 +30,7 @@ describe.concurrent("empty values", () => {
       const { stdout, stderr, status } = await runIn({ ...FILES, "rtfig.toml": config }, ["a.ts"]);
       expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
       expect(stderr).toMatch(/^error: rtfig\.toml:2: \S+ needs .+\nhint: .+\n$/);
-    }, 60_000);
+    });
   }
 });
 
@@ -71,7 +71,7 @@ describe.concurrent("a wrong value in rtfig.toml", () => {
           stderr: `error: ${error}\nhint: ${hint}\n`,
           status: 1,
         });
-    }, 60_000);
+    });
 });
 
 test("a definition that is not JSON is reported without its value, which may be a credential", async () => {
@@ -91,4 +91,4 @@ test("every loader of the table is one that the engine takes, and it has no othe
   expect(named.length).toBeGreaterThan(15);
   // The engine names it, and refuses it.
   expect(named.filter((loader) => !LOADERS.includes(loader))).toEqual(["bunsh"]);
-}, 60_000);
+});

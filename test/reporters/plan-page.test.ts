@@ -1,13 +1,11 @@
 // `--dry-run=html` and `--dry-run=mermaid`: what would run after what, and why, as a picture and as text for one.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { CAN_TRACE } from "../cache/cached-project.ts";
 import { findBarriers, launchBrowser, openPage } from "../support/programs/browser.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
-
-setDefaultTimeout(30_000);
 
 const EVIL = 'x"]-->|<b>\u202e#`';
 let browser: Browser;
@@ -32,7 +30,7 @@ beforeAll(async () => {
   await git("add", ".");
   await git("commit", "-qm", "start");
   await project.write({ "packages/core/notes.txt": "changed" });
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await project?.[Symbol.asyncDispose]();

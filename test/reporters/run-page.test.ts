@@ -1,18 +1,16 @@
 // `--report=run.html`, opened in Chromium from its file: what it says of a run, that the keyboard reaches all of it, and
 // that nothing a script writes or is called becomes more than text.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { findBarriers, launchBrowser, openPage } from "../support/programs/browser.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { type Environment, runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
-setDefaultTimeout(30_000);
-
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 async function run(project: Project, args: readonly string[], env: Environment = {}) {

@@ -1,12 +1,10 @@
 // Variables and arguments that are not UTF-8 reach a script as they are, however rt starts it. What they are is shown in
 // hexadecimal, so that no decoder of the test's stands between.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readLines, resultOf } from "../support/output.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
-
-setDefaultTimeout(30_000);
 
 /** A byte of no character, half a character, and one that stands for what cannot be decoded. */
 const BYTES = "a\\xffb\\xe2\\x82\\xef\\xbf\\xbd";

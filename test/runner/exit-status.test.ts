@@ -111,7 +111,7 @@ describe.concurrent("a signal", () => {
           args: ["--silent", "go"],
           status: `SIG${signal}`,
         });
-      }, 30_000);
+      });
     }
   }
 
@@ -145,7 +145,7 @@ describe.concurrent("a signal", () => {
           status: signal,
           rest: true,
         });
-      }, 30_000);
+      });
     }
   }
 
@@ -163,7 +163,7 @@ describe.concurrent("a signal", () => {
     child.kill("SIGTERM");
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("bye\n");
     expect(await child.exited).toBe(9);
-  }, 30_000);
+  });
 
   test("that is handled with success still stops the run", async () => {
     await using project = await createProject(
@@ -178,7 +178,7 @@ describe.concurrent("a signal", () => {
       status: "SIGTERM",
       rest: true,
     });
-  }, 30_000);
+  });
 
   test("that a shell ignores stays ignored", async () => {
     await using project = await createProject(scripts({ go: "trap" }));

@@ -106,7 +106,7 @@ describe.concurrent("a script that calls itself", () => {
       stdout: "once\n".repeat(8),
       stderr: /^error: Script recursion: again -> again\n$/,
     });
-  }, 30_000);
+  });
 
   test("in a folder with a line break in its name as well", async () => {
     await expectRt({
@@ -116,7 +116,7 @@ describe.concurrent("a script that calls itself", () => {
       status: 1,
       stderr: /^error: Script recursion: again -> again\n$/,
     });
-  }, 30_000);
+  });
 
   test("through another script is stopped with both names", async () => {
     await expectRt({
@@ -125,7 +125,7 @@ describe.concurrent("a script that calls itself", () => {
       status: 1,
       stderr: /Script recursion: (one -> two -> one|two -> one -> two)\n$/,
     });
-  }, 30_000);
+  });
 
   test("a few times is let", async () => {
     await expectRt({
@@ -133,5 +133,5 @@ describe.concurrent("a script that calls itself", () => {
       args: ["--silent", "run", "down"],
       stdout: "bottom\n",
     });
-  }, 30_000);
+  });
 });

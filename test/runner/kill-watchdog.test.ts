@@ -57,7 +57,7 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
       await child.exited;
       expect(child.signalCode).toBe("SIGKILL");
       await waitUntil(() => mark.find().length === 0);
-    }, 30_000);
+    });
 
   test("leaves no hook that has just been started", async () => {
     await using project = await createProject({
@@ -68,7 +68,7 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
     await child.exited;
     expect(child.signalCode).toBe("SIGKILL");
     await waitUntil(() => mark.find().length === 0);
-  }, 30_000);
+  });
 
   test("leaves no cached script that has just been started", async () => {
     await using project = await createProject({
@@ -81,7 +81,7 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
     await child.exited;
     expect(child.signalCode).toBe("SIGKILL");
     await waitUntil(() => mark.find().length === 0);
-  }, 30_000);
+  });
 
   for (const [line, title] of [
     [`echo up; ${RUNS_ON}`, "with secrets that writes to a pipe"],
@@ -98,7 +98,7 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
       await Promise.race([output.read(), error.read()]);
       child.kill("SIGKILL");
       await waitUntil(() => mark.find().length === 0);
-    }, 30_000);
+    });
 
   test("leaves no script with secrets on its terminal", async () => {
     await using project = await createProject({
@@ -112,7 +112,7 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
     const rt = mark.find().find(({ command }) => command.startsWith(RT))!;
     process.kill(rt.pid, "SIGKILL");
     await waitUntil(() => mark.find().length === 0);
-  }, 30_000);
+  });
 
   test(
     `leaves no script of a parallel run at ${KILLS} moments`,

@@ -143,7 +143,7 @@ describe.concurrent("node", () => {
       args: ["-b", "--silent", "run", "go"],
       stdout: 'v\nv\n[ 1, true ]\n5\n6\n[ "x", "-y" ]\n1\n7\n[ "--version" ]\n',
     });
-  }, 30_000);
+  });
 
   test("that is rt is what a script finds in NODE and npm_node_execpath", async () => {
     await expectRt({

@@ -110,24 +110,20 @@ describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SI
     ["a file's own 0 with --watch", "", ["--watch", "serve.ts"], 0],
   ];
   for (const [name, trap, args, status] of rows)
-    test(
-      name,
-      async () => {
-        await using first = await startFirst(
-          {
-            "serve.sh": waitsFor(trap),
-            "serve.ts":
-              "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6); console.log('up')",
-            "package.json": { scripts: { serve: "exec bash serve.sh" } },
-          },
-          args,
-        );
-        await first.prints("up\n");
-        await first.kill("SIGTERM");
-        expect(await first.child.exited).toBe(status);
-      },
-      30_000,
-    );
+    test(name, async () => {
+      await using first = await startFirst(
+        {
+          "serve.sh": waitsFor(trap),
+          "serve.ts":
+            "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6); console.log('up')",
+          "package.json": { scripts: { serve: "exec bash serve.sh" } },
+        },
+        args,
+      );
+      await first.prints("up\n");
+      await first.kill("SIGTERM");
+      expect(await first.child.exited).toBe(status);
+    });
 
   test("the signal, where a hook made a success of it and the script was not run", async () => {
     await using first = await startFirst(
@@ -140,7 +136,7 @@ describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SI
     await first.prints("up\n");
     await first.kill("SIGTERM");
     expect(await first.child.exited).toBe(143);
-  }, 30_000);
+  });
 });
 
 describe.skipIf(process.platform !== "linux").concurrent("as process 1, rt leaves no zombies of", () => {
@@ -155,19 +151,15 @@ describe.skipIf(process.platform !== "linux").concurrent("as process 1, rt leave
     ["--watch", "run", "serve"],
     ["--parallel", "serve", "other"],
   ])
-    test(
-      args.join(" "),
-      async () => {
-        await using first = await startFirst(
-          {
-            "serve.sh": `mkfifo wait; exec 3<>wait; ${ORPHANS}`,
-            "package.json": { scripts: { serve: "exec bash serve.sh", other: "true && true" } },
-          },
-          args,
-        );
-        await first.prints("gone\n");
-        if (args[0] === "run") expect(await first.child.exited).toBe(5);
-      },
-      30_000,
-    );
+    test(args.join(" "), async () => {
+      await using first = await startFirst(
+        {
+          "serve.sh": `mkfifo wait; exec 3<>wait; ${ORPHANS}`,
+          "package.json": { scripts: { serve: "exec bash serve.sh", other: "true && true" } },
+        },
+        args,
+      );
+      await first.prints("gone\n");
+      if (args[0] === "run") expect(await first.child.exited).toBe(5);
+    });
 });

@@ -65,59 +65,55 @@ describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
         await chmod(project.join(path), 0o755);
       await project[Symbol.asyncDispose]();
     }
-  }, 60_000);
+  });
 });
 
-test.skipIf(!isPosix)(
-  "what may not be read is told from what is not there",
-  async () => {
-    const hello = "console.log('hello')";
-    await using project = await createProject({
-      "rt/x": "",
-      "unlisted/hello.js": hello,
-      "unread/hello.js": hello,
-      "closed/inner/package.json": { scripts: { go: "echo go" } },
-    });
-    await placeRt(project.join("rt/rt"));
-    await chmod(project.path, 0o755);
-    const run = async (folder: string, ...args: string[]) => {
-      // The shell goes there before it changes who it is.
-      const line = `cd ${folder} && exec ${[...AS_OTHER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
-      const { stdout, stderr } = await runRt({ program: ["bash", "-c", line], cwd: project.path });
-      return (stdout + stderr.split("\n\n")[0]).trimEnd();
-    };
-    await chmod(project.join("unlisted"), 0o311);
-    await chmod(project.join("unread/hello.js"), 0o000);
-    try {
-      const unlisted = "hint: the directory that it is in cannot be listed";
-      expect(await run("unlisted", "hello.js")).toBe(`error: Cannot run "hello.js"\n${unlisted}`);
-      expect(await run("unlisted", "./hello.js")).toBe(`error: Cannot run "./hello.js"\n${unlisted}`);
-      expect(await run("unlisted", "other.js")).toBe('error: Module not found "other.js"');
-      expect(await run("unread", "hello.js")).toBe(
-        `error: EACCES reading "${project.join("unread/hello.js")}"`,
+test.skipIf(!isPosix)("what may not be read is told from what is not there", async () => {
+  const hello = "console.log('hello')";
+  await using project = await createProject({
+    "rt/x": "",
+    "unlisted/hello.js": hello,
+    "unread/hello.js": hello,
+    "closed/inner/package.json": { scripts: { go: "echo go" } },
+  });
+  await placeRt(project.join("rt/rt"));
+  await chmod(project.path, 0o755);
+  const run = async (folder: string, ...args: string[]) => {
+    // The shell goes there before it changes who it is.
+    const line = `cd ${folder} && exec ${[...AS_OTHER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
+    const { stdout, stderr } = await runRt({ program: ["bash", "-c", line], cwd: project.path });
+    return (stdout + stderr.split("\n\n")[0]).trimEnd();
+  };
+  await chmod(project.join("unlisted"), 0o311);
+  await chmod(project.join("unread/hello.js"), 0o000);
+  try {
+    const unlisted = "hint: the directory that it is in cannot be listed";
+    expect(await run("unlisted", "hello.js")).toBe(`error: Cannot run "hello.js"\n${unlisted}`);
+    expect(await run("unlisted", "./hello.js")).toBe(`error: Cannot run "./hello.js"\n${unlisted}`);
+    expect(await run("unlisted", "other.js")).toBe('error: Module not found "other.js"');
+    expect(await run("unread", "hello.js")).toBe(
+      `error: EACCES reading "${project.join("unread/hello.js")}"`,
+    );
+    await chmod(project.join("closed"), 0o000);
+    expect(await run(".", "--cwd", "closed", "run", "go")).toBe(
+      'error: Cannot work in "closed"\nhint: permission denied',
+    );
+    expect(await run(".", "--cwd", "nowhere", "run", "go")).toBe(
+      'error: Cannot work in "nowhere"\nhint: --cwd needs a directory that exists',
+    );
+    if (AS_OTHER.length > 0) {
+      expect(await run("closed", "run", "go")).toBe(
+        'error: Cannot read the configuration "rtfig.toml": permission denied',
       );
-      await chmod(project.join("closed"), 0o000);
-      expect(await run(".", "--cwd", "closed", "run", "go")).toBe(
-        'error: Cannot work in "closed"\nhint: permission denied',
+      expect(await run("closed/inner", "run", "go")).toBe(
+        `error: Cannot read ${project.join("closed/inner/package.json")}: permission denied`,
       );
-      expect(await run(".", "--cwd", "nowhere", "run", "go")).toBe(
-        'error: Cannot work in "nowhere"\nhint: --cwd needs a directory that exists',
-      );
-      if (AS_OTHER.length > 0) {
-        expect(await run("closed", "run", "go")).toBe(
-          'error: Cannot read the configuration "rtfig.toml": permission denied',
-        );
-        expect(await run("closed/inner", "run", "go")).toBe(
-          `error: Cannot read ${project.join("closed/inner/package.json")}: permission denied`,
-        );
-        expect(await run("closed/inner", "-e", "console.log(1)")).toBe("1");
-      }
-    } finally {
-      for (const path of ["unlisted", "closed"]) await chmod(project.join(path), 0o755);
+      expect(await run("closed/inner", "-e", "console.log(1)")).toBe("1");
     }
-  },
-  30_000,
-);
+  } finally {
+    for (const path of ["unlisted", "closed"]) await chmod(project.join(path), 0o755);
+  }
+});
 
 describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
   /** A system with a shell and without Node.js, and an rt of its own, so that its links are its own as well. */
@@ -164,7 +160,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
     expect(await run(["run", "node"], { TMPDIR: project.join("open") })).toEqual(ran);
     expect(await readdir(project.join("open", name))).toEqual([]);
     await rm(`/tmp/${name}`, { recursive: true });
-  }, 30_000);
+  });
 
   test("are done without where there is no place, with a warning where they are asked for", async () => {
     const { project, run, nameOf } = await open();
@@ -191,5 +187,5 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
     } finally {
       for (const path of taken) await rm(path, { force: true });
     }
-  }, 30_000);
+  });
 });

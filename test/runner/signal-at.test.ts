@@ -42,7 +42,6 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
           status: signal,
         });
       },
-      30_000,
     );
 
     test(`${signal} that comes as a script ends keeps its post-hook from starting`, async () => {
@@ -55,7 +54,7 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
         stderr: "",
         status: signal,
       });
-    }, 30_000);
+    });
   }
 
   test("Ctrl-C just before a hook is there reaches the hook", async () => {
@@ -68,5 +67,5 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
     expect(await terminal.ends()).toBe("SIGINT");
     expect(terminal.shown).not.toContain("not reached");
     await waitUntil(() => mark.find().length === 0);
-  }, 30_000);
+  });
 });

@@ -81,7 +81,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
         screen: "ready\n",
       });
       await waitUntil(() => mark.find().length === 0);
-    }, 30_000);
+    });
   }
 
   test("that a script handles is its own business", async () => {
@@ -98,30 +98,26 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     terminal.type("\x03");
     const { status, screen } = await terminal.end();
     expect({ status, screen: screen.replace("^C", "") }).toEqual({ status: 5, screen: "ready\nhandled\n" });
-  }, 30_000);
+  });
 
   const traced = (log: string) => ["strace", "-qq", "-o", log, "-e", "trace=kill", RT];
   // A signal that comes before rt waits is passed on: it may have come before the script (src/runner/script/signal-forwarding.ts).
   const untilWaiting = "until grep -q poll /proc/$PPID/wchan; do :; done; echo ready";
   const stay = "while :; do sleep 0.01; done";
 
-  test.skipIf(!hasProgram("strace"))(
-    "that a script handles is told by the terminal alone",
-    async () => {
-      const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;
-      await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
-      // rt has heard it when it ends, and tells a script, whether that is still there or not.
-      const program = traced(project.join("log"));
-      const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
-      await terminal.shows("ready");
-      terminal.type("\x03");
-      expect((await terminal.end()).status).toBe(5);
-      const log = await Bun.file(project.join("log")).text();
-      expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
-      expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
-    },
-    30_000,
-  );
+  test.skipIf(!hasProgram("strace"))("that a script handles is told by the terminal alone", async () => {
+    const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;
+    await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
+    // rt has heard it when it ends, and tells a script, whether that is still there or not.
+    const program = traced(project.join("log"));
+    const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
+    await terminal.shows("ready");
+    terminal.type("\x03");
+    expect((await terminal.end()).status).toBe(5);
+    const log = await Bun.file(project.join("log")).text();
+    expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
+    expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
+  });
 
   test.skipIf(!hasProgram("strace"))(
     "that a script of a reported run handles, and stays, is told by the terminal alone, until it is killed",
@@ -139,7 +135,6 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
       expect(log).toContain(", SIGKILL)");
       expect(log).not.toMatch(/^kill\(.*, SIGINT\)/m);
     },
-    30_000,
   );
 
   test("in a program's own code: the default, and a handler", async () => {
@@ -159,7 +154,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
       terminal.type("\x03");
       expect({ args, status: (await terminal.end()).status }).toEqual({ args, status: expected });
     }
-  }, 30_000);
+  });
 });
 
 describe.skipIf(!hasScript).concurrent("a terminal", () => {
@@ -180,7 +175,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
       status: 0,
       screen: "terminal\n",
     });
-  }, 30_000);
+  });
 
   test("is read by a script that has hooks", async () => {
     await using project = await createProject({
@@ -191,7 +186,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
     terminal.type("typed\n");
     await terminal.shows("got typed");
     expect((await terminal.end()).status).toBe(0);
-  }, 30_000);
+  });
 
   test("shows the command in colour, and NO_COLOR keeps it plain", async () => {
     await using project = await createProject({ "package.json": { scripts: { go: "true" } } });
@@ -209,7 +204,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
       const plain = await openTerminal(["run", "go"], project.path, environment).end();
       expect(plain.screen).toBe("$ true\n");
     }
-  }, 30_000);
+  });
 
   test("that goes away takes a script and its children with it", async () => {
     await using project = await createProject({ "package.json": { scripts: { prego: WAITS, go: "true" } } });
@@ -223,5 +218,5 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
     await reader.read();
     child.kill("SIGKILL");
     await waitUntil(() => mark.find().length === 0);
-  }, 30_000);
+  });
 });

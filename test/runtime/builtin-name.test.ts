@@ -1,10 +1,8 @@
 // "rt" among the builtin modules: what programs are told of "bun" they are told of "rt", in each place in which code can run.
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { placesOf } from "./places.ts";
-
-setDefaultTimeout(60_000);
 
 const PROGRAM = `
 import * as all from "node:module";

@@ -20,7 +20,7 @@ beforeAll(async () => {
     cwd: witness.path,
   });
   expect(built.exitCode).toBe(0);
-}, 60_000);
+});
 
 afterAll(() => witness[Symbol.asyncDispose]());
 

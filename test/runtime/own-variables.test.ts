@@ -43,27 +43,23 @@ const WAYS: Readonly<Record<string, { readonly args: readonly string[]; readonly
 
 describe.skipIf(process.platform === "win32").concurrent("rt's own variables are not seen from", () => {
   for (const [name, { args, stdin }] of Object.entries(WAYS)) {
-    test(
-      name,
-      async () => {
-        await using project = await createProject({
-          "package.json": { scripts: { go: "node a.mjs" } },
-          "a.mjs": LOOK,
-          "child.mjs": CHILD,
-        });
-        const env = { CHILD: project.join("child.mjs") };
-        const { stdout, stderr } = await runRt({ args, cwd: project.path, env, stdin });
-        const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
-        const wrong = results.filter((line) => !line.endsWith(": true "));
-        const isWhole = results.length === (LOOK.match(/: \(\) =>/g) ?? []).length;
-        expect({ isWhole, wrong, stderr: isWhole ? "" : stderr }).toEqual({
-          isWhole: true,
-          wrong: [],
-          stderr: "",
-        });
-      },
-      60_000,
-    );
+    test(name, async () => {
+      await using project = await createProject({
+        "package.json": { scripts: { go: "node a.mjs" } },
+        "a.mjs": LOOK,
+        "child.mjs": CHILD,
+      });
+      const env = { CHILD: project.join("child.mjs") };
+      const { stdout, stderr } = await runRt({ args, cwd: project.path, env, stdin });
+      const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
+      const wrong = results.filter((line) => !line.endsWith(": true "));
+      const isWhole = results.length === (LOOK.match(/: \(\) =>/g) ?? []).length;
+      expect({ isWhole, wrong, stderr: isWhole ? "" : stderr }).toEqual({
+        isWhole: true,
+        wrong: [],
+        stderr: "",
+      });
+    });
   }
 
   for (const start of [
@@ -71,24 +67,20 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own variables are
     "new Promise((settle) => { new Worker(process.env.CHILD).onmessage = ({ data }) => settle(data) })",
     "new Promise((settle) => new Thread(process.env.CHILD).on('message', settle))",
   ])
-    test(
-      start,
-      async () => {
-        await using project = await createProject({
-          "a.mjs": `import { fork } from "node:child_process"; import { Worker as Thread } from "node:worker_threads";
+    test(start, async () => {
+      await using project = await createProject({
+        "a.mjs": `import { fork } from "node:child_process"; import { Worker as Thread } from "node:worker_threads";
           const seen = await ${start};
           console.log(seen.includes("CHILD="), seen.match(/^(?:BUN_BE_BUN|RT_BECAME|RT_SUPERVISED)=.*/gm)); process.exit();`,
-          "child.mjs": CHILD,
-        });
-        const env = { CHILD: project.join("child.mjs") };
-        expect(await runRt({ args: ["--smol", "a.mjs"], cwd: project.path, env })).toEqual({
-          stdout: "true null\n",
-          stderr: "",
-          status: 0,
-        });
-      },
-      60_000,
-    );
+        "child.mjs": CHILD,
+      });
+      const env = { CHILD: project.join("child.mjs") };
+      expect(await runRt({ args: ["--smol", "a.mjs"], cwd: project.path, env })).toEqual({
+        stdout: "true null\n",
+        stderr: "",
+        status: 0,
+      });
+    });
 });
 
 describe.skipIf(process.platform === "win32").concurrent("what the user has set", () => {
@@ -122,36 +114,32 @@ describe
   .skipIf(process.platform === "win32")
   .concurrent("a program that is started again sees none, by", () => {
     for (const option of ["--watch", "--hot"])
-      test(
-        option,
-        async () => {
-          const text = (run: number) =>
-            `process.env.LATE = "late";
+      test(option, async () => {
+        const text = (run: number) =>
+          `process.env.LATE = "late";
         console.log("run ${run}", process.env.BUN_BE_BUN, String(Bun.spawnSync(["env"]).stdout).match(/^(?:BUN_BE_BUN|RT_BECAME|RT_SUPERVISED|LATE)=.*/gm), typeof rt);
         setInterval(() => {}, 1e6);`;
-          await using project = await createProject({ "a.ts": text(1) });
-          const child = startRt({
-            program: [RT],
-            args: [option, "--no-clear-screen", "a.ts"],
-            cwd: project.path,
-          });
-          let printed = "";
-          const reader = child.stdout.getReader();
-          for (let run = 1; run <= 3; run += 1) {
-            const line = `run ${run} undefined null object\n`;
-            while (!printed.includes(line)) {
-              const { done, value } = await reader.read();
-              if (done) break;
-              printed += new TextDecoder().decode(value);
-            }
-            expect(printed).toContain(line);
-            await project.write({ "a.ts": text(run + 1) });
+        await using project = await createProject({ "a.ts": text(1) });
+        const child = startRt({
+          program: [RT],
+          args: [option, "--no-clear-screen", "a.ts"],
+          cwd: project.path,
+        });
+        let printed = "";
+        const reader = child.stdout.getReader();
+        for (let run = 1; run <= 3; run += 1) {
+          const line = `run ${run} undefined null object\n`;
+          while (!printed.includes(line)) {
+            const { done, value } = await reader.read();
+            if (done) break;
+            printed += new TextDecoder().decode(value);
           }
-          child.kill("SIGTERM");
-          await child.exited;
-        },
-        30_000,
-      );
+          expect(printed).toContain(line);
+          await project.write({ "a.ts": text(run + 1) });
+        }
+        child.kill("SIGTERM");
+        await child.exited;
+      });
   });
 
 test("an error of Bun.spawn begins at the program's own line", async () => {

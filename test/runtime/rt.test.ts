@@ -32,20 +32,16 @@ const CHECK = `
 
 describe.concurrent('`rt` and the module "rt" in', () => {
   for (const { name, files, args, stdin } of placesOf(CHECK)) {
-    test(
-      name,
-      async () => {
-        await using project = await createProject({ "pre.ts": "", ...files });
-        const { stdout, stderr, status } = await runRt({ args, cwd: project.path, stdin });
-        const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
-        expect({ results, status, stderr: args[0] === "test" ? "" : stderr }).toEqual({
-          results: ["RESULT good"],
-          status: 0,
-          stderr: "",
-        });
-      },
-      60_000,
-    );
+    test(name, async () => {
+      await using project = await createProject({ "pre.ts": "", ...files });
+      const { stdout, stderr, status } = await runRt({ args, cwd: project.path, stdin });
+      const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
+      expect({ results, status, stderr: args[0] === "test" ? "" : stderr }).toEqual({
+        results: ["RESULT good"],
+        status: 0,
+        stderr: "",
+      });
+    });
   }
 });
 

@@ -77,7 +77,7 @@ test("a project with the printed declarations passes the type checker, and mista
   );
   expect(WRONG.filter((_, index) => !reported.has(index))).toEqual([]);
   expect(wrong.status).not.toBe(0);
-}, 60_000);
+});
 
 test("without bun-types the declarations say what they need", async () => {
   expect((await runRt({ args: ["types"] })).stdout).toContain('/// <reference types="bun-types" />');

@@ -72,7 +72,7 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
           env: keyring.env,
         });
         expect({ stdout, stderr }).toEqual({ stdout: "1\n".repeat(ROUNDS), stderr: "" });
-      }, 60_000);
+      });
 
       test("delete() resolves true for one of the processes", async () => {
         await store("processes");
@@ -101,7 +101,7 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
             await child.exited;
           }
         }
-      }, 60_000);
+      });
     },
   );
 }

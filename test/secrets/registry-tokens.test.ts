@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
         "is not allowed to read these secrets",
       );
     }
-  }, 60_000);
+  });
 
   test("tokens in the environment are not fetched, and a missing token is an error before any request", async () => {
     await using shop = await createShop(
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect([missing.status, registry.requests]).toEqual([1, []]);
     await shop.write({ "rtfig.toml": text.replace("$NPM_TOKEN", "$OTHER") });
     expect((await run(shop.path, ["install", "--force"])).stderr).not.toContain("allowed");
-  }, 60_000);
+  });
 
   test("tokens of the home folder's .npmrc are sent, other tools fetch none, and passwords in addresses are hidden", async () => {
     const { host } = new URL(registry.url);
@@ -204,7 +204,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect(await terminal.ends()).toBe(1);
     const { stdout } = await run(shop.path, ["secrets", "env", "--json"], env);
     expect(JSON.parse(stdout).registries).toEqual([{ url: shown, names: ["NPM_TOKEN"] }]);
-  }, 60_000);
+  });
 
   const allow = async (cwd: string, env: Record<string, string>) => {
     const command = ["bash", "-c", 'cd "$1" && exec "$0" trust', RT, cwd];
@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect(sent()).toEqual([`Bearer ${TOKEN}`]);
     const list = await run(shop.path, ["trust", "--list"], env);
     expect(list.stdout).toBe(`${shop.path}\tNPM_TOKEN\t${hashes[0]}\n`);
-  }, 60_000);
+  });
 
   test("tokens of a --config file take precedence over the project's rtfig.toml", async () => {
     await using shop = await createShop("");
@@ -257,7 +257,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const allowed = await trusted(shop.path, ["trust", "--config=ci/ci.toml"], env);
     const installed = await run(shop.path, ["--config=ci/ci.toml", "install"], { ...env, ...allowed });
     expect([installed.status, sent()]).toEqual([0, [`Bearer ${TOKEN}`]]);
-  }, 60_000);
+  });
 
   test("go to no proxy that the project's .env names, but to one of rt's own environment", async () => {
     const seen: (string | null)[] = [];
@@ -281,7 +281,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect(await Bun.file(shop.join("seen")).text()).toContain("NODE_TLS_REJECT_UNAUTHORIZED=\n");
     await run(shop.path, ["install", "--force"], { ...allowed, HTTP_PROXY: url, BUN_INSTALL_CACHE_DIR: "" });
     expect(new Set(seen)).toEqual(new Set([`Bearer ${TOKEN}`]));
-  }, 60_000);
+  });
 
   test("another registry, by the user's own .npmrc too, is another question to rt install and none to scripts", async () => {
     const { host } = new URL(registry.url);
@@ -313,5 +313,5 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     // What scripts get is asked for as before, and all is taken back at once.
     await run(shop.path, ["trust", "--remove"], env);
     expect([await show(), await isRefused()]).toEqual(["", true]);
-  }, 60_000);
+  });
 });

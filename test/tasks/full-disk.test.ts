@@ -55,7 +55,7 @@ describe.skipIf(process.platform === "win32")("on GitHub Actions, with no room f
       "::group::a t\nopen\n::warning::Cannot buffer the output of b t (EFBIG): the script waits until its group is shown\n",
     );
     expect(size).toBeGreaterThan(100_000_000);
-  }, 30_000);
+  });
 
   test.skipIf(process.platform !== "linux")(
     "what cannot be read again ends the run, with a message",

@@ -70,17 +70,14 @@ test.concurrent.each([
   ["rt run --parallel", MANY],
   ["rt --watch run", ["--watch", "--silent", "run", "deaf"]],
   ["rt --watch run --parallel", ["--watch", ...MANY]],
-])(
-  "%s: what does not heed a signal is killed after a grace",
-  (_, args) =>
-    withRun(SCRIPTS, args, async ({ child, mark, shows, ends }) => {
-      await shows("up\n", args === MANY ? 2 : 1);
-      child.kill("SIGTERM");
-      await ends();
-      expect(child.signalCode).toBe("SIGTERM");
-      expect(mark.find()).toEqual([]);
-    }),
-  20_000,
+])("%s: what does not heed a signal is killed after a grace", (_, args) =>
+  withRun(SCRIPTS, args, async ({ child, mark, shows, ends }) => {
+    await shows("up\n", args === MANY ? 2 : 1);
+    child.kill("SIGTERM");
+    await ends();
+    expect(child.signalCode).toBe("SIGTERM");
+    expect(mark.find()).toEqual([]);
+  }),
 );
 
 test.concurrent(

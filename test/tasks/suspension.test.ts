@@ -82,64 +82,53 @@ const MODES: readonly (readonly [args: string, files: readonly string[]])[] = [
 ];
 
 describe.concurrent("Ctrl-Z", () => {
-  test.each(MODES)(
-    "stops all of rt %s, and fg resumes it",
-    (args, files) =>
-      withShell(async ({ type, shows, path, isStill, job }) => {
-        type(`${RT} ${args}\n`);
-        for (const round of [1, 2]) {
-          for (const file of files) await grows(`${path}/${file}`);
-          type("\x1a");
-          await waitUntil(isStill);
-          type(`echo round $((${round})) over\n`);
-          await shows(`round ${round} over`);
-          expect(isStill()).toBe(true);
-          type("fg\n");
-        }
+  test.each(MODES)("stops all of rt %s, and fg resumes it", (args, files) =>
+    withShell(async ({ type, shows, path, isStill, job }) => {
+      type(`${RT} ${args}\n`);
+      for (const round of [1, 2]) {
         for (const file of files) await grows(`${path}/${file}`);
-        type("\x03");
-        await waitUntil(() => job().length === 0);
-        type("echo status $?\n");
-        await shows("status 130");
-      }),
-    30_000,
+        type("\x1a");
+        await waitUntil(isStill);
+        type(`echo round $((${round})) over\n`);
+        await shows(`round ${round} over`);
+        expect(isStill()).toBe(true);
+        type("fg\n");
+      }
+      for (const file of files) await grows(`${path}/${file}`);
+      type("\x03");
+      await waitUntil(() => job().length === 0);
+      type("echo status $?\n");
+      await shows("status 130");
+    }),
   );
 });
 
-test(
-  "the live view leaves alone what the shell has written meanwhile",
-  () =>
-    withShell(async ({ type, shows, shown, path, isStill }) => {
-      type(`${RT} run --filter '*' --concurrency 2 t\n`);
-      await grows(`${path}/packages/a/apart`);
-      await shows("Running...");
+test("the live view leaves alone what the shell has written meanwhile", () =>
+  withShell(async ({ type, shows, shown, path, isStill }) => {
+    type(`${RT} run --filter '*' --concurrency 2 t\n`);
+    await grows(`${path}/packages/a/apart`);
+    await shows("Running...");
+    type("\x1a");
+    await waitUntil(isStill);
+    await shows("Stopped");
+    const before = shown().length;
+    type("fg\n");
+    await waitUntil(() => shown().slice(before).includes("\x1b[?2026l"));
+    const [, next] = shown().slice(before).split("\x1b[?2026h");
+    expect(next).toStartWith("\r\x1b[1ma t"); // not back over the lines of an earlier frame
+  }));
+
+test("a run that stands still is ended by TERM, and by KILL, and leaves nothing", () =>
+  withShell(async ({ type, path, isStill, job }) => {
+    for (const signal of ["TERM", "KILL"] as const) {
+      type(`${RT} run --parallel p u\n`);
+      await grows(`${path}/ticks`);
       type("\x1a");
       await waitUntil(isStill);
-      await shows("Stopped");
-      const before = shown().length;
-      type("fg\n");
-      await waitUntil(() => shown().slice(before).includes("\x1b[?2026l"));
-      const [, next] = shown().slice(before).split("\x1b[?2026h");
-      expect(next).toStartWith("\r\x1b[1ma t"); // not back over the lines of an earlier frame
-    }),
-  30_000,
-);
-
-test(
-  "a run that stands still is ended by TERM, and by KILL, and leaves nothing",
-  () =>
-    withShell(async ({ type, path, isStill, job }) => {
-      for (const signal of ["TERM", "KILL"] as const) {
-        type(`${RT} run --parallel p u\n`);
-        await grows(`${path}/ticks`);
-        type("\x1a");
-        await waitUntil(isStill);
-        type(`kill -${signal} %%\n`);
-        await waitUntil(() => job().length === 0);
-      }
-    }),
-  30_000,
-);
+      type(`kill -${signal} %%\n`);
+      await waitUntil(() => job().length === 0);
+    }
+  }));
 
 test("a stop that nobody could end is no stop", async () => {
   await using project = await createProject({ "package.json": { scripts: { p: PLAIN, u: PLAIN } } });

@@ -215,7 +215,7 @@ describe("rt run --filter", () => {
     const { stdout, status } = await runRt({ program, cwd: project.path });
     expect(status).toBe(0);
     expect(stdout.split("\n").filter((line) => line.endsWith("| x")).length).toBe(300);
-  }, 30_000);
+  });
 });
 
 test("rt run --filter without a script lists what the packages offer", () =>

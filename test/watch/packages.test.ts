@@ -172,7 +172,7 @@ test("what does not want to end is killed before the next start, and what has le
   expect(await live.end()).toBe("SIGINT");
   expect([...second, up, stray].filter((pid) => isAlive(pid!))).toEqual([]);
   expect(live.family()).toBe(0);
-}, 60_000);
+});
 
 test("what its hook has left ends with it, though nothing tells whose it is but the hook's session", async () => {
   const traceless = "env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &";
@@ -298,7 +298,7 @@ test("one that writes what it is started by is found out while the others run on
   await named("api");
   await named("app");
   expect(isAlive(other!)).toBe(true);
-}, 60_000);
+});
 
 test("--sequential goes on where it stopped", async () => {
   const packages = { a: dev("sh a.sh"), b: dev("echo ran b"), c: dev("echo ran c") };

@@ -284,7 +284,7 @@ describe("--watch-path and --watch-ignore", () => {
       "\nrt: src/a.ts and 2 more changed",
     );
     expect(await seen(["--watch-path=dist"])).toContain("\nrt: dist/a.js changed");
-  }, 60_000);
+  });
 
   test("mean what is below a folder whose own name would be a glob", async () => {
     const below = Object.fromEntries(

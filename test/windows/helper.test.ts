@@ -1,11 +1,8 @@
 // `rt secrets helper` of the Windows binary, with the Credential Manager.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/programs/windows.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 const PASSWORD = "windows pass 2ab4";
 const SERVER = "rt-test.example";

@@ -1,7 +1,7 @@
 // Tokens of registries from the Credential Manager: the engine reads them from a pipe, and nobody else does.
 //
 // Surprising: under Wine the engine neither installs nor publishes, for reasons of Wine's, but it asks a registry.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { readLines, resultOf } from "../support/output.ts";
@@ -14,9 +14,6 @@ import {
   type Windows,
   WITHOUT_PIPE_SIZES,
 } from "../support/programs/windows.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 const TOKEN = "npm-5b0e7720c1";
 

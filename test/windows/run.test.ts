@@ -1,15 +1,12 @@
 // `rt` itself as a Windows program: files, scripts, binaries, standard input, workspaces, and the commands for secrets.
 // Several things are looked at per start, since a start costs a fifth of a second under Wine.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/programs/windows.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 /** What hurts between shells and programs. `%` is left to the tests without cmd.exe. */
 const ARGUMENTS = [
@@ -247,26 +244,22 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     });
   });
 
-  test.skipIf(!isWine)(
-    "asks for a value on a console without showing it",
-    async () => {
-      // Wine leaves the terminal as it finds it.
-      const command = [
-        "sh",
-        "-c",
-        'stty raw -echo; exec "$@"',
-        "sh",
-        ...windows.command("secrets", "set", "cli", "asked"),
-      ];
-      await using terminal = startOnTerminal(command, windows.environment);
-      await terminal.shows("(not shown)");
-      terminal.type("hidden vX\x7falue\r");
-      expect(await terminal.ends()).toBe(0);
-      expect(terminal.shown).not.toContain("hidden");
-      expect(await rt(["secrets", "get", "cli", "asked"])).toEqual(output("hidden value"));
-    },
-    20_000,
-  );
+  test.skipIf(!isWine)("asks for a value on a console without showing it", async () => {
+    // Wine leaves the terminal as it finds it.
+    const command = [
+      "sh",
+      "-c",
+      'stty raw -echo; exec "$@"',
+      "sh",
+      ...windows.command("secrets", "set", "cli", "asked"),
+    ];
+    await using terminal = startOnTerminal(command, windows.environment);
+    await terminal.shows("(not shown)");
+    terminal.type("hidden vX\x7falue\r");
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.shown).not.toContain("hidden");
+    expect(await rt(["secrets", "get", "cli", "asked"])).toEqual(output("hidden value"));
+  });
 
   test("looks at the Credential Manager, and says when it is disabled", async () => {
     const ready = await rt(["doctor"]);

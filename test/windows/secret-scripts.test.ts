@@ -1,12 +1,9 @@
 // Secrets of scripts in the Windows binary, from the Credential Manager.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { hashIn } from "../support/trusted.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/programs/windows.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 const FILES = {
   "package.json": { name: "app", scripts: { show: "echo got $TOKEN", other: "echo got $TOKEN" } },

@@ -1,15 +1,12 @@
 // `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, and the
 // process. Values of many parts are in large-values.ts, the conformance suite in conformance.test.ts.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/programs/windows.ts";
 import { LARGE_VALUE_PROGRAMS, testLargeValues } from "./large-values.ts";
 import { openStore, type WindowsStore } from "./store.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
 
 /** What looks into a process as Linux lets one do. */
 const testOnWine = test.skipIf(!isWine);

@@ -125,7 +125,7 @@ describe("--shell rt in a run of many", () => {
     expect(inside.codes.size).toBe(commands.length);
     // The variable makes rt start a process for each of them.
     expect(inside).toEqual(await run("rt", { BUN_OPTIONS: "--smol" }));
-  }, 60_000);
+  });
 
   test("a script that has the terminal writes to it as it does with the other shell", async () => {
     await using project = await createProject({

@@ -27,27 +27,23 @@ const VALUES = { one: "the first wärde", two: "two lines\nof one value" };
 const STORES = { "GNOME Keyring": startKeyring, KWallet: startKWallet, KeePassXC: startKeePassXC };
 
 for (const [name, start] of Object.entries(STORES)) {
-  test.skipIf(process.platform !== "linux")(
-    `${name} has what scripts are to get`,
-    async () => {
-      await using project = await createProject(FILES);
-      await using keyring = await start();
-      const env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
-      const run = (args: string[], stdin = "") => runRt({ args, cwd: project.path, env, stdin });
-      for (const [account, value] of Object.entries(VALUES))
-        expect(await run(["secrets", "set", "dev.rt.mapped", account], value)).toMatchObject({ status: 0 });
-      expect(await run(["--silent", "run", "all"])).toEqual({
-        stdout: `[ONE]\n[TWO]\n${[...VALUES.one].length} ${VALUES.two.length}\n`,
-        stderr: "",
-        status: 0,
-      });
-      expect(await run(["--silent", "run", "other"])).toMatchObject({ stdout: "none:\n", status: 0 });
-      expect(await run(["run", "gone"])).toMatchObject({
-        stdout: "",
-        stderr: expect.stringContaining("rt secrets set dev.rt.mapped gone"),
-        status: 1,
-      });
-    },
-    60_000,
-  );
+  test.skipIf(process.platform !== "linux")(`${name} has what scripts are to get`, async () => {
+    await using project = await createProject(FILES);
+    await using keyring = await start();
+    const env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
+    const run = (args: string[], stdin = "") => runRt({ args, cwd: project.path, env, stdin });
+    for (const [account, value] of Object.entries(VALUES))
+      expect(await run(["secrets", "set", "dev.rt.mapped", account], value)).toMatchObject({ status: 0 });
+    expect(await run(["--silent", "run", "all"])).toEqual({
+      stdout: `[ONE]\n[TWO]\n${[...VALUES.one].length} ${VALUES.two.length}\n`,
+      stderr: "",
+      status: 0,
+    });
+    expect(await run(["--silent", "run", "other"])).toMatchObject({ stdout: "none:\n", status: 0 });
+    expect(await run(["run", "gone"])).toMatchObject({
+      stdout: "",
+      stderr: expect.stringContaining("rt secrets set dev.rt.mapped gone"),
+      status: 1,
+    });
+  });
 }

@@ -104,35 +104,31 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect((await run(["aws", "get", "unasked"])).status).toBe(1);
     });
 
-    test.skipIf(!hasProgram("aws"))(
-      "aws itself takes them from there",
-      async () => {
-        await run(["aws", "store", "real"], JSON.stringify({ ...KEYS, SessionToken: "t" }));
-        await home.write({
-          config: `[profile real]\ncredential_process = "${RT}" secrets helper aws get real\n`,
-        });
-        const env = {
-          ...keyring.env,
-          AWS_CONFIG_FILE: home.join("config"),
-          AWS_SHARED_CREDENTIALS_FILE: home.join("none"),
-          AWS_EC2_METADATA_DISABLED: "true",
-          PYENV_VERSION: process.env.PYENV_VERSION,
-        };
-        const seen: string[] = [];
-        await using service = Bun.serve({
-          port: 0,
-          hostname: "127.0.0.1",
-          fetch({ headers }) {
-            seen.push(`${headers.get("authorization")} ${headers.get("x-amz-security-token")}`);
-            return new Response("<a/>", { headers: { "Content-Type": "text/xml" } });
-          },
-        });
-        const args = ["sts", "get-caller-identity", "--profile", "real", "--region", "eu-west-1"];
-        await runRt({ program: ["aws"], args: [...args, "--endpoint-url", service.url.href], env });
-        expect(seen).toEqual([expect.stringMatching(/Credential=AKIAEXAMPLE\/.* t$/)]);
-      },
-      60_000,
-    );
+    test.skipIf(!hasProgram("aws"))("aws itself takes them from there", async () => {
+      await run(["aws", "store", "real"], JSON.stringify({ ...KEYS, SessionToken: "t" }));
+      await home.write({
+        config: `[profile real]\ncredential_process = "${RT}" secrets helper aws get real\n`,
+      });
+      const env = {
+        ...keyring.env,
+        AWS_CONFIG_FILE: home.join("config"),
+        AWS_SHARED_CREDENTIALS_FILE: home.join("none"),
+        AWS_EC2_METADATA_DISABLED: "true",
+        PYENV_VERSION: process.env.PYENV_VERSION,
+      };
+      const seen: string[] = [];
+      await using service = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch({ headers }) {
+          seen.push(`${headers.get("authorization")} ${headers.get("x-amz-security-token")}`);
+          return new Response("<a/>", { headers: { "Content-Type": "text/xml" } });
+        },
+      });
+      const args = ["sts", "get-caller-identity", "--profile", "real", "--region", "eu-west-1"];
+      await runRt({ program: ["aws"], args: [...args, "--endpoint-url", service.url.href], env });
+      expect(seen).toEqual([expect.stringMatching(/Credential=AKIAEXAMPLE\/.* t$/)]);
+    });
 
     test("prints no key to a terminal", async () => {
       await run(["aws", "store", "shown"], JSON.stringify(KEYS));
@@ -220,7 +216,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       });
       expect(status).toBe(0);
       expect(new Set(registry.credentials)).toEqual(new Set([`Bearer ${TOKEN}`]));
-    }, 60_000);
+    });
 
     test("prints no token to a terminal", async () => {
       await run(["npm", "store", "shown.example"], TOKEN);

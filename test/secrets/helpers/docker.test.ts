@@ -39,46 +39,42 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
   const config = () => Bun.file(home.join("docker/config.json")).text();
 
-  test.skipIf(!hasProgram("docker"))(
-    "docker logs in and out with it",
-    async () => {
-      const seen: string[] = [];
-      await using registry = Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch(request) {
-          const given = request.headers.get("authorization")?.replace("Basic ", "");
-          if (given) seen.push(Buffer.from(given, "base64").toString());
-          return seen.at(-1) === `dora:${PASSWORD}` && given
-            ? new Response("{}")
-            : new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="r"' } });
-        },
+  test.skipIf(!hasProgram("docker"))("docker logs in and out with it", async () => {
+    const seen: string[] = [];
+    await using registry = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const given = request.headers.get("authorization")?.replace("Basic ", "");
+        if (given) seen.push(Buffer.from(given, "base64").toString());
+        return seen.at(-1) === `dora:${PASSWORD}` && given
+          ? new Response("{}")
+          : new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="r"' } });
+      },
+    });
+    const server = `127.0.0.1:${registry.port}`;
+    const docker = (args: string[], stdin = "") =>
+      runRt({
+        program: ["docker"],
+        args,
+        stdin,
+        env: { ...environment(), DOCKER_HOST: "tcp://127.0.0.1:1" },
       });
-      const server = `127.0.0.1:${registry.port}`;
-      const docker = (args: string[], stdin = "") =>
-        runRt({
-          program: ["docker"],
-          args,
-          stdin,
-          env: { ...environment(), DOCKER_HOST: "tcp://127.0.0.1:1" },
-        });
-      await home.write({ "docker/config.json": "{}\n" });
-      expect((await helper("--install", "docker")).status).toBe(0);
-      const login = await docker(["login", "-u", "dora", "--password-stdin", server], PASSWORD);
-      expect(login).toMatchObject({ stdout: expect.stringContaining("Login Succeeded"), status: 0 });
-      expect(await config()).not.toContain(Buffer.from(`dora:${PASSWORD}`).toString("base64"));
-      const { stdout } = await runRt({ args: ["secrets", "list", `docker:${server}`], env: keyring.env });
-      expect(stdout).toBe(`docker:${server}\tdora\n`);
-      seen.length = 0;
-      // Without an engine, docker says whom it has found and gives up.
-      expect((await docker(["login", server])).stderr).toContain("existing credentials... [Username: dora]");
-      await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
-      expect(seen).toContain(`dora:${PASSWORD}`);
-      expect((await docker(["logout", server])).status).toBe(0);
-      expect(await ask("get", server)).toEqual(NOT_FOUND);
-    },
-    60_000,
-  );
+    await home.write({ "docker/config.json": "{}\n" });
+    expect((await helper("--install", "docker")).status).toBe(0);
+    const login = await docker(["login", "-u", "dora", "--password-stdin", server], PASSWORD);
+    expect(login).toMatchObject({ stdout: expect.stringContaining("Login Succeeded"), status: 0 });
+    expect(await config()).not.toContain(Buffer.from(`dora:${PASSWORD}`).toString("base64"));
+    const { stdout } = await runRt({ args: ["secrets", "list", `docker:${server}`], env: keyring.env });
+    expect(stdout).toBe(`docker:${server}\tdora\n`);
+    seen.length = 0;
+    // Without an engine, docker says whom it has found and gives up.
+    expect((await docker(["login", server])).stderr).toContain("existing credentials... [Username: dora]");
+    await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
+    expect(seen).toContain(`dora:${PASSWORD}`);
+    expect((await docker(["logout", server])).status).toBe(0);
+    expect(await ask("get", server)).toEqual(NOT_FOUND);
+  });
 
   test("stores, gives, lists and erases; one login for a server", async () => {
     const server = "https://index.docker.io/v1/";

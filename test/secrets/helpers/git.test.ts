@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(refused.stderr).not.toContain(PASSWORD);
       expect(await stored(service, "alice")).toBeNull();
       server.password = PASSWORD;
-    }, 60_000);
+    });
 
     test("answers fill as git-credential-rt, and reject removes what was approved", async () => {
       await git(["config", "--global", "credential.helper", "rt"]);

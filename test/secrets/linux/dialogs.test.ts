@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     await display.hides(PROMPTER);
     expect(await run(keyring, ["set", "a", "b"], "other")).toEqual(printed(""));
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("other"));
-  }, 60_000);
+  });
 
   test("asks again after a wrong password", async () => {
     await using keyring = await openLocked();
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     await enter(KEYRING_PASSWORD);
     expect(await deleting).toEqual(printed(""));
     expect((await run(keyring, ["get", "a", "b"])).status).toBe(1);
-  }, 60_000);
+  });
 
   test("one dialog unlocks the keyring for twenty concurrent reads", async () => {
     await using keyring = await openLocked();
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await display.count(PROMPTER)).toBe(1);
     await enter(KEYRING_PASSWORD);
     expect(await reading).toBe('{"value":20}\n');
-  }, 60_000);
+  });
 
   test("declined once is declined for all who wait, and comes again for the next", async () => {
     await using keyring = await openLocked();
@@ -138,7 +138,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await storing).toEqual(DISMISSED);
     await display.hides(PROMPTER);
     await readAgain(keyring);
-  }, 60_000);
+  });
 
   // GNOME Keyring leaves its dialog on the screen when nobody waits for it any more, and ends when it is told to
   // close it. So whoever comes next must be served by the answer to that one.
@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await new Response(child.stdout).text()).toBe("enough\nenough\nenough\nvalue\n");
     await display.hides(PROMPTER);
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
-  }, 60_000);
+  });
 
   test("a dialog that an ended process left open serves the next process", async () => {
     await using keyring = await openLocked();
@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(child.signalCode).toBe("SIGINT");
     await readAgain(keyring);
     await display.hides(PROMPTER);
-  }, 60_000);
+  });
 
   test("makes the default keyring where there is none, when the person agrees", async () => {
     await using keyring = await open({ isUnlocked: false });
@@ -178,7 +178,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await storing).toEqual(printed(""));
     expect(await keyring.isOpen()).toBe(true);
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
-  }, 60_000);
+  });
 
   test("makes one default keyring for twenty who need it at once", async () => {
     await using keyring = await open({ isUnlocked: false });
@@ -188,7 +188,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     const { stdout } = await run(keyring, ["list", "many"]);
     expect(stdout.match(/\n/g)).toHaveLength(20);
     expect(await keyring.run(["sh", "-c", "ls .local/share/keyrings/*.keyring | wc -l"])).toBe("1");
-  }, 60_000);
+  });
 });
 
 describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
@@ -213,5 +213,5 @@ describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
     await display.shows("kwalletd5");
     await enter(WALLET_PASSWORD);
     expect(await reading).toEqual(printed("value"));
-  }, 60_000);
+  });
 });

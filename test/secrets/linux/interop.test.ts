@@ -119,7 +119,7 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
     beforeAll(async () => {
       [keyring, project] = await Promise.all([start(), createProject(PROGRAMS)]);
       python = startPython(keyring, project);
-    }, 30_000);
+    });
     afterAll(async () => {
       await python?.[Symbol.asyncDispose]();
       await project?.[Symbol.asyncDispose]();

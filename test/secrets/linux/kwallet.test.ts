@@ -17,5 +17,5 @@ if (process.platform === "linux") {
       await createSecrets(openProvider).set(account, `value ${session}`);
       expect(await reader.get(account)).toBe(`value ${session}`);
     }
-  }, 30_000);
+  });
 }

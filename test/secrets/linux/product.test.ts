@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     const counts = await countCanaries(child, canaries);
     expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
     expect(counts.slice(1)).toEqual(canaries.slice(1).map(() => 0));
-  }, 60_000);
+  });
 
   // Once to be stored, and once where the engine has read it, which is out of our hands.
   test("`rt secrets set` keeps no other copy of what it has read", async () => {
@@ -169,5 +169,5 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     });
     await called;
     expect(await countInMemory(child.pid, [canary])).toEqual([2]);
-  }, 30_000);
+  });
 });

@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(failure).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
       expect(failure.message).toContain("within 5 seconds");
       server.close();
-    }, 20_000);
+    });
   });
 
   test("a call that cannot be encoded fails, and those after it are made", async () => {

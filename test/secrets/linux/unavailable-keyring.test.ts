@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(confirmed).not.toBeEmpty();
       for (const name of confirmed)
         expect(await entered.secrets.get({ ...PAIR, name })).toBe(`value of ${name}`);
-    }, 30_000);
+    });
 
     test("the service is killed under many reads: each ends with the value or says why not", async () => {
       await using entered = await enterKeyring();
