@@ -56,10 +56,16 @@ const LABELS: Readonly<Record<string, number>> = {
   hint: 36,
 };
 
-/** Writes a line to standard error, with its label in colour on a terminal. */
-export function reportLine(text: string): void {
+/** Returns a line with its label in colour if the descriptor is a terminal. */
+export function colorLabel(text: string, descriptor: 1 | 2 = 2): string {
   const [label = ""] = text.split(":", 1);
   const color = LABELS[label];
-  const useColor = color !== undefined && wantsColor(host.originalVariable, () => host.isTerminal(2));
-  report(useColor ? `\x1b[${color}m${label}:\x1b[39m${text.slice(label.length + 1)}\n` : `${text}\n`);
+  const useColor =
+    color !== undefined && wantsColor(host.originalVariable, () => host.isTerminal(descriptor));
+  return useColor ? `\x1b[${color}m${label}:\x1b[39m${text.slice(label.length + 1)}` : text;
+}
+
+/** Writes a line to standard error, with its label in colour on a terminal. */
+export function reportLine(text: string): void {
+  report(`${colorLabel(text)}\n`);
 }

@@ -3,6 +3,7 @@
 import { host } from "../../platform/processes/process.ts";
 import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
 import { wantsColor } from "../color.ts";
+import { colorLabel } from "../output.ts";
 import { oneLine, printable } from "../printable.ts";
 import { OutputQueue } from "../tasks/output-queue.ts";
 import type { WatchSettings } from "../config/settings/watch.ts";
@@ -43,8 +44,8 @@ export class WatchMessages {
   printScope({ directories, unwatched }: SourceWatcher): void {
     if (unwatched.count > 0) {
       const all = directories + unwatched.count;
-      this.#print(`warning: cannot watch ${unwatched.count} of ${all} folders: system limit reached`);
-      this.#print(`hint: ${REMEDIES[unwatched.code]}`);
+      this.#printMessage(`warning: cannot watch ${unwatched.count} of ${all} folders: system limit reached`);
+      this.#printMessage(`hint: ${REMEDIES[unwatched.code]}`);
     }
     const { paths } = this.#settings;
     const where = paths.length > 0 ? ` of ${paths.map(printable).join(", ")}` : "";
@@ -60,19 +61,23 @@ export class WatchMessages {
 
   warnSelfWrite(path: string): void {
     const name = this.#name(path);
-    this.#print(`warning: the script writes ${name}, which it watches; ignoring it from now on`);
-    this.#print(`hint: add --watch-ignore='${name}', or the file to [watch] ignore in rtfig.toml`);
+    this.#printMessage(`warning: the script writes ${name}, which it watches; ignoring it from now on`);
+    this.#printMessage(`hint: add --watch-ignore='${name}', or the file to [watch] ignore in rtfig.toml`);
   }
 
   /** Reports an error in what was to run. */
   printError(message: string, hint: string | readonly string[] | undefined): void {
-    this.#print(`error: ${oneLine(message)}`);
-    for (const line of [hint ?? []].flat()) this.#print(`hint: ${oneLine(line)}`);
+    this.#printMessage(`error: ${oneLine(message)}`);
+    for (const line of [hint ?? []].flat()) this.#printMessage(`hint: ${oneLine(line)}`);
   }
 
   printExit({ code, signal }: ChildExit): void {
     const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
     this.#print(`rt: "${printable(this.#settings.label)}" ${how}; waiting for a change`);
+  }
+
+  #printMessage(line: string): void {
+    this.#print(colorLabel(line));
   }
 
   #printUnlessSilent(text: string): void {

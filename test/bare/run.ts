@@ -153,7 +153,8 @@ if (process.platform !== "linux" || !hasProgram("apt-get"))
   fail("a minimal Debian can be built on Debian and Ubuntu only", "use a machine or a container of those");
 if (process.getuid?.() !== 0) fail("only root may mount what the new system needs", "sudo npm run test:bare");
 const unsaved = read(["git", "-C", REPOSITORY, "status", "--porcelain"]);
-if (unsaved !== "") console.error("warn: the last commit is tested, without the changes in the working tree");
+if (unsaved !== "")
+  console.error("warning: the last commit is tested, without the changes in the working tree");
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "rt-bare-")));
 process.on("exit", () => {

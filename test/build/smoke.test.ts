@@ -137,7 +137,7 @@ for (const target of TARGETS) {
         expect(first.stderr).not.toContain("warn");
         expect(second.stderr).toContain("Done before");
       } else
-        expect(second.stderr).toMatch(/warn: build was not cached: the system does not let rt follow it/);
+        expect(second.stderr).toMatch(/warning: build was not cached: the system does not let rt follow it/);
     });
 
     test("tokens, and credentials in the keyring", async () => {

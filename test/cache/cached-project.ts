@@ -17,9 +17,9 @@ export const CAN_TRACE = process.platform === "linux";
 /** Which way a run went: "ran", "hit", the line that says why it was not kept, or how it failed. */
 export function wayOf({ stderr, status }: RtResult, path: string): string {
   if (status !== 0) return `failed: ${stderr}`;
-  const warning = stderr.split("\n").find((line) => line.startsWith("warn: "));
+  const warning = stderr.split("\n").find((line) => line.startsWith("warning: "));
   if (stderr.includes("Done before: ")) return "hit";
-  return warning?.replaceAll(path, "$PROJECT").slice("warn: ".length) ?? "ran";
+  return warning?.replaceAll(path, "$PROJECT").slice("warning: ".length) ?? "ran";
 }
 
 /**

@@ -19,8 +19,8 @@ const cached = (...names: string[]) => ({
 async function run(project: Project, args: readonly string[], folder = "") {
   const env = { XDG_CACHE_HOME: project.join("cache") };
   const { stderr, stdout, status } = await runRt({ args, cwd: project.join(folder), env });
-  const warned = stderr.split("\n").filter((line) => line.startsWith("warn: "));
-  return { warned: warned.map((line) => line.slice("warn: ".length)), stdout, status };
+  const warned = stderr.split("\n").filter((line) => line.startsWith("warning: "));
+  return { warned: warned.map((line) => line.slice("warning: ".length)), stdout, status };
 }
 
 async function runIn(files: Files, args: readonly string[] = ["run", "--filter=web", "build"], folder = "") {
@@ -67,9 +67,9 @@ test("unmatched rows of [run.secrets] are reported", async () => {
   const table = rows.map((row) => `"${row}" = ["TOKEN"]\n`).join("");
   const config = { "rtfig.toml": `[secrets.TOKEN]\nfrom = "a/b"\n[run.secrets]\n${table}` };
   const { stdout } = await runIn(config, ["run", "--filter=*", "--dry-run", "look"]);
-  expect(stdout.split("\n").filter((line) => line.startsWith("warn: "))).toEqual([
-    'warn: [run.secrets]: no package has a script "shwo"',
-    'warn: [run.secrets]: no package has a script "wbe#*"',
+  expect(stdout.split("\n").filter((line) => line.startsWith("warning: "))).toEqual([
+    'warning: [run.secrets]: no package has a script "shwo"',
+    'warning: [run.secrets]: no package has a script "wbe#*"',
   ]);
 });
 
@@ -79,7 +79,7 @@ test("unmatched rules of [run.remote.scripts] are reported", async () => {
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
   const { stdout } = await run(project, ["--remote", "run", "--filter=*", "--dry-run", "look"]);
   expect(stdout).toStartWith(
-    'warn: [run.remote.scripts]: no package has a script "biuld"; did you mean "build"?\n',
+    'warning: [run.remote.scripts]: no package has a script "biuld"; did you mean "build"?\n',
   );
 });
 
@@ -92,7 +92,9 @@ test.skipIf(process.platform === "win32")(
     await using terminal = startOnTerminal(words, cleanEnvironment(), place);
     await terminal.shows("\non a terminal\r\n");
     expect(await terminal.ends()).toBe(0);
-    expect(terminal.shown).toStartWith('warn: [run.cache]: no package has a script "biuld"; ');
+    expect(terminal.shown).toStartWith(
+      `\x1b[33mwarning:\x1b[39m [run.cache]: no package has a script "biuld"; `,
+    );
   },
 );
 

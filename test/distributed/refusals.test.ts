@@ -191,7 +191,7 @@ test("--share runs all scripts on each machine, without Redis, when none of them
     const args = ["run", "--filter", "*", ...share, `--share-name=${name}`, "t"];
     const { stderr, status } = await runRt({ args, cwd: project.path, env });
     expect(stderr).toStartWith(
-      "warn: These scripts are not shared, so each machine runs them: a t (not in [run.cache]), b t (shared = false)\n",
+      "warning: These scripts are not shared, so each machine runs them: a t (not in [run.cache]), b t (shared = false)\n",
     );
     expect(status).toBe(3);
   }
@@ -212,7 +212,7 @@ test.skipIf(!CAN_TRACE)("what cannot be shared runs on each machine, which is sa
     const { status, stderr } = await machine.start(["--report=run.html"]).result;
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "warn: These scripts are not shared, so each machine runs them: a t (not in [run.cache])\n",
+      "warning: These scripts are not shared, so each machine runs them: a t (not in [run.cache])\n",
     );
     const page = await Bun.file(`${machine.path}/run.html`).text();
     expect(page.match(/"machine":"m\d"/g)).toEqual([`"machine":"${machine.name}"`, '"machine":"m1"']);

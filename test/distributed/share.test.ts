@@ -38,7 +38,7 @@ test.skipIf(!CAN_TRACE)(
     await machines.reached("all");
     await machines.open("all");
     const results = await Promise.all(running.map(({ result }) => result));
-    expect(results.map(({ status, stderr }) => [status, countOf(stderr, "warn:")])).toEqual(
+    expect(results.map(({ status, stderr }) => [status, countOf(stderr, "warning:")])).toEqual(
       Array(4).fill([0, 0]),
     );
 
@@ -123,7 +123,7 @@ test.skipIf(!CAN_TRACE)(
     // The first comes back, and its script ends first.
     await machines.open("hold", old);
     first.kill("SIGCONT");
-    await first.said("warn: Another machine has taken over a t, because this one did not renew its lease");
+    await first.said("warning: Another machine has taken over a t, because this one did not renew its lease");
     await machines.open("hold", next);
     const results = await Promise.all([first.result, second.result]);
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
@@ -202,7 +202,7 @@ test.skipIf(!CAN_TRACE)(
     const results = await Promise.all(running.map(({ result }) => result));
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
     const line =
-      /^warn: Lost the connection to the coordinator: Redis has not been reached for 0\.1 s: it cannot be reached \(ECONNREFUSED\); running the remaining scripts locally$/m;
+      /^warning: Lost the connection to the coordinator: Redis has not been reached for 0\.1 s: it cannot be reached \(ECONNREFUSED\); running the remaining scripts locally$/m;
     for (const { stderr } of results) expect(stderr).toMatch(line);
     for (const { path } of machines.all)
       expect(await Bun.file(`${path}/packages/b/out.txt`).text()).toBe("made\n");

@@ -114,11 +114,11 @@ prove("verify-inputs", "fails where a script reads or writes more than is declar
   };
   const first = await verify("--verify-inputs");
   expect(first).toMatchObject({ status: 1 });
-  const named = first.stderr.split("\n").filter((line) => line.startsWith("warn: "));
+  const named = first.stderr.split("\n").filter((line) => line.startsWith("warning: "));
   expect(named).toEqual([
-    "warn: build reads app/hidden, which is not declared",
-    "warn: build reads outside, which is not declared",
-    "warn: to declare that, set its rule in [run.cache] to: " +
+    "warning: build reads app/hidden, which is not declared",
+    "warning: build reads outside, which is not declared",
+    "warning: to declare that, set its rule in [run.cache] to: " +
       'build = { inputs = ["hidden", "../outside"], outputs = ["out"], trace = false }',
   ]);
   await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]') });
@@ -131,6 +131,8 @@ prove("verify-inputs", "fails where a script reads or writes more than is declar
   const third = await verify("--verify-inputs");
   expect(third).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining("build writes app/out, which is not declared\nwarn: to declare that, "),
+    stderr: expect.stringContaining(
+      "build writes app/out, which is not declared\nwarning: to declare that, ",
+    ),
   });
 });

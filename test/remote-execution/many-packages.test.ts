@@ -151,7 +151,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(dry.stdout).toMatch(
       new RegExp(
         [
-          '^warn: \\[run\\.secrets\\]: no package has a script "tool#sign"\n',
+          '^warning: \\[run\\.secrets\\]: no package has a script "tool#sign"\n',
           "lib build\n  runs on grpc://127.0.0.1:\\d+: --remote asks for it\n  \\$ .*\n",
           "    reads 4 files of \\d+ bytes; writes dist\n    gets PATH\n    action [\\da-f]{64}/\\d+\n",
           "app build \\(after lib build\\)\n  runs here: rtfig.toml keeps it here\n  \\$ .*\n",

@@ -145,7 +145,7 @@ test("scripts that were not run again are told apart from those that were", asyn
   const env = { XDG_CACHE_HOME: cache.path };
   await run(project, ["--filter", "*", "t"], env);
   const { stderr } = await run(project, ["--filter", "*", "t"], env);
-  if (process.platform !== "linux" || stderr.includes("warn: ")) return;
+  if (process.platform !== "linux" || stderr.includes("warning: ")) return;
   await using view = await openPage(browser, project.join("run.html"));
   const { page } = view;
   expect(await page.locator(".lead").textContent()).toMatch(/: 1 executed, 1 from the cache$/);

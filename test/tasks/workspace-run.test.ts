@@ -57,7 +57,7 @@ describe("rt run --filter", () => {
     const file = project.join("packages/b/package.json");
     Bun.spawnSync(["mkfifo", file]);
     const { stderr, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
-    expect(stderr).toBe(`warn: Cannot read ${file}:1:1: expected a value, found the end of the file\n`);
+    expect(stderr).toBe(`warning: Cannot read ${file}:1:1: expected a value, found the end of the file\n`);
     expect(status).toBe(0);
   });
 
@@ -141,7 +141,7 @@ describe("rt run --filter", () => {
       }),
       args: ["run", "--silent", "--filter", "*", "t"],
       stdout: "b t: b\nb t: Exited with code 0\na t: a\na t: Exited with code 0\n",
-      stderr: "warn: Circular dependency: a -> b -> a\n",
+      stderr: "warning: Circular dependency: a -> b -> a\n",
     }));
 
   test("re-raises the signal that ended a script", () =>
@@ -163,7 +163,7 @@ describe("rt run --filter", () => {
         args: ["run", "--silent", ...which, "t"],
         stdout: "a t: a\na t: Exited with code 0\n",
         stderr:
-          "warn: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it does not exist\n",
+          "warning: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it does not exist\n",
       }),
   );
 
@@ -173,7 +173,7 @@ describe("rt run --filter", () => {
       args: ["run", "--no-exit-on-error", "--workspaces", "t"],
       stdout: "a t: a\na t: Exited with code 0\n",
       stderr:
-        /^warn: Cannot read .*packages\/b\/package.json:1:2: expected a member name or }, found the end of the file\n$/,
+        /^warning: Cannot read .*packages\/b\/package.json:1:2: expected a member name or }, found the end of the file\n$/,
       status: 1,
     }));
 

@@ -363,11 +363,12 @@ test("what is declared, what is not cached and what was not kept, beside each ot
   const { project } = live;
   const write = async (name: string, text: string) => await project.write({ [name]: text });
   const first = await live.round();
-  const warning = first.filter((line) => line.startsWith("warn: "));
+  const warning = first.filter((line) => line.startsWith("warning: "));
   const declared = started("declared", "a");
   const plain = started("plain", "ran");
   const doubtful = [...started("doubtful", "a"), ...warning];
-  if (CAN_TRACE) expect(warning).toEqual([expect.stringContaining("warn: doubtful build was not cached: ")]);
+  if (CAN_TRACE)
+    expect(warning).toEqual([expect.stringContaining("warning: doubtful build was not cached: ")]);
   expect(first.slice(1).toSorted()).toEqual([...declared, ...plain, ...doubtful].toSorted());
 
   // Each file that git does not ignore, and those that are named.

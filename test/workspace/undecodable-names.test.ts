@@ -74,7 +74,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
       stdout: "other t: OTHER\nother t: Exited with code 0\n",
       status: 0,
     });
-    expect(stderr.split("\n")[0]).toBe(`warn: Cannot read $P/packages/${shown}: ${PROBLEM}`);
+    expect(stderr.split("\n")[0]).toBe(`warning: Cannot read $P/packages/${shown}: ${PROBLEM}`);
     expect(stderr.split(PROBLEM).length).toBe(2);
   });
 });

@@ -64,7 +64,7 @@ test.each<[args: string[]]>([
   [["--filter", "*", "--filter", "!./packages/*"]],
   [["--filter", "*", "--filter", "!{packages}"]],
 ])("it is a notice with %j", async (args) => {
-  expect(await run(ORDINARY, ...args)).toEqual({ ran: ["y"], told: [`warn: ${PROBLEM}`], status: 0 });
+  expect(await run(ORDINARY, ...args)).toEqual({ ran: ["y"], told: [`warning: ${PROBLEM}`], status: 0 });
 });
 
 test.each<[place: Place]>([
@@ -79,7 +79,7 @@ test.each<[place: Place]>([
 test("a folder whose own package.json cannot be read either is told once", async () => {
   const place = { patterns: ["*", "*/*", "*/*/*"], mode: 0o000 };
   const { told } = await run(place, "--filter", "y");
-  expect(told).toEqual(["warn: Cannot read $P/packages/package.json: permission denied"]);
+  expect(told).toEqual(["warning: Cannot read $P/packages/package.json: permission denied"]);
 });
 
 test("a folder whose packages are excluded may be whatever it is", async () => {
@@ -90,7 +90,7 @@ test("a folder whose packages are excluded may be whatever it is", async () => {
 test("a run with an unlistable folder continues with --no-exit-on-error and fails at the end", async () => {
   expect(await run(ORDINARY, "--no-exit-on-error", "--filter", "*")).toEqual({
     ran: ["y"],
-    told: [`warn: ${PROBLEM}`],
+    told: [`warning: ${PROBLEM}`],
     status: 1,
   });
 });

@@ -30,7 +30,7 @@ test.each<[ran: number, args: string[]]>([
   [2, ["--filter", "*", "--filter", "!./packages/bad"]],
   [2, ["--filter", "!{packages/b*}"]],
 ])("it is a notice, and %i run, with %j", async (ran, args) => {
-  expect(await run(...args)).toEqual({ ran, first: `warn: ${PROBLEM}`, status: 0 });
+  expect(await run(...args)).toEqual({ ran, first: `warning: ${PROBLEM}`, status: 0 });
 });
 
 test.each<[args: string[]]>([
@@ -53,7 +53,7 @@ test.each<[args: string[]]>([
 test("a filter that may match an unreadable package continues with --no-exit-on-error and fails at the end", async () => {
   expect(await run("--no-exit-on-error", "--filter", "*")).toEqual({
     ran: 2,
-    first: `warn: ${PROBLEM}`,
+    first: `warning: ${PROBLEM}`,
     status: 1,
   });
   expect(await run("--no-exit-on-error", "--filter", "app")).toMatchObject({ ran: 1, status: 0 });

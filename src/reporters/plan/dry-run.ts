@@ -1,4 +1,5 @@
 // Renders a plan as text or JSON (`--dry-run`), in start order.
+import { colorLabel } from "../../output.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
@@ -37,9 +38,11 @@ function renderText(
   { quote }: TaskRequest,
   { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
-  const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
+  const lines = notices.map((notice) => colorLabel(`warning: ${oneLine(notice)}`, 1));
   for (const cycle of cycles)
-    lines.push(`warn: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`);
+    lines.push(
+      colorLabel(`warning: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`, 1),
+    );
   for (const task of tasks) {
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);

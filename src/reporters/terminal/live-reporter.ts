@@ -9,6 +9,7 @@
 // Non-obvious: a narrower terminal wraps the lines that were drawn before. The number of rows to go back is
 // computed from the old lines and the new width.
 import { outputs } from "../../../platform/terminal/output.ts";
+import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
@@ -162,7 +163,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           return end(task, describeOutcome(outcome), outcome.kind === "skipped" ? "skipped" : "failed");
         }
         case "notice":
-          scrolled += `warn: ${oneLine(event.message)}\n`;
+          scrolled += `${colorLabel(`warning: ${oneLine(event.message)}`, 1)}\n`;
           return requestRedraw();
         case "remark":
           scrolled += `${event.line}\n`;

@@ -1,5 +1,6 @@
 // Prints one script as if it ran directly in the terminal. Its bytes are unchanged and each stream goes to its own
 // descriptor. The command of each step is printed to stderr.
+import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
@@ -41,7 +42,7 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
           if (event.outcome.kind === "unstartable") say(`error: ${describeOutcome(event.outcome)}`);
           return;
         case "notice":
-          return say(`warn: ${oneLine(event.message)}`);
+          return say(colorLabel(`warning: ${oneLine(event.message)}`));
         case "remark":
           return say(event.line);
         case "again":

@@ -4,6 +4,7 @@
 // - Style "script" (`--filter`, `--workspaces`): `PKG SCRIPT: line`, all on stdout, hooks under their own names.
 // - Style "label" (`--parallel`, `--sequential`): `LABEL | line`, aligned and coloured labels, each stream on its
 //   own descriptor, outcomes on stderr.
+import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { TaskStep, ScriptTask } from "../../tasks/task.ts";
@@ -107,7 +108,7 @@ export function createPrefixReporter({
         }
         case "notice":
           openLine.take(null, false);
-          return queue.write(2, `warn: ${oneLine(event.message)}\n`);
+          return queue.write(2, `${colorLabel(`warning: ${oneLine(event.message)}`)}\n`);
         case "remark":
           openLine.take(null, false);
           return queue.write(2, `${event.line}\n`);

@@ -2,6 +2,7 @@
 //
 // Invariants: no script is started and nothing is written. The shared cache is asked only if --cache requests it,
 // with a timeout.
+import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import { ConcurrencyLimiter } from "../../tasks/execution/concurrency-limiter.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
@@ -44,7 +45,7 @@ async function explainCached(
   if (!request.explainCached) return reasons;
   const background = await request.openBackgroundWork?.(
     tasks,
-    (line) => void queue.write(2, `warn: ${oneLine(line)}\n`),
+    (line) => void queue.write(2, `${colorLabel(`warning: ${oneLine(line)}`)}\n`),
   );
   const timer = background && setTimeout(() => background.abandon(), REMOTE_TIMEOUT);
   const extra = environmentOfCached(request);

@@ -8,6 +8,7 @@
 // - A watched run continues when no script runs: each round has its own reporters.
 import { host } from "../../../platform/processes/process.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
+import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import { Executor } from "../../tasks/execution/executor.ts";
@@ -40,7 +41,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   const [singleTask] = plan.tasks;
   const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
   if (singleTask && canRunAlone && request.runAlone && ownsTerminal(request)) {
-    for (const notice of notices) void queue.write(2, `warn: ${oneLine(notice)}\n`);
+    for (const notice of notices) void queue.write(2, `${colorLabel(`warning: ${oneLine(notice)}`)}\n`);
     await queue.flush();
     return request.runAlone(singleTask);
   }

@@ -184,7 +184,11 @@ test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each 
       cwd: project.path,
       env,
     });
-    return [status, stderr.match(/^(?:warn|error): .*/gm) ?? [], stderr.match(/Done before: /g)?.length ?? 0];
+    return [
+      status,
+      stderr.match(/^(?:warning|error): .*/gm) ?? [],
+      stderr.match(/Done before: /g)?.length ?? 0,
+    ];
   };
   expect(await all()).toEqual([0, [], 0]);
   expect(await all()).toEqual([0, [], names.length]);

@@ -67,7 +67,7 @@ test.skipIf(!CAN_TRACE)("what writes more than 64 MB to the terminal is not kept
     env: { XDG_CACHE_HOME: project.cache },
   });
   expect(stderr).toContain(
-    "warn: t was not cached: it wrote more than 64 MB to the terminal; let it say less, or write that into a file\n",
+    "warning: t was not cached: it wrote more than 64 MB to the terminal; let it say less, or write that into a file\n",
   );
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
 });

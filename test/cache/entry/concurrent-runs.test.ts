@@ -47,8 +47,8 @@ async function letThrough(
   return (
     stderr
       .split("\n")
-      .find((line) => line.startsWith("warn: "))
-      ?.slice("warn: ".length) ?? "kept"
+      .find((line) => line.startsWith("warning: "))
+      ?.slice("warning: ".length) ?? "kept"
   );
 }
 
@@ -171,7 +171,7 @@ test.skipIf(!canMount)("where nothing can be announced the script runs, and is n
   expect((await runRt({ ...request, program, args: ["run", "build"] })).stderr).toContain("Done before");
   const { stderr, status } = await runRt({ ...request, program, args: ["run", "build", "--", "again"] });
   expect({ stderr, status }).toEqual({
-    stderr: expect.stringMatching(/^warn: build was not cached: the cache cannot be written: /m),
+    stderr: expect.stringMatching(/^warning: build was not cached: the cache cannot be written: /m),
     status: 0,
   });
   expect(await Bun.file(project.join("out")).text()).toBe("half\nwhole again\n");

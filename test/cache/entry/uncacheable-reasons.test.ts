@@ -254,7 +254,7 @@ test.skipIf(!CAN_TRACE)(
     const { stdout, stderr, status } = await project.rt(["run", "t"], { SEEN: "1", UNSEEN: "2", OTHER: "3" });
     expect({ stdout, status }).toEqual({ stdout: "1-\n", status: 1 });
     expect(stderr).toContain(
-      'warn: t is cached, so it did not get UNSEEN; if it needs it, set its rule in [run.cache] to: t = { env = ["SEEN", "UNSEEN"] }',
+      'warning: t is cached, so it did not get UNSEEN; if it needs it, set its rule in [run.cache] to: t = { env = ["SEEN", "UNSEEN"] }',
     );
     expect((await project.rt(["--no-cache", "run", "t"], { UNSEEN: "2" })).stdout).toBe("-2\n");
   },
@@ -273,13 +273,13 @@ test.skipIf(!CAN_TRACE)("what a build goes without in silence is named", async (
     return stderr.split("\n").filter((line) => line.includes("did not get"));
   };
   expect(await warnings("makes")).toEqual([
-    "warn: makes is cached, so it did not get VITE_URL, VITE_B; " +
+    "warning: makes is cached, so it did not get VITE_URL, VITE_B; " +
       'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
   ]);
   expect(await warnings("looks")).toEqual([]);
   expect(await warnings("given")).toEqual([]);
   expect(await warnings("asks")).toEqual([
-    "warn: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
+    "warning: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
       'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
   ]);
 });
@@ -297,7 +297,7 @@ test.skipIf(!CAN_TRACE)("names that come and go above a project: what helps is s
   await rm(beside);
   const above = dirname(project.path);
   expect(stderr).toContain(
-    `warn: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
+    `warning: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
       `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
   );
 });
@@ -344,7 +344,7 @@ test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever, onc
   );
   const outer = await project.rt(["run", "outer"]);
   expect(outer).toMatchObject({ stdout: expect.stringMatching(/^\S*sh\ntext$/), status: 0 });
-  expect(outer.stderr).toContain("warn: inner was not cached: the system does not let rt follow it");
+  expect(outer.stderr).toContain("warning: inner was not cached: the system does not let rt follow it");
   const nested = await project.rt(["run", "nested"]);
   expect(nested).toMatchObject({
     stdout: outer.stdout,

@@ -192,7 +192,7 @@ test.skipIf(!CAN_TRACE)("of threads that all call at once each call is told", as
   const { stderr, status } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
   // About some of them rt is asked as well.
   const told = new Set(
-    Array.from(stderr.matchAll(/^warn: trace \d+ \w+ (\/absent\/\d+\/\d+)$/gm), ([, path]) => path!),
+    Array.from(stderr.matchAll(/^warning: trace \d+ \w+ (\/absent\/\d+\/\d+)$/gm), ([, path]) => path!),
   );
   const all = Array.from({ length: 8 * calls }, (_, each) => `/absent/${each % 8}/${Math.floor(each / 8)}`);
   expect([...told].sort()).toEqual(all.sort());
@@ -271,7 +271,7 @@ test.skipIf(!CAN_TRACE).each(CHANGES)(
     await using project = await interposed(waiting(words), OPENS_FIFO);
     const said = await meanwhile(project, () => change(project));
     expect(said).toContain(
-      `warn: t was not cached: $PROJECT/${path} was changed while it ran, by something else`,
+      `warning: t was not cached: $PROJECT/${path} was changed while it ran, by something else`,
     );
   },
 );

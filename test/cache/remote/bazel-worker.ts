@@ -34,6 +34,6 @@ test("Bazel's worker keeps what scripts make for others, and is missed when it i
   await worker.stop();
   expect(await run()).toEqual([
     false,
-    "warn: The shared cache cannot be reached (UNAVAILABLE); scripts run without it",
+    "warning: The shared cache cannot be reached (UNAVAILABLE); scripts run without it",
   ]);
 }, 120_000);

@@ -39,7 +39,7 @@ async function runAnew(project: CachedProject, variables: Record<string, string>
 const RAN = { isHit: false, said: [] };
 const UNSIGNED = {
   isHit: false,
-  said: ["warn: What the shared cache has is not signed with this key, so it is not used"],
+  said: ["warning: What the shared cache has is not signed with this key, so it is not used"],
 };
 
 test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told once", async () => {
@@ -168,7 +168,7 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
   // Once more after a while, and then no more.
   const answers: Record<number, [count: number, said: string[]]> = {
     404: [1, []],
-    429: [2, ["warn: The shared cache did not answer what was asked (429)"]],
+    429: [2, ["warning: The shared cache did not answer what was asked (429)"]],
   };
   for (const [status, [count, said]] of Object.entries(answers)) {
     lie = () => new Response("", { status: Number(status), headers: { "retry-after": "0" } });
@@ -184,7 +184,7 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
   server.calls.length = 0;
   expect((await runAnew(project)).said).toEqual([]);
   lie = () => Response.json({ error: { code: "forbidden", message: "no" } }, { status: 403 });
-  const forbidden = "warn: The shared cache is forbidden with this token (403); scripts run without it";
+  const forbidden = "warning: The shared cache is forbidden with this token (403); scripts run without it";
   expect(await runAnew(project)).toEqual({ isHit: false, said: [forbidden] });
 
   // It takes nothing more: one line, and no second try for what is made next.
@@ -208,7 +208,7 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
     const headers = { location: `${other.url.origin}/x` };
     lie = ({ method }) => (method === "PUT" ? new Response(body, { status, headers }) : undefined);
     await rm(project.join("dist"), { recursive: true, force: true });
-    expect(await uploads()).toEqual({ said: [`warn: ${line}`], calls: 2 });
+    expect(await uploads()).toEqual({ said: [`warning: ${line}`], calls: 2 });
   }
 });
 
@@ -261,7 +261,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await projectFor(server);
     const { isHit, said } = await runAnew(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
     expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
-    expect(said).toEqual([expect.stringMatching(/^warn: The shared cache cannot be reached \([\w-]+\)/)]);
+    expect(said).toEqual([expect.stringMatching(/^warning: The shared cache cannot be reached \([\w-]+\)/)]);
   },
 );
 

@@ -67,7 +67,7 @@ export async function forget({ cache }: CachedProject): Promise<void> {
 
 export const RAN = { isHit: false, said: [] };
 export const HIT = { isHit: true, said: [] };
-export const told = (line: string) => ({ isHit: false, said: [`warn: ${line}`] });
+export const told = (line: string) => ({ isHit: false, said: [`warning: ${line}`] });
 
 export function callsOf(server: ReapiServer, name?: string): string[] {
   const calls = server.calls.filter((each) => name === undefined || each === name);

@@ -163,7 +163,7 @@ test.skipIf(!CAN_TRACE)("a dry run asks nobody, unless it is told to, and says w
   const unanswered = await look("--cache=remote:r", "--dry-run");
   expect(unanswered.stdout).toContain(`  ${miss}; remote: no answer\n`);
   expect(unanswered.stderr).toBe(
-    "warn: The shared cache cannot be reached (UNAVAILABLE); scripts run without it\n",
+    "warning: The shared cache cannot be reached (UNAVAILABLE); scripts run without it\n",
   );
 });
 

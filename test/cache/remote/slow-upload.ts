@@ -28,11 +28,11 @@ export async function expectReadingAfterSlowUpload(
   let stderr = "";
   for await (const chunk of child.stderr) {
     stderr += new TextDecoder().decode(chunk);
-    if (stderr.includes("warn: ")) await project.write({ go: "" });
+    if (stderr.includes("warning: ")) await project.write({ go: "" });
   }
-  expect([await child.exited, stderr.match(/^warn: .*/gm)]).toEqual([
+  expect([await child.exited, stderr.match(/^warning: .*/gm)]).toEqual([
     0,
-    ["warn: The shared cache did not answer within 1 s; what they make here is not shared"],
+    ["warning: The shared cache did not answer within 1 s; what they make here is not shared"],
   ]);
   expect(stderr + (await stdout)).toMatch(/last.*Done before: /);
 }

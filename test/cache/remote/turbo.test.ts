@@ -47,7 +47,7 @@ test.skipIf(!CAN_TRACE)("what one has done, another has not to do", async () => 
   await forget();
   await project.write({ page: "third" });
   const reading = await project.rt(["run", "build"], variablesFor(served, "reader"));
-  expect(reading.stderr).toContain("warn: The shared cache takes nothing with this token (403)");
+  expect(reading.stderr).toContain("warning: The shared cache takes nothing with this token (403)");
   expect(reading.status).toBe(0);
   expect(await served.end()).toEqual({ status: 0, stderr: "" });
 });
@@ -103,9 +103,9 @@ test.skipIf(!CAN_TRACE)("without a cache that answers, scripts run", async () =>
   const ran = { stdout: "hello", status: 0 };
   expect(await run({ TURBO_TOKEN: "rtc_unknown" })).toEqual({
     ...ran,
-    line: "warn: The shared cache does not accept the token (401); scripts run without it",
+    line: "warning: The shared cache does not accept the token (401); scripts run without it",
   });
-  const unreachable = "warn: The shared cache cannot be reached (ECONNREFUSED); scripts run without it";
+  const unreachable = "warning: The shared cache cannot be reached (ECONNREFUSED); scripts run without it";
   expect(await run({ TURBO_API: "http://127.0.0.1:1" })).toEqual({ ...ran, line: unreachable });
   expect(await run({ TURBO_API: "http://127.0.0.1:1" }, "fail")).toMatchObject({ status: 3 });
   // Without a table in rtfig.toml, nobody has asked for it.

@@ -42,7 +42,7 @@ function seenByRt(stderr: string): { calls: Set<string>; listings: Set<string> }
   const calls = new Set<string>();
   const listings = new Set<string>();
   for (const line of stderr.split("\n")) {
-    const [, thread, kind, path] = /^warn: trace (\d+) (\w+) (.*)$/.exec(line) ?? [];
+    const [, thread, kind, path] = /^warning: trace (\d+) (\w+) (.*)$/.exec(line) ?? [];
     if (path === undefined) continue;
     if (kind === "list") listings.add(`${thread} listing`);
     else calls.add(`${thread} ${path}`);

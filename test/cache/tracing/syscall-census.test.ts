@@ -98,7 +98,7 @@ test.skipIf(!CAN_TRACE)(
     const { exitCode } = Bun.spawnSync([project.join("census"), "a", "b"], { stdout: "ignore" });
     const names = [...Object.keys(numbers), ...(exitCode === 0 ? ["foreign"] : [])];
     const all = await project.rt(["--parallel", "--concurrency=4", "run", ...names]);
-    expect(names.filter((name) => !all.stderr.includes(`warn: ${name} was not cached: it `))).toEqual([]);
+    expect(names.filter((name) => !all.stderr.includes(`warning: ${name} was not cached: it `))).toEqual([]);
   },
 );
 

@@ -22,7 +22,7 @@ test("passes where what was changed does not have the script, but another packag
   await project.write({ "docs/page.md": "new" });
   expect(await runRt({ args: ["run", "--affected", "test"], cwd: project.path })).toEqual({
     stdout: "",
-    stderr: "warn: No affected package has such a script\n",
+    stderr: "warning: No affected package has such a script\n",
     status: 0,
   });
   await project.write({ "app/code.ts": "" });
