@@ -1,4 +1,5 @@
-// A reader that has stopped reading, as a pager does and a terminal after Ctrl-S: scripts wait, and the run can be ended.
+// Tests a reader that stops reading, like a pager or a terminal after Ctrl-S: scripts block, and signals still
+// end the run.
 import { describe, expect, test } from "bun:test";
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from "node:fs";
 import { createMark, type Mark, waitUntil } from "../support/processes.ts";
@@ -7,9 +8,9 @@ import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
-/** Writes without an end and says how many pieces were taken. */
+/** Writes without end and counts the chunks that its standard output accepted. */
 const NOISY = "while :; do printf '%65536s\\n' ' '; echo . >> ../../taken; done";
-/** Of which one may be in the script's own pipe; what rt has taken of the others is more than the reader's pipe holds. */
+/** One chunk fits into the script's own pipe. The other chunk that rt reads is larger than the reader's pipe. */
 const ENOUGH = 2;
 const FILES = workspace({ a: scripts(NOISY), b: scripts("exec sleep 1014") });
 
@@ -17,28 +18,28 @@ function piecesTaken(file: string): number {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
 }
 
-interface Held {
+interface BlockedRun {
   readonly child: ReturnType<typeof startRt>;
   readonly project: Project;
   readonly mark: Mark;
-  /** When the script has written more than fits into the reader's pipe, or rt has ended. */
-  isHeldUp(): Promise<void>;
+  /** Resolves when the script has written more than the reader's pipe holds, or when rt has ended. */
+  waitUntilBlocked(): Promise<void>;
 }
 
-interface Unread {
+interface RunSettings {
   readonly files: Files;
   readonly args: readonly string[];
   readonly env?: Record<string, string>;
-  /** What goes to the reader. */
+  /** The stream that the reader gets. */
   readonly stream?: 1 | 2;
-  /** Whether nothing fits into its pipe from the start. */
+  /** Whether the reader's pipe is full from the start. */
   readonly isFull?: boolean;
 }
 
-/** rt with a reader that never reads. */
-async function withUnread(
-  { files, args, env = {}, stream = 1, isFull = false }: Unread,
-  use: (held: Held) => Promise<void>,
+/** Starts rt with a reader that never reads. */
+async function withBlockedReader(
+  { files, args, env = {}, stream = 1, isFull = false }: RunSettings,
+  use: (run: BlockedRun) => Promise<void>,
 ): Promise<void> {
   await using project = await createProject(files);
   await Bun.$`mkfifo ${project.join("unread")}`;
@@ -47,10 +48,10 @@ async function withUnread(
   if (isFull) fill(reader);
   const program = ["bash", "-c", `exec "$0" "$@" ${stream}> unread`, RT];
   const child = startRt({ program, args: [...args], env: { ...env, ...mark.env }, cwd: project.path });
-  const isHeldUp = () =>
+  const waitUntilBlocked = () =>
     waitUntil(() => piecesTaken(project.join("taken")) >= ENOUGH || child.exitCode !== null);
   try {
-    await use({ child, project, mark, isHeldUp });
+    await use({ child, project, mark, waitUntilBlocked });
   } finally {
     mark.kill();
     await child.exited;
@@ -63,64 +64,70 @@ function fill(pipe: number): void {
   try {
     for (;;) writeSync(pipe, bytes);
   } catch {
-    // EAGAIN: nothing more fits.
+    // EAGAIN: the pipe is full.
   }
 }
 
-/** Whatever else happens, one that is held up goes on with one process: rt itself. */
+/** Between the two signals, rt itself is the only process that is left. */
 describe.each<[string, string[], Record<string, string>]>([
   ["--filter", ["--filter", "*"], {}],
   ["--parallel", ["--parallel", "--workspaces"], {}],
   ["groups", ["--filter", "*"], { GITHUB_ACTIONS: "true" }],
   ["--report", ["--report", "report.json", "--filter", "*"], {}],
-])("a reader that has stopped, with %s", (_, options, env) => {
+])("rt run with %s and a stopped reader", (_, options, env) => {
   test.each([
     ["SIGTERM", "SIGTERM"],
     ["SIGINT", "SIGTERM"],
     ["SIGHUP", "SIGINT"],
-  ] as const)("%s ends the scripts, and %s the run, which dies of the first", async (first, second) => {
-    const args = ["run", ...options, "--concurrency", "2", "t"];
-    await withUnread({ files: FILES, args, env }, async ({ child, mark, isHeldUp }) => {
-      await isHeldUp();
-      child.kill(first);
-      await waitUntil(() => mark.find().every(({ pid }) => pid === child.pid));
-      expect(child.exitCode).toBeNull(); // it waits for the reader
-      child.kill(second);
-      await child.exited;
-      expect(child.signalCode).toBe(first);
-    });
-  });
+  ] as const)(
+    "ends its scripts at %s and itself at a following %s, with the first signal as its status",
+    async (first, second) => {
+      const args = ["run", ...options, "--concurrency", "2", "t"];
+      await withBlockedReader({ files: FILES, args, env }, async ({ child, mark, waitUntilBlocked }) => {
+        await waitUntilBlocked();
+        child.kill(first);
+        await waitUntil(() => mark.find().every(({ pid }) => pid === child.pid));
+        expect(child.exitCode).toBeNull(); // rt waits for the reader
+        child.kill(second);
+        await child.exited;
+        expect(child.signalCode).toBe(first);
+      });
+    },
+  );
 });
 
-test.skipIf(process.platform !== "linux")("a script whose output nobody reads is held up", async () => {
-  const files = workspace({
-    a: scripts("head -c 20000000 /dev/zero; echo > ../../written"),
-    b: scripts("exec sleep 1014"),
-  });
-  const args = ["run", "--filter", "*", "--concurrency", "2", "t"];
-  await withUnread({ files, args }, async ({ project, mark }) => {
-    /** Bytes; 0 where it does not run. */
-    const written = () => {
-      const head = mark.find().find(({ command }) => command.startsWith("head"));
-      return head ? Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${head.pid}/io`, "utf8"))![1]) : 0;
-    };
-    // It has written for the last time when that does not change any more.
-    let before = 0;
-    let same = 0;
-    await waitUntil(() => {
-      const now = written();
-      same = now > 0 && now === before ? same + 1 : 0;
-      before = now;
-      return same === 20 || existsSync(project.join("written"));
+test.skipIf(process.platform !== "linux")(
+  "a script blocks when the reader of its output has stopped",
+  async () => {
+    const files = workspace({
+      a: scripts("head -c 20000000 /dev/zero; echo > ../../written"),
+      b: scripts("exec sleep 1014"),
     });
-    expect(existsSync(project.join("written"))).toBe(false);
-  });
-});
+    const args = ["run", "--filter", "*", "--concurrency", "2", "t"];
+    await withBlockedReader({ files, args }, async ({ project, mark }) => {
+      /** Bytes, or 0 if the script is not running. */
+      const written = () => {
+        const head = mark.find().find(({ command }) => command.startsWith("head"));
+        return head ? Number(/^wchar: (\d+)/m.exec(readFileSync(`/proc/${head.pid}/io`, "utf8"))![1]) : 0;
+      };
+      // The script is blocked when the number no longer changes.
+      let before = 0;
+      let same = 0;
+      await waitUntil(() => {
+        const now = written();
+        same = now > 0 && now === before ? same + 1 : 0;
+        before = now;
+        return same === 20 || existsSync(project.join("written"));
+      });
+      expect(existsSync(project.join("written"))).toBe(false);
+    });
+  },
+);
 
-test("a run that is over and waits for its reader ends at the first signal", async () => {
+test("a finished run that waits for its reader ends at the first signal", async () => {
   const files = { "package.json": { scripts: { t: "echo x" } } };
   const args = ["run", "--parallel", "--report", "report", "t"];
-  await withUnread({ files, args, isFull: true }, async ({ child, project }) => {
+  await withBlockedReader({ files, args, isFull: true }, async ({ child, project }) => {
     await waitUntil(() => existsSync(project.join("report")));
     expect(await Bun.file(project.join("report")).text()).toContain('"outcome": "success"');
     child.kill("SIGTERM");
@@ -129,10 +136,10 @@ test("a run that is over and waits for its reader ends at the first signal", asy
   });
 });
 
-test("rt --watch that has to say how a script ended, and cannot, ends at a signal", async () => {
+test("rt --watch ends at a signal while it cannot write the exit status of a script", async () => {
   const files = { "package.json": { scripts: { t: "echo > ended; exit 3" } } };
   const args = ["--watch", "--silent", "run", "t"];
-  await withUnread({ files, args, stream: 2, isFull: true }, async ({ child, project, mark }) => {
+  await withBlockedReader({ files, args, stream: 2, isFull: true }, async ({ child, project, mark }) => {
     await waitUntil(() => existsSync(project.join("ended")) && mark.find().length === 1);
     child.kill("SIGTERM");
     await child.exited;
@@ -140,21 +147,21 @@ test("rt --watch that has to say how a script ended, and cannot, ends at a signa
   });
 });
 
-test("a report that no reader comes for does not keep rt from ending", async () => {
+test("rt ends at a signal while a report has no reader", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
   await Bun.$`mkfifo ${project.join("pipe")}`;
   const args = ["run", "--parallel", "--report", "pipe", "t"];
   const child = startRt({ args, cwd: project.path });
-  const told = child.stderr.getReader();
+  const stderr = child.stderr.getReader();
   let text = "";
-  while (!text.includes("Done in")) text += Buffer.from((await told.read()).value!).toString();
+  while (!text.includes("Done in")) text += Buffer.from((await stderr.read()).value!).toString();
   child.kill("SIGTERM");
   child.kill("SIGHUP");
   await child.exited;
   expect(child.signalCode).toMatch(/^SIG(TERM|HUP)$/);
 });
 
-test("the live view on a terminal that was stopped ends at the second signal", async () => {
+test("the live view on a stopped terminal ends at the second signal", async () => {
   await using project = await createProject(
     workspace({
       a: scripts("while :; do echo line; echo . >> ../../taken; sleep 0.01; done"),
@@ -167,7 +174,7 @@ test("the live view on a terminal that was stopped ends at the second signal", a
   await terminal.shows("Running...");
   terminal.type("\x13"); // Ctrl-S
   const before = piecesTaken(project.join("taken"));
-  await waitUntil(() => piecesTaken(project.join("taken")) > before + 100); // scripts are not held up by the view
+  await waitUntil(() => piecesTaken(project.join("taken")) > before + 100); // the view does not block scripts
   terminal.kill("SIGTERM");
   await waitUntil(() => mark.find().every(({ pid }) => pid === terminal.pid));
   terminal.kill("SIGTERM");
@@ -177,17 +184,17 @@ test("the live view on a terminal that was stopped ends at the second signal", a
 test.each([
   ["scripts", ["--watch", "run", "--concurrency", "2", "--filter", "*", "t"], "sleep"],
   ["a file", ["--watch", "noisy.ts"], ""],
-])("rt --watch, with %s whose reader has stopped, ends at the second signal", async (_, args, last) => {
+])("rt --watch of %s whose reader has stopped ends at the second signal", async (_, args, lastProgram) => {
   const files = {
     ...FILES,
     "noisy.ts": `import { appendFileSync, writeSync } from "node:fs";
       for (;;) { writeSync(1, " ".repeat(16384)); appendFileSync("taken", ".\\n"); }`,
   };
-  await withUnread({ files, args }, async ({ child, mark, isHeldUp }) => {
-    await isHeldUp();
-    // What starts last runs as well: where there is nothing to wait for below, the two signals would count as one.
-    const isBegun = () => mark.find().some(({ command }) => command.startsWith(last));
-    await waitUntil(() => isBegun() || child.exitCode !== null);
+  await withBlockedReader({ files, args }, async ({ child, mark, waitUntilBlocked }) => {
+    await waitUntilBlocked();
+    // Without a process to wait for below, the two signals could arrive as one.
+    const hasStarted = () => mark.find().some(({ command }) => command.startsWith(lastProgram));
+    await waitUntil(() => hasStarted() || child.exitCode !== null);
     child.kill("SIGTERM");
     await waitUntil(() => mark.find().every(({ pid }) => pid === child.pid));
     child.kill("SIGTERM");

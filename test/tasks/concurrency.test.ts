@@ -1,5 +1,5 @@
-// How many scripts run at a time: the option wins over RT_CONCURRENCY, and that over rtfig.toml. With --parallel the
-// option alone counts, since a server that waits for another one to end would never start.
+// Limit of scripts that run at once: the option overrides RT_CONCURRENCY, which overrides rtfig.toml. With --parallel
+// only the option counts, because a server that waits for a free slot would never start.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -11,14 +11,14 @@ interface Settings {
   configured?: number;
 }
 
-/** Fails where another one runs; the pause gives the others time to be in its way. */
+/** Fails if another script runs at the same time; the pause gives the other scripts time to overlap. */
 const ALONE = "mkdir ../lock && sleep 0.1 && rmdir ../lock";
 
-/** With this none ends before all of them run. */
+/** Succeeds only if all three scripts run at once. */
 const ALL_STARTED = "[ -e ../a/started ] && [ -e ../b/started ] && [ -e ../c/started ]";
 const TOGETHER = `echo > started; until ${ALL_STARTED}; do sleep 0.01; done`;
 
-/** Whether the scripts of three packages succeed. */
+/** Returns whether the scripts of three packages succeed. */
 async function succeed(script: string, { args = ["--filter", "*"], environment, configured }: Settings) {
   await using project = await createProject({
     ...workspace({ a: scripts(script), b: scripts(script), c: scripts(script) }),
@@ -32,31 +32,31 @@ async function succeed(script: string, { args = ["--filter", "*"], environment, 
   return status === 0;
 }
 
-test.concurrent("RT_CONCURRENCY bounds how many scripts run at a time", async () => {
+test.concurrent("RT_CONCURRENCY limits how many scripts run at once", async () => {
   expect(await succeed(ALONE, { environment: "1" })).toBe(true);
   expect(await succeed(TOGETHER, { environment: "3" })).toBe(true);
 });
 
-test.concurrent("RT_CONCURRENCY that is empty, as CI sets what is not defined, says nothing", async () => {
-  expect(await succeed(ALONE, { environment: "", configured: 1 })).toBe(true);
-});
+test.concurrent(
+  "an empty RT_CONCURRENCY, which CI sets for an undefined variable, has no effect",
+  async () => {
+    expect(await succeed(ALONE, { environment: "", configured: 1 })).toBe(true);
+  },
+);
 
-test.concurrent("RT_CONCURRENCY wins over rtfig.toml", async () => {
+test.concurrent("RT_CONCURRENCY overrides rtfig.toml", async () => {
   expect(await succeed(ALONE, { environment: "1", configured: 3 })).toBe(true);
   expect(await succeed(TOGETHER, { environment: "3", configured: 1 })).toBe(true);
 });
 
-test.concurrent("--concurrency wins over RT_CONCURRENCY", async () => {
+test.concurrent("--concurrency overrides RT_CONCURRENCY", async () => {
   const args = ["--filter", "*", "--concurrency"];
   expect(await succeed(ALONE, { args: [...args, "1"], environment: "3" })).toBe(true);
   expect(await succeed(TOGETHER, { args: [...args, "3"], environment: "1" })).toBe(true);
 });
 
-test.concurrent(
-  "--parallel starts everything at once, unless the command line itself says how many",
-  async () => {
-    const args = ["--filter", "*", "--parallel"];
-    expect(await succeed(TOGETHER, { args, environment: "1", configured: 1 })).toBe(true);
-    expect(await succeed(ALONE, { args: [...args, "--concurrency=1"], environment: "3" })).toBe(true);
-  },
-);
+test.concurrent("--parallel starts all scripts at once unless --concurrency limits them", async () => {
+  const args = ["--filter", "*", "--parallel"];
+  expect(await succeed(TOGETHER, { args, environment: "1", configured: 1 })).toBe(true);
+  expect(await succeed(ALONE, { args: [...args, "--concurrency=1"], environment: "3" })).toBe(true);
+});

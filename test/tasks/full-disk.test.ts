@@ -1,5 +1,5 @@
-// Output for which there is no room: a full disk for temporary files, a full file behind standard output, a report that
-// finds no place. None of it is lost without a word.
+// Tests a full disk for temporary files, a full standard output and a report that cannot be written: no output is lost
+// without a message.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, truncateSync, watch } from "node:fs";
 import { TaskLog } from "../../src/reporters/task-log.ts";
@@ -10,89 +10,92 @@ import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
 import { setVariables } from "../support/own-environment.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
-/** No file can grow there, as on a full disk; pipes can be written to. */
+/** No file can grow, as on a full disk; writes to pipes work. */
 const WITHOUT_ROOM = ["bash", "-c", 'ulimit -f 0; exec "$0" "$@"', RT];
 const WAIT = "read go < ../../go";
 
-describe.skipIf(process.platform === "win32")("on GitHub Actions, with no room for temporary files", () => {
-  const args = ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"];
-  const env = { GITHUB_ACTIONS: "true" };
+describe.skipIf(process.platform === "win32")(
+  "rt run on GitHub Actions without room for temporary files",
+  () => {
+    const args = ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"];
+    const env = { GITHUB_ACTIONS: "true" };
 
-  test.each([
-    ["a little more than memory takes at first", 200_000],
-    ["much more", 4_000_000],
-  ])("output that has to wait arrives whole: %s", async (_, count) => {
-    await using project = await createProject(
-      workspace({ a: scripts(WAIT), b: scripts(`seq ${count}; echo > ../../go`) }),
-    );
-    await Bun.$`mkfifo ${project.join("go")}`;
-    const { stdout, status } = await runRt({ program: WITHOUT_ROOM, args, env, cwd: project.path });
-    const start = stdout.indexOf("::group::b t\n") + "::group::b t\n".length;
-    const shown = stdout.slice(start, stdout.indexOf("::endgroup::", start));
-    expect(status).toBe(0);
-    expect(shown.length).toBe(seqLength(count));
-    expect(shown.endsWith(`\n${count}\n`)).toBe(true);
-  });
-
-  test("beyond what memory may take, the script waits for its turn, and says so", async () => {
-    await using project = await createProject(
-      workspace({ a: scripts(`printf open; ${WAIT}`), b: scripts("head -c 100000000 /dev/zero") }),
-    );
-    await Bun.$`mkfifo ${project.join("go")}`;
-    const child = startRt({ program: WITHOUT_ROOM, args, env, cwd: project.path });
-    let early = "";
-    let size = 0;
-    let isReleased = false;
-    for await (const bytes of child.stdout) {
-      size += bytes.length;
-      if (size < 1000) early += Buffer.from(bytes).toString();
-      if (isReleased || !early.includes("until its group is shown\n")) continue;
-      isReleased = true;
-      await appendFile(project.join("go"), "\n");
-    }
-    expect(await child.exited).toBe(0);
-    expect(early).toStartWith(
-      "::group::a t\nopen\n::warning::Cannot buffer the output of b t (EFBIG): the script waits until its group is shown\n",
-    );
-    expect(size).toBeGreaterThan(100_000_000);
-  });
-
-  test.skipIf(process.platform !== "linux")(
-    "what cannot be read again ends the run, with a message",
-    async () => {
+    test.each([
+      ["slightly more than the memory buffer", 200_000],
+      ["much more than the memory buffer", 4_000_000],
+    ])("shows buffered output completely: %s", async (_, count) => {
       await using project = await createProject(
-        workspace({
-          a: scripts(WAIT),
-          b: scripts("seq 300000; echo > ../../written; sleep 1012"),
-        }),
+        workspace({ a: scripts(WAIT), b: scripts(`seq ${count}; echo > ../../go`) }),
       );
-      await Bun.$`mkfifo ${project.join("go")} ${project.join("written")}`;
-      const mark = createMark();
-      const child = startRt({ args, env: { ...env, ...mark.env }, cwd: project.path });
-      await Bun.file(project.join("written")).text();
-      const files = readdirSync(`/proc/${child.pid}/fd`).map((name) => `/proc/${child.pid}/fd/${name}`);
-      const targets = await Promise.all(
-        files.map((file) =>
-          Bun.$`readlink ${file}`
-            .nothrow()
-            .text()
-            .catch(() => ""),
-        ),
+      await Bun.$`mkfifo ${project.join("go")}`;
+      const { stdout, status } = await runRt({ program: WITHOUT_ROOM, args, env, cwd: project.path });
+      const start = stdout.indexOf("::group::b t\n") + "::group::b t\n".length;
+      const shown = stdout.slice(start, stdout.indexOf("::endgroup::", start));
+      expect(status).toBe(0);
+      expect(shown.length).toBe(seqLength(count));
+      expect(shown.endsWith(`\n${count}\n`)).toBe(true);
+    });
+
+    test("blocks a script with a warning when its output exceeds the memory limit", async () => {
+      await using project = await createProject(
+        workspace({ a: scripts(`printf open; ${WAIT}`), b: scripts("head -c 100000000 /dev/zero") }),
       );
-      const index = targets.findIndex((target) => target.includes("rt-log-"));
-      expect(targets[index]!.trim()).toEndWith("/log (deleted)"); // so that nothing is left of it, however rt ends
-      const log = files[index]!;
-      await waitUntil(() => Bun.file(log).size > 0);
-      truncateSync(log, 0);
-      await appendFile(project.join("go"), "\n");
-      expect(await new Response(child.stderr).text()).toMatch(
-        /^error: Cannot read the buffered output of a script in .*: the file was truncated\n$/,
+      await Bun.$`mkfifo ${project.join("go")}`;
+      const child = startRt({ program: WITHOUT_ROOM, args, env, cwd: project.path });
+      let early = "";
+      let size = 0;
+      let isReleased = false;
+      for await (const bytes of child.stdout) {
+        size += bytes.length;
+        if (size < 1000) early += Buffer.from(bytes).toString();
+        if (isReleased || !early.includes("until its group is shown\n")) continue;
+        isReleased = true;
+        await appendFile(project.join("go"), "\n");
+      }
+      expect(await child.exited).toBe(0);
+      expect(early).toStartWith(
+        "::group::a t\nopen\n::warning::Cannot buffer the output of b t (EFBIG): the script waits until its group is shown\n",
       );
-      expect(await child.exited).toBe(1);
-      expect(mark.find()).toEqual([]);
-    },
-  );
-});
+      expect(size).toBeGreaterThan(100_000_000);
+    });
+
+    test.skipIf(process.platform !== "linux")(
+      "ends with an error when the log file was truncated",
+      async () => {
+        await using project = await createProject(
+          workspace({
+            a: scripts(WAIT),
+            b: scripts("seq 300000; echo > ../../written; sleep 1012"),
+          }),
+        );
+        await Bun.$`mkfifo ${project.join("go")} ${project.join("written")}`;
+        const mark = createMark();
+        const child = startRt({ args, env: { ...env, ...mark.env }, cwd: project.path });
+        await Bun.file(project.join("written")).text();
+        const files = readdirSync(`/proc/${child.pid}/fd`).map((name) => `/proc/${child.pid}/fd/${name}`);
+        const targets = await Promise.all(
+          files.map((file) =>
+            Bun.$`readlink ${file}`
+              .nothrow()
+              .text()
+              .catch(() => ""),
+          ),
+        );
+        const index = targets.findIndex((target) => target.includes("rt-log-"));
+        expect(targets[index]!.trim()).toEndWith("/log (deleted)"); // unlinked, so it never outlives rt
+        const log = files[index]!;
+        await waitUntil(() => Bun.file(log).size > 0);
+        truncateSync(log, 0);
+        await appendFile(project.join("go"), "\n");
+        expect(await new Response(child.stderr).text()).toMatch(
+          /^error: Cannot read the buffered output of a script in .*: the file was truncated\n$/,
+        );
+        expect(await child.exited).toBe(1);
+        expect(mark.find()).toEqual([]);
+      },
+    );
+  },
+);
 
 function seqLength(count: number): number {
   let length = 0;
@@ -101,7 +104,7 @@ function seqLength(count: number): number {
   return length;
 }
 
-test("a log that is shown at the end keeps its beginning and its end, and says what is missing", () => {
+test("a log shown at the end keeps the start and the end of an output, and names the bytes omitted", () => {
   const before = setVariables({ TMPDIR: "/dev/null/nowhere" });
   try {
     const log = new TaskLog({ whenFull: "drop" });
@@ -118,7 +121,7 @@ test("a log that is shown at the end keeps its beginning and its end, and says w
       `\n[${(100 - kept.length) * 2 ** 20} bytes omitted: cannot write to /dev/null/nowhere: ENOTDIR]\n`,
     );
     expect(log.isEmpty).toBe(true);
-    // What was handed out, or will not be, leaves its room to others.
+    // Output that was taken or discarded frees its room for other logs.
     for (let index = 0; index < 60; index += 1) void log.append(piece(index));
     log.discard();
     for (let index = 0; index < 60; index += 1) void other.append(piece(index));
@@ -130,66 +133,66 @@ test("a log that is shown at the end keeps its beginning and its end, and says w
 });
 
 const isLinux = process.platform === "linux";
-const INTO = (redirection: string) => ["bash", "-c", `exec "$0" "$@" ${redirection}`, RT];
+const startWith = (redirection: string) => ["bash", "-c", `exec "$0" "$@" ${redirection}`, RT];
 
-describe.skipIf(!isLinux)("where standard output has no room", () => {
+describe.skipIf(!isLinux)("rt run with a full standard output", () => {
   const FULL = "error: Cannot write to standard output: ENOSPC\n";
 
   test.each([
     ["a list", ["--filter", "*"]],
     ["a plan", ["--dry-run", "--filter", "*", "t"]],
     ["a plan as JSON", ["--dry-run=json", "--filter", "*", "t"]],
-  ])("%s is a failure", (_, args) =>
+  ])("fails when it prints %s", (_, args) =>
     expectRt({
       files: workspace({ a: scripts("true") }),
-      program: INTO("> /dev/full"),
+      program: startWith("> /dev/full"),
       args: ["run", ...args],
       stderr: FULL,
       status: 1,
     }),
   );
 
-  test("the run ends, and what is for standard error still arrives", () =>
+  test("ends its scripts and still writes to standard error", () =>
     expectRt({
       files: { "package.json": { scripts: { t: "echo x; exec sleep 1013", u: "exec sleep 1013" } } },
-      program: INTO("> /dev/full"),
+      program: startWith("> /dev/full"),
       args: ["run", "--parallel", "t", "u"],
       stderr:
         /^error: Cannot write .*: ENOSPC\n([tu] \| Signaled: SIGTERM\n){2}\n2 scripts in .*: 2 stopped\n/,
       status: 1,
     }));
 
-  test("as a group, it is a failure too", () =>
+  test("fails when it prints a group", () =>
     expectRt({
       files: workspace({ a: scripts("echo x"), b: scripts("echo x") }),
-      program: INTO("> /dev/full"),
+      program: startWith("> /dev/full"),
       env: { GITHUB_ACTIONS: "true" },
       args: ["run", "--silent", "--filter", "*", "t"],
       stderr: FULL,
       status: 1,
     }));
 
-  test("where it is standard error that has none, the run is a failure that nobody can be told", () =>
+  test("fails without a message when standard error is full instead", () =>
     expectRt({
       files: { "package.json": { scripts: { t: "echo x" } } },
-      program: INTO("2> /dev/full"),
+      program: startWith("2> /dev/full"),
       args: ["run", "--parallel", "t", "t"],
       stdout: "t | x\n",
       status: 1,
     }));
 });
 
-test("a list whose reader has gone ends as shells say it of one", async () => {
+test("a list whose reader has closed the pipe ends with the status of SIGPIPE", async () => {
   await using project = await createProject(workspace({ a: scripts("true") }));
   const command = `"$0" run --filter '*' | :; echo \${PIPESTATUS[0]}`;
-  // The reader may be late in leaving: then everything was written.
+  // A reader that closes late: rt has already written the list.
   const { stdout, stderr } = await runRt({ program: ["bash", "-c", command, RT], cwd: project.path });
   expect(["0\n", "141\n"]).toContain(stdout);
   expect(stderr).toBe("");
 });
 
-describe.skipIf(process.platform === "win32")("a report", () => {
-  test.skipIf(!isLinux)("into a full file is a failure", () =>
+describe.skipIf(process.platform === "win32")("rt run --report", () => {
+  test.skipIf(!isLinux)("fails when the report is a full file", () =>
     expectRt({
       files: { "package.json": { scripts: { t: "true" } } },
       args: ["run", "--parallel", "--report", "/dev/full", "t"],
@@ -198,7 +201,7 @@ describe.skipIf(process.platform === "win32")("a report", () => {
     }),
   );
 
-  test("on a full disk leaves the one before, and nothing besides", async () => {
+  test("keeps the previous report, and leaves no temporary file, when the disk is full", async () => {
     await using project = await createProject({
       "package.json": { scripts: { t: "true" } },
       "report.json": "before",
@@ -211,7 +214,7 @@ describe.skipIf(process.platform === "win32")("a report", () => {
     expect(await Bun.file(project.join("report.json")).text()).toBe("before");
   });
 
-  test("follows no link that waits where its draft might be", async () => {
+  test("follows no link at the path of a temporary file", async () => {
     await using project = await createProject({
       "package.json": { scripts: { t: "true" } },
       victim: "untouched",
@@ -224,19 +227,22 @@ describe.skipIf(process.platform === "win32")("a report", () => {
     expect(await Bun.file(project.join("report.json")).text()).toContain('"version": 1');
   });
 
-  test.skipIf(!isLinux)("has a name that cannot be guessed until it is whole", async () => {
-    await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
-    const seen = new Set<string>();
-    const { promise: renamed, resolve } = Promise.withResolvers<void>();
-    const watcher = watch(project.path, (_, name) => {
-      seen.add(name!);
-      if (name === "report.json") resolve();
-    });
-    await runRt({ args: ["run", "--parallel", "--report", "report.json", "t"], cwd: project.path });
-    await renamed;
-    watcher.close();
-    const [draft, ...others] = [...seen].filter((name) => name !== "report.json");
-    expect(draft).toMatch(/^report\.json\.[\da-f]{8}-[\da-f-]{27}\.tmp$/);
-    expect(others).toEqual([]);
-  });
+  test.skipIf(!isLinux)(
+    "writes to a temporary file with a random name before the atomic rename",
+    async () => {
+      await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
+      const seen = new Set<string>();
+      const { promise: renamed, resolve } = Promise.withResolvers<void>();
+      const watcher = watch(project.path, (_, name) => {
+        seen.add(name!);
+        if (name === "report.json") resolve();
+      });
+      await runRt({ args: ["run", "--parallel", "--report", "report.json", "t"], cwd: project.path });
+      await renamed;
+      watcher.close();
+      const [draft, ...others] = [...seen].filter((name) => name !== "report.json");
+      expect(draft).toMatch(/^report\.json\.[\da-f]{8}-[\da-f-]{27}\.tmp$/);
+      expect(others).toEqual([]);
+    },
+  );
 });

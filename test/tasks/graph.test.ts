@@ -11,31 +11,31 @@ const all = (edges: number[][]) => edges.map((_, index) => index);
 
 describe("orderPackages()", () => {
   test.each<[string, number[][], number[]]>([
-    ["without edges, in member order", [[], [], []], [0, 1, 2]],
-    ["a chain, backwards", [[1], [2], []], [2, 1, 0]],
-    ["a diamond", [[1, 2], [3], [3], []], [3, 1, 2, 0]],
-    ["the first that can start, first", [[3], [], [], []], [1, 2, 3, 0]],
+    ["member packages without dependencies in member order", [[], [], []], [0, 1, 2]],
+    ["a chain from its end", [[1], [2], []], [2, 1, 0]],
+    ["a diamond from its end", [[1, 2], [3], [3], []], [3, 1, 2, 0]],
+    ["packages that can start before those that wait", [[3], [], [], []], [1, 2, 3, 0]],
   ])("orders %s", (_, edges, order) => {
     expect(orderPackages(graphOf(edges), all(edges))).toMatchObject({ order, cycles: [] });
   });
 
-  test("reaches through packages that were not selected", () => {
+  test("follows dependencies through packages that are not selected", () => {
     expect(orderPackages(graphOf([[1], [2], []]), [0, 2]).order).toEqual([2, 1, 0]);
   });
 
-  test("drops the edge that closes a cycle, and reports each once", () => {
+  test("drops the edge that closes a cycle, and reports each cycle once", () => {
     const { order, cycles } = orderPackages(graphOf([[1], [2], [0, 3], [3]]), [0, 1, 2, 3]);
     expect(order).toEqual([3, 2, 1, 0]);
     expect(cycles).toEqual([[0, 1, 2], [3]]);
   });
 
-  test("is not bounded by the stack", () => {
+  test("orders a chain that is longer than the call stack", () => {
     const size = 50_000;
     const edges = Array.from({ length: size }, (_, index) => (index + 1 < size ? [index + 1] : []));
     expect(orderPackages(graphOf(edges), [0, 1]).order.length).toBe(size);
   });
 
-  test("puts everything after what it depends on, and the first that can start first, in any graph", () => {
+  test("orders every graph topologically, and by member order where dependencies allow it", () => {
     const random = createRandom(3);
     for (let round = 0; round < 300; round++) {
       const size = 2 + random.below(12);
@@ -57,7 +57,7 @@ describe("orderPackages()", () => {
   });
 });
 
-test("collapseGraph() leads through packages without tasks", () => {
+test("collapseGraph() connects tasks through packages without tasks", () => {
   // 0 -> 1 -> {2, 3}, 3 -> 4; 1 and 3 have no task
   const { order, acyclic } = orderPackages(graphOf([[1], [2, 3], [], [4], []]), [0, 2, 4]);
   expect(collapseGraph(acyclic, new Set([0, 2, 4]), order).get(0)).toEqual([2, 4]);

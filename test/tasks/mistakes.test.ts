@@ -1,4 +1,4 @@
-// Runs of many scripts that cannot be: each is told in one line, before anything has started.
+// Runs of several scripts that cannot start: each prints one error before any script starts.
 import { describe, expect, test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
 import { ABSENT, expectRt, RT, runRt } from "../support/rt.ts";
@@ -19,7 +19,7 @@ describe("rt run --filter", () => {
       'error: Script "biuld" not found in package "a" matching "a"\nhint: did you mean "build"?\n',
     ],
     [
-      "a script that is no string",
+      "a script that is not a string",
       workspace({ a: { scripts: { t: ["x"] } } }),
       ["--filter", "a", "t"],
       'error: Script "t" in package "a" matching "a" is not a string\nhint: write the command as a string\n',
@@ -31,13 +31,13 @@ describe("rt run --filter", () => {
       'error: Script "t" not found in package "b"\nhint: pass --if-present to leave such packages out\n',
     ],
     [
-      "two packages of one name",
+      "two packages with the same name",
       workspace({ a: { name: "x" }, b: { name: "x" } }),
       ["--workspaces", "t"],
       'error: Two packages are named "x": packages/a and packages/b\nhint: rename one of them\n',
     ],
     [
-      "a member that cannot be read",
+      "a member package that cannot be read",
       { ...workspace({ a: scripts("true") }), "packages/b/package.json": '{\n "x" 1 }' },
       ["--workspaces", "t"],
       'error: Cannot read $PROJECT/packages/b/package.json:2:6: expected : after the member name "x", found 1\n',
@@ -61,25 +61,25 @@ describe("rt run --filter", () => {
       'error: No workspace packages are left by the filters "web", "!web"\n',
     ],
     [
-      "an unknown script that resembles none",
+      "an unknown script without a similar name",
       { "package.json": { scripts: { "": "true", x: "true" } } },
       ["--parallel", "t"],
       'error: Script "t" not found\nhint: `rt run` lists the scripts\n',
     ],
     [
-      "an option behind the first of several scripts",
+      "an option after the first of several scripts",
       { "package.json": { scripts: { t: "true" } } },
       ["--parallel", "t", "--silent"],
       'error: Script "--silent" not found\nhint: put options before the first script\n',
     ],
     [
-      "a report that cannot be written, before anything runs",
+      "a report that cannot be written",
       { "package.json": { scripts: { t: "touch ran" } } },
       ["--report", "nowhere/report.json", "--parallel", "t"],
       "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a file in a directory that can be written to\n",
     ],
     [
-      "a plan in a format that there is not",
+      "a plan in an unknown format",
       workspace({ web: scripts("true") }),
       ["--dry-run=xml", "--filter", "*", "t"],
       'error: --dry-run cannot be "xml"\nhint: use one of: json, html, mermaid\n',
@@ -91,12 +91,12 @@ describe("rt run --filter", () => {
       "error: --parallel cannot be used with --sequential\nhint: remove one of them\n",
     ],
     [
-      "a run of nothing at a time",
+      "a concurrency limit of zero",
       workspace({ web: scripts("true") }),
       ["--concurrency", "0", "--filter", "*", "t"],
       'error: --concurrency needs a whole number from 1 up, not "0"\nhint: remove it to use the default\n',
     ],
-  ])("explains %s", (_, files, args, stderr) =>
+  ])("reports %s", (_, files, args, stderr) =>
     expectRt({ files, args: ["run", ...args], stderr, status: 1 }),
   );
 });
@@ -112,7 +112,7 @@ const SHARED_NAMES = workspace({
 });
 
 test.each<[string, string, string]>([
-  ["another package", "./packages/alone", "alone t: alone"],
+  ["an unrelated package", "./packages/alone", "alone t: alone"],
   ["one of them by its path", "./packages/two", "x t: two"],
   ["a package that depends on one by its path", "user-by-path...", "x t: two,user-by-path t: user-by-path"],
   ["the dependents of another package", "...alone", "alone t: alone"],
@@ -150,7 +150,7 @@ test.each<[string, string]>([
   }),
 );
 
-test("a number of scripts at a time that the environment gives and is none", () =>
+test("an RT_CONCURRENCY that is not a number is an error", () =>
   expectRt({
     files: { "package.json": { scripts: { t: "true" } } },
     args: ["run", "--parallel", "t"],
@@ -160,19 +160,22 @@ test("a number of scripts at a time that the environment gives and is none", () 
     status: 1,
   }));
 
-test.skipIf(process.platform === "win32")("a program whose own interpreter is not there", async () => {
-  const files = { "package.json": { scripts: { t: "tool" } }, "node_modules/.bin/tool": `#!${ABSENT}\n` };
-  await using project = await createProject(files, ["node_modules/.bin/tool"]);
-  const { stderr, status } = await runRt({ args: ["run", "--sequential", "t"], cwd: project.path });
-  const tool = project.join("node_modules/.bin/tool");
-  expect([stderr, status]).toEqual([
-    expect.stringContaining(`Cannot start: the interpreter in the #! line of ${tool} does not exist\n`),
-    127,
-  ]);
-});
+test.skipIf(process.platform === "win32")(
+  "a program whose interpreter does not exist is an error that names the interpreter",
+  async () => {
+    const files = { "package.json": { scripts: { t: "tool" } }, "node_modules/.bin/tool": `#!${ABSENT}\n` };
+    await using project = await createProject(files, ["node_modules/.bin/tool"]);
+    const { stderr, status } = await runRt({ args: ["run", "--sequential", "t"], cwd: project.path });
+    const tool = project.join("node_modules/.bin/tool");
+    expect([stderr, status]).toEqual([
+      expect.stringContaining(`Cannot start: the interpreter in the #! line of ${tool} does not exist\n`),
+      127,
+    ]);
+  },
+);
 
 test.each(["run t", "run --filter * t", "t.ts", "run"])(
-  "a current directory that is gone is told in one line: rt %s",
+  "a working directory that was deleted is a one-line error: rt %s",
   async (words) => {
     await using project = await createProject({ "gone/t.ts": "" });
     const program = ["bash", "-c", 'cd gone && rm -r ../gone && exec "$0" "$@"', RT];

@@ -1,13 +1,16 @@
-// Names, commands and folders of a project that speak to terminals and to a CI service: nothing of them is heard.
+// Names, commands and folders that contain control sequences for terminals or for a CI service: rt escapes them all.
 import { describe, expect, test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 
-/** Clears the screen, names the window, overwrites the line, speaks to the service, turns the writing round. */
+/**
+ * Clears the screen, sets the window's title, overwrites the line, contains CI commands, and reverses the text
+ * direction.
+ */
 const EVIL = "x\x1b[2J\x1b]0;owned\x07\rover\n::stop-commands::x\n##[group]x\u202ey\x9b2Jz";
 const FORBIDDEN = /\x1b\[2J|\x1b\]|\x07|\x9b|\u202e|^::stop-commands|^##\[|over$/m;
-/** In quotes, so that bash writes nothing of it. */
+/** In quotes, so that bash prints nothing. */
 const COMMAND = `: '${EVIL}'`;
 const PRINTED = "\\u001b[2J\\u001b]0;owned\\u0007\\rover\\n::stop-commands::x";
 
@@ -29,9 +32,9 @@ const FILES: Files = {
   },
   [`packages/c${EVIL.replaceAll("/", "")}/package.json`]: { scripts: { [EVIL]: COMMAND, t: COMMAND } },
 };
-const EVERY = ["--no-exit-on-error", "--filter", "*"];
+const ALL = ["--no-exit-on-error", "--filter", "*"];
 
-describe.skipIf(process.platform === "win32")("hostile names reach no output", () => {
+describe.skipIf(process.platform === "win32")("rt escapes control sequences in names", () => {
   test.each<[string, string[], Record<string, string>]>([
     ["the list", ["run"], {}],
     ["the list of packages", ["run", "--filter", "*"], {}],
@@ -40,24 +43,24 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
     ["a hook that fails", ["run", "fails"], {}],
     ["a plan", ["run", "--dry-run", "--filter", "*", EVIL, EVIL], {}],
     ["a plan as JSON", ["run", "--dry-run=json", "--filter", "*", EVIL], {}],
-    ["prefixes", ["run", ...EVERY, EVIL], {}],
-    ["aligned labels", ["run", "--parallel", ...EVERY, EVIL, "t"], {}],
-    ["one after another, in colour", ["run", "--sequential", ...EVERY, EVIL], { FORCE_COLOR: "1" }],
-    ["groups", ["run", ...EVERY, EVIL], { GITHUB_ACTIONS: "true" }],
-    ["groups whose last line is open", ["run", ...EVERY, "t"], { GITHUB_ACTIONS: "true" }],
-    ["labels on GitHub", ["run", "--parallel", ...EVERY, EVIL], { GITHUB_ACTIONS: "true" }],
-    ["what is skipped", ["run", "--filter", "*", EVIL], {}],
-    ["a report", ["run", "--report", "/dev/stdout", ...EVERY, EVIL], {}],
+    ["prefixes", ["run", ...ALL, EVIL], {}],
+    ["aligned labels", ["run", "--parallel", ...ALL, EVIL, "t"], {}],
+    ["sequential output, in colour", ["run", "--sequential", ...ALL, EVIL], { FORCE_COLOR: "1" }],
+    ["groups", ["run", ...ALL, EVIL], { GITHUB_ACTIONS: "true" }],
+    ["groups with an unfinished last line", ["run", ...ALL, "t"], { GITHUB_ACTIONS: "true" }],
+    ["labels on GitHub", ["run", "--parallel", ...ALL, EVIL], { GITHUB_ACTIONS: "true" }],
+    ["skipped scripts", ["run", "--filter", "*", EVIL], {}],
+    ["a report", ["run", "--report", "/dev/stdout", ...ALL, EVIL], {}],
     ["an unknown script", ["run", `${EVIL}z`], {}],
     ["an unknown script of packages", ["run", "--filter", "*", `${EVIL}z`], {}],
     ["an unknown script of one package", ["run", "--filter", "./packages/a", `${EVIL}z`], {}],
     ["an unknown package", ["run", "--filter", `a${EVIL}z`, "t"], {}],
-    ["an unknown package beside a known one", ["run", "--filter", EVIL, "--filter", "a*", "t"], {}],
-    ["a script that is missing", ["run", "--workspaces", "fails"], {}],
-    ["a directory that is not there", ["--cwd", EVIL, "run"], {}],
-    ["a file that is not there", [`./${EVIL}.ts`], {}],
-    ["an option that is none", [`--${EVIL}`, "run"], {}],
-  ])("%s", async (_, args, env) => {
+    ["an unknown package next to a known one", ["run", "--filter", EVIL, "--filter", "a*", "t"], {}],
+    ["a missing script", ["run", "--workspaces", "fails"], {}],
+    ["a missing directory", ["--cwd", EVIL, "run"], {}],
+    ["a missing file", [`./${EVIL}.ts`], {}],
+    ["an unknown option", [`--${EVIL}`, "run"], {}],
+  ])("in %s", async (_, args, env) => {
     await using project = await createProject(FILES);
     const { stdout, stderr } = await runRt({ args, env, cwd: project.path });
     expect(stdout).not.toMatch(FORBIDDEN);
@@ -66,7 +69,7 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
   });
 
   test.each(["", "a: 1", '{ "scripts": [] }', '{ "scripts": { "\x1b[2J": 1 } '])(
-    "a package.json that cannot be used, in a hostile folder: %s",
+    "in an error about an unusable package.json in a hostile folder: %s",
     async (text) => {
       await using project = await createProject({ ...FILES, [`packages/${EVIL}/package.json`]: text });
       for (const args of [
@@ -81,13 +84,13 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
   );
 
   test.each([
-    ["the live view", ["run", ...EVERY, EVIL]],
-    ["the live view, all lines", ["run", "--elide-lines", "0", ...EVERY, EVIL]],
-    ["aligned labels", ["run", "--parallel", ...EVERY, EVIL]],
+    ["the live view", ["run", ...ALL, EVIL]],
+    ["the live view, all lines", ["run", "--elide-lines", "0", ...ALL, EVIL]],
+    ["aligned labels", ["run", "--parallel", ...ALL, EVIL]],
     ["a single script", ["run", "--filter", "root", EVIL]],
     ["the list", ["run"]],
     ["a plan", ["run", "--dry-run", "--filter", "*", EVIL]],
-  ])("on a terminal: %s", async (_, args) => {
+  ])("on a terminal, in %s", async (_, args) => {
     await using project = await createProject(FILES);
     const command = ["sh", "-c", 'cd "$0" && shift 0 && "$@"; echo "[over]"', project.path, RT, ...args];
     await using terminal = startOnTerminal(command, cleanEnvironment());
@@ -102,7 +105,7 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
   });
 });
 
-/** Each is read by GitHub Actions as a command at the start of a line; the last two also further on. */
+/** GitHub Actions executes each as a command at the start of a line; the last two also in the middle of a line. */
 const COMMANDS = [
   "::add-mask::x",
   " ::add-mask::x",
@@ -112,7 +115,7 @@ const COMMANDS = [
 ];
 const IS_COMMAND = /^\s*::add-mask|##\[add-mask/im;
 
-describe.each(COMMANDS)("a CI service reads no command in the name %j", (name) => {
+describe.each(COMMANDS)("rt prints no CI command for the name %j", (name) => {
   const files: Files = {
     "package.json": { workspaces: ["*"], scripts: { [name]: "exit 3", [`pre${name}`]: "true", "a##": ":" } },
     "one/package.json": { name, scripts: { [name]: "true", ":": "true" } },
@@ -130,14 +133,14 @@ describe.each(COMMANDS)("a CI service reads no command in the name %j", (name) =
     ["a plan as JSON", ["run", "--dry-run=json", "--filter", "*", name]],
     ["prefixes", ["run", ...all, name]],
     ["prefixes of hooks", ["run", "--parallel", name, "a##"]],
-    ["prefixes that are put together", ["run", ...all, "add-mask::x", ":"]],
-    ["labels that are put together", ["run", "--sequential", ...all, "add-mask::x", ":"]],
+    ["prefixes that together form a command", ["run", ...all, "add-mask::x", ":"]],
+    ["labels that together form a command", ["run", "--sequential", ...all, "add-mask::x", ":"]],
     ["labels", ["run", "--parallel", ...all, name]],
     ["groups", ["run", ...all, name, "add-mask::x"], { GITHUB_ACTIONS: "true" }],
     ["labels on GitHub", ["run", "--parallel", ...all, name], { GITHUB_ACTIONS: "true" }],
     ["an unknown script", ["run", `${name}y`]],
     ["an unknown package", ["run", "--filter", `${name}y`, "t"]],
-    ["a file that is not there", [`./${name}.ts`]],
+    ["a missing file", [`./${name}.ts`]],
     ["the runs in the cache", ["cache", "why", name]],
     ["secrets of a script", ["secrets", "env", name]],
   ])("in %s", async (_, args, env = {}) => {
@@ -149,7 +152,7 @@ describe.each(COMMANDS)("a CI service reads no command in the name %j", (name) =
   });
 });
 
-test("GitHub's own escapes do not bring back in a name what was taken out", async () => {
+test("GitHub's own escapes in a name do not restore a control character", async () => {
   const name = "50%0A::stop-commands::x,y:z";
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
@@ -175,7 +178,7 @@ test("GitHub's own escapes do not bring back in a name what was taken out", asyn
   ]);
 });
 
-test("ordinary text stays as it is, and what is copied keeps its backslashes", async () => {
+test("ordinary text is unchanged, and a command to copy keeps its backslashes", async () => {
   await using project = await createProject({
     "package.json": { scripts: { "größe 👩‍🚀": "printf 'a\\tb'" } },
   });
@@ -185,7 +188,7 @@ test("ordinary text stays as it is, and what is copied keeps its backslashes", a
   expect(run).toEqual({ stdout: "a\tb", stderr: "$ printf 'a\\tb'\n", status: 0 });
 });
 
-test("a command of several lines is shown in one", async () => {
+test("a command of several lines is printed as one line", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "echo 1\necho 2" } } });
   expect(await runRt({ args: ["run", "t"], cwd: project.path })).toEqual({
     stdout: "1\n2\n",
@@ -194,8 +197,7 @@ test("a command of several lines is shown in one", async () => {
   });
 });
 
-/** For the reader: what the name looks like where it is printed. */
-test("a name is shown as JSON writes it", async () => {
+test("a name is escaped as in JSON", async () => {
   await using project = await createProject(FILES);
   const { stdout } = await runRt({ args: ["run"], cwd: project.path });
   expect(stdout).toContain(PRINTED);

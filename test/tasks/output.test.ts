@@ -16,7 +16,7 @@ async function runCat(bytes: Uint8Array): Promise<Buffer> {
   return output;
 }
 
-/** Takes the prefixes away again: the opposite of what is tested, written in the plainest way. */
+/** Removes the prefixes, independently of the code under test. */
 function withoutPrefixes(output: Buffer, prefix: string): Buffer {
   const text = output.toString("latin1");
   const lines = text.split("\n");
@@ -27,7 +27,7 @@ function withoutPrefixes(output: Buffer, prefix: string): Buffer {
 
 const STATUS = "a t: Exited with code 0\n";
 
-describe("the prefixer", () => {
+describe("the output prefixer", () => {
   test.each<[string, string | Uint8Array]>([
     ["nothing", ""],
     ["an empty line", "\n"],
@@ -36,7 +36,7 @@ describe("the prefixer", () => {
     ["a progress bar", "1%\r20%\r100%\ndone\n"],
     ["NUL and control bytes", "a\0b\x1b[31mc\x07\n"],
     ["invalid UTF-8", Uint8Array.of(0xff, 0xfe, 10, 0xc3, 10, 0x80, 0xe2, 0x82)],
-    ["emptiness between lines", "\n\n\na\n\n"],
+    ["empty lines between lines", "\n\n\na\n\n"],
   ])("keeps %s byte for byte", async (_, content) => {
     const bytes = Buffer.from(content as string);
     const expected =
@@ -46,11 +46,11 @@ describe("the prefixer", () => {
     expect(withoutPrefixes(output.subarray(0, -STATUS.length), "a t: ")).toEqual(expected);
   });
 
-  test("keeps random bytes with lines of every length", async () => {
+  test("keeps random bytes in lines of every length", async () => {
     const random = createRandom(7);
     const parts: Uint8Array[] = [];
     for (let round = 0; round < 400; round++) {
-      // From dense to long lines and back, so that both ways of prefixing and the changes between them are met.
+      // From dense to long lines and back: covers both prefixing methods and the switches between them.
       const length = Math.floor(random.fraction() ** 4 * 40_000);
       const density = random.below(2) === 0 ? 0.4 : 0.004;
       parts.push(Uint8Array.from({ length }, () => (random.fraction() < density ? 10 : random.below(256))));
@@ -61,9 +61,9 @@ describe("the prefixer", () => {
   });
 
   test.skipIf(process.platform !== "linux")(
-    "lets a line of 30 MB through unbroken and in little memory",
+    "passes a line of 30 MB on unbroken and with little memory",
     async () => {
-      // The script asks for the most that rt has had: the figure for a child that has ended includes this test's own.
+      // The script reads rt's peak memory itself: getrusage of a child would include the peak of this test process.
       const t = "head -c 30000000 /dev/zero; grep VmHWM /proc/$PPID/status > ../../peak";
       await using project = await createProject({
         "package.json": { workspaces: ["packages/*"] },
@@ -80,9 +80,9 @@ describe("the prefixer", () => {
     },
   );
 
-  // For GitHub line by line, as some are commands for it.
+  // On GitHub Actions, line by line: some lines are commands there.
   test.each([{}, { GITHUB_ACTIONS: "true" }])(
-    "shows an unfinished line when nothing more comes, with %j",
+    "shows an unfinished line when no more output follows, with %j",
     async (env) => {
       await using project = await createProject({
         "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } },
@@ -104,7 +104,7 @@ describe("the prefixer", () => {
     },
   );
 
-  test("ends an open line before another script's begins", async () => {
+  test("ends an unfinished line before the line of another script", async () => {
     await using project = await createProject({
       "package.json": {
         scripts: {
@@ -124,7 +124,7 @@ describe("the prefixer", () => {
     expect(text).toBe("a | half\nb | whole\na |  and half\n");
   });
 
-  test("never mixes the lines of many scripts", async () => {
+  test("never mixes the lines of several scripts", async () => {
     const scripts = Object.fromEntries(
       ["a", "b", "c", "d"].map((name) => [name, `for i in $(seq 300); do echo ${name.repeat(50)}; done`]),
     );
@@ -135,7 +135,7 @@ describe("the prefixer", () => {
     for (const line of lines) expect(line).toMatch(/^([abcd]) \| \1{50}$/);
   });
 
-  test("gives scripts a standard output that can be opened again", async () => {
+  test("gives scripts a standard output that they can reopen", async () => {
     await using project = await createProject({
       "package.json": { scripts: { t: "echo one > /dev/stdout; echo two > /dev/stderr" } },
     });
@@ -145,8 +145,8 @@ describe("the prefixer", () => {
   });
 });
 
-describe("on GitHub Actions", () => {
-  test("each script is a group without prefixes, and a failure an annotation", async () => {
+describe("rt run on GitHub Actions", () => {
+  test("prints each script as a group without prefixes, and a failure as an annotation", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": {
@@ -157,7 +157,7 @@ describe("on GitHub Actions", () => {
         name: "b",
         scripts: { t: "echo from b; echo $$ > ../../pid; touch ../../b; exit 4" },
       },
-      // Not before rt knows how b has ended: the first failure is the run's.
+      // Only once rt has the status of b, because the first failure sets the exit code.
       "packages/c/package.json": {
         name: "c",
         scripts: { t: "while kill -0 $(cat ../../pid) 2> /dev/null; do :; done; kill -TERM $$" },
@@ -176,7 +176,7 @@ describe("on GitHub Actions", () => {
     expect(await child.exited).toBe(4);
   });
 
-  test("output that has to wait is kept, much of it and without a place for temporary files too", async () => {
+  test("prints large buffered output completely, also without a temporary directory", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": { name: "a", scripts: { t: "until [ -e ../../b ]; do :; done" } },
@@ -202,7 +202,7 @@ describe("on GitHub Actions", () => {
     }
   });
 
-  test("what cannot be started is told on a line of its own, in the middle of another one's output", async () => {
+  test("prints a script that cannot start on a separate line within the output of another script", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": {
@@ -234,7 +234,7 @@ describe("on GitHub Actions", () => {
     await child.exited;
   });
 
-  test("the line that a kept output ends in is ended before the group is", async () => {
+  test("ends an unfinished last line of buffered output before the group's end", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": { name: "a", scripts: { t: "read go < ../../go" } },
@@ -260,7 +260,7 @@ describe("on GitHub Actions", () => {
     }),
   );
 
-  test("annotations go without a label", async () => {
+  test("prints annotations without a label", async () => {
     await using project = await createProject({
       "package.json": { scripts: { t: "echo text; echo ::error::bad; echo :: no command" } },
     });

@@ -1,4 +1,4 @@
-// Values of secrets in the output of many scripts: prefixed, grouped, live and reported.
+// Redaction in the output of several scripts: with prefixes, in groups, in the live view and in reports.
 import { describe, expect, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
@@ -7,8 +7,8 @@ import { startOnTerminal } from "../support/programs/terminal.ts";
 const TOKEN = "ghp_A1b2C3d4E5f6G7h8";
 const OTHER = "another-value-of-b";
 
-/** Some of it at a time, and the last line without an end. */
-const PIECES =
+/** Writes in parts, and the last line without a line break. */
+const SHOW =
   'printf "a ${TOKEN%h8}"; sleep 0.03; echo "h8 b"; echo "$TOKEN" >&2; printf "$TOKEN" | base64; printf "c $TOKEN"';
 
 async function createWorkspace(): Promise<Project> {
@@ -16,7 +16,7 @@ async function createWorkspace(): Promise<Project> {
     "package.json": { name: "root", workspaces: ["packages/*"] },
     "packages/a/package.json": {
       name: "a",
-      scripts: { show: PIECES, prompt: "test -t 1 && echo $TOKEN; read line; echo got $line" },
+      scripts: { show: SHOW, prompt: "test -t 1 && echo $TOKEN; read line; echo got $line" },
     },
     "packages/b/package.json": { name: "b", scripts: { show: 'echo "$OTHER and $ALIAS"' } },
     "rtfig.toml":
@@ -27,76 +27,72 @@ async function createWorkspace(): Promise<Project> {
 
 const env = (extra = {}) => cleanEnvironment({ TOKEN, OTHER, ALIAS: TOKEN, NO_COLOR: "1", ...extra });
 
-describe
-  .skipIf(process.platform === "win32")
-  .concurrent("the output of many scripts has names in place of values", () => {
-    const run = async (args: readonly string[], extra = {}) => {
-      await using project = await createWorkspace();
-      const result = await runRt({ args: ["--silent", ...args], cwd: project.path, env: env(extra) });
-      const reports = ["report.json", "run.html", "junit.xml", "trace.json"].map((name) =>
-        Bun.file(project.join(name)),
-      );
-      const texts = reports.map(async (file) => ((await file.exists()) ? await file.text() : ""));
-      const text = (await Promise.all(texts)).join("");
-      const all = result.stdout + result.stderr + text;
-      for (const value of [TOKEN, OTHER, TOKEN.slice(0, 9), btoa(TOKEN).slice(0, 20)])
-        expect(all).not.toContain(value);
-      return result;
-    };
-    const lines = (text: string) => text.split("\n").toSorted().join("\n");
+describe.skipIf(process.platform === "win32").concurrent("redaction of several scripts' output", () => {
+  const run = async (args: readonly string[], extra = {}) => {
+    await using project = await createWorkspace();
+    const result = await runRt({ args: ["--silent", ...args], cwd: project.path, env: env(extra) });
+    const reports = ["report.json", "run.html", "junit.xml", "trace.json"].map((name) =>
+      Bun.file(project.join(name)),
+    );
+    const texts = reports.map(async (file) => ((await file.exists()) ? await file.text() : ""));
+    const text = (await Promise.all(texts)).join("");
+    const all = result.stdout + result.stderr + text;
+    for (const value of [TOKEN, OTHER, TOKEN.slice(0, 9), btoa(TOKEN).slice(0, 20)])
+      expect(all).not.toContain(value);
+    return result;
+  };
+  const lines = (text: string) => text.split("\n").toSorted().join("\n");
 
-    test("with labels, each stream where it was written", async () => {
-      const { stdout, stderr, status } = await run([
-        "--parallel",
-        "--filter=*",
-        "--report=report.json",
-        "--report=run.html",
-        "--report=junit.xml",
-        "--report=trace.json",
-        "run",
-        "show",
-      ]);
-      // A piece that comes late enough is shown by itself, up to what everybody knows of it and two letters.
-      expect(lines(stdout).replace("a ghp_A1[", "a [")).toBe(
-        lines("a:show | a [TOKEN] b\na:show | [TOKEN]g=\na:show | c [TOKEN]\nb:show | [OTHER] and [TOKEN]\n"),
-      );
-      expect(stderr).toContain("| [TOKEN]\n");
-      expect(status).toBe(0);
-    });
-
-    test("by package, and in groups of GitHub Actions", async () => {
-      expect((await run(["--filter=a", "run", "show"])).stdout).toMatch(
-        /^a show: a (?:ghp_A1)?\[TOKEN\] b$/m,
-      );
-      const { stdout } = await run(["--filter=*", "run", "show"], { GITHUB_ACTIONS: "true" });
-      expect(stdout).toMatch(/::group::a show\na (?:ghp_A1)?\[TOKEN\] b\n/);
-      expect(stdout).toContain("[OTHER] and ");
-    });
-
-    test("in the live view of a terminal, and where the only script has that terminal", async () => {
-      await using project = await createWorkspace();
-      const start = (...args: string[]) =>
-        startOnTerminal([RT, ...args], env(), { cwd: project.path, isInControl: true });
-      await using live = start("--filter=*", "run", "show");
-      expect(await live.ends()).toBe(0);
-      await live.rest();
-      expect(live.shown).toContain("[OTHER] and ");
-      expect(live.shown).toMatch(/c \[TOKEN\]/);
-      await using alone = start("--filter=a", "--report=report.json", "run", "prompt");
-      await alone.shows("[TOKEN]");
-      alone.type("typed\n");
-      expect(await alone.ends()).toBe(0);
-      await alone.rest();
-      for (const { shown } of [live, alone]) expect(shown).not.toContain(TOKEN.slice(0, 9));
-      expect(alone.shown).toContain("got typed");
-      expect(alone.isOrdinary).toBe(true);
-    });
-
-    test("and a value that is too short keeps all of them from being started", async () => {
-      const { stdout, stderr, status } = await run(["--parallel", "--filter=*", "run", "show"], {
-        OTHER: "short",
-      });
-      expect([stdout, status]).toEqual(["", 1]);
-      expect(stderr).toStartWith("error: The value of OTHER is too short");
-    });
+  test("replaces values behind labels and in reports, on the stream of each line", async () => {
+    const { stdout, stderr, status } = await run([
+      "--parallel",
+      "--filter=*",
+      "--report=report.json",
+      "--report=run.html",
+      "--report=junit.xml",
+      "--report=trace.json",
+      "run",
+      "show",
+    ]);
+    // A part that arrives late is printed up to the longest public prefix of the value, plus two letters.
+    expect(lines(stdout).replace("a ghp_A1[", "a [")).toBe(
+      lines("a:show | a [TOKEN] b\na:show | [TOKEN]g=\na:show | c [TOKEN]\nb:show | [OTHER] and [TOKEN]\n"),
+    );
+    expect(stderr).toContain("| [TOKEN]\n");
+    expect(status).toBe(0);
   });
+
+  test("replaces values behind package prefixes and in groups of GitHub Actions", async () => {
+    expect((await run(["--filter=a", "run", "show"])).stdout).toMatch(/^a show: a (?:ghp_A1)?\[TOKEN\] b$/m);
+    const { stdout } = await run(["--filter=*", "run", "show"], { GITHUB_ACTIONS: "true" });
+    expect(stdout).toMatch(/::group::a show\na (?:ghp_A1)?\[TOKEN\] b\n/);
+    expect(stdout).toContain("[OTHER] and ");
+  });
+
+  test("replaces values in the live view, and when the only script gets the terminal", async () => {
+    await using project = await createWorkspace();
+    const start = (...args: string[]) =>
+      startOnTerminal([RT, ...args], env(), { cwd: project.path, isInControl: true });
+    await using live = start("--filter=*", "run", "show");
+    expect(await live.ends()).toBe(0);
+    await live.rest();
+    expect(live.shown).toContain("[OTHER] and ");
+    expect(live.shown).toMatch(/c \[TOKEN\]/);
+    await using alone = start("--filter=a", "--report=report.json", "run", "prompt");
+    await alone.shows("[TOKEN]");
+    alone.type("typed\n");
+    expect(await alone.ends()).toBe(0);
+    await alone.rest();
+    for (const { shown } of [live, alone]) expect(shown).not.toContain(TOKEN.slice(0, 9));
+    expect(alone.shown).toContain("got typed");
+    expect(alone.isOrdinary).toBe(true);
+  });
+
+  test("starts no script when a value is too short", async () => {
+    const { stdout, stderr, status } = await run(["--parallel", "--filter=*", "run", "show"], {
+      OTHER: "short",
+    });
+    expect([stdout, status]).toEqual(["", 1]);
+    expect(stderr).toStartWith("error: The value of OTHER is too short");
+  });
+});

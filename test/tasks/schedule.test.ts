@@ -7,7 +7,7 @@ const step: TaskStep = { scriptName: "t", command: "", isMain: true };
 const failed: TaskOutcome = { kind: "failure", code: 1, step };
 const success: TaskOutcome = { kind: "success" };
 
-/** A run whose tasks end when the test says so. */
+/** Starts a schedule whose tasks end only when the test ends them. */
 function createRun(
   waitsFor: number[][],
   limit: number,
@@ -55,7 +55,7 @@ function createRun(
 }
 
 describe("startSchedule()", () => {
-  test("gives those that run remoteTasks places of their own", async () => {
+  test("runs remote tasks above the local limit, up to the remote limit", async () => {
     const run = createRun([[], [], [], [], [1]], 1, "skip", { limit: 2, tasks: [1, 2, 3] });
     expect(run.running()).toEqual([0, 1, 2]);
     await run.end(1);
@@ -66,7 +66,7 @@ describe("startSchedule()", () => {
     expect(await run.schedule.finished).toBeNull();
   });
 
-  test("gives them as many as there is room for, and says why there is none", async () => {
+  test("lowers the remote limit when a server refuses a task, and fails when it refuses the only one", async () => {
     const run = createRun([[], [], [], []], 1, "skip", { limit: 3, tasks: [1, 2, 3] });
     expect(run.running()).toEqual([0, 1, 2, 3]);
     await run.refuse(1);
@@ -78,7 +78,7 @@ describe("startSchedule()", () => {
     await expect(run.schedule.finished).rejects.toThrow("the server has no room");
   });
 
-  test("starts in order, never more than the limit", async () => {
+  test("starts tasks in plan order and never more than the limit", async () => {
     const run = createRun([[], [], [], []], 2);
     expect(run.running()).toEqual([0, 1]);
     await run.end(1);
@@ -89,19 +89,19 @@ describe("startSchedule()", () => {
     expect(await run.schedule.finished).toBeNull();
   });
 
-  test("prefers what comes first in the plan when several could start", async () => {
+  test("starts the first ready task of the plan when several are ready", async () => {
     const run = createRun([[], [0], [], []], 1);
     await run.end(0);
     expect(run.log).toEqual(["start 0", "start 1"]);
   });
 
-  test("starts what has become ready after what was ready and comes first in the plan", async () => {
+  test("starts tasks in plan order, not in the order they became ready", async () => {
     const run = createRun([[], [], [0], [0], []], 1);
     for (const index of [0, 1, 2, 3]) await run.end(index);
     expect(run.log).toEqual([0, 1, 2, 3, 4].map((index) => `start ${index}`));
   });
 
-  test("tells what runs once to stop, however much of it fails", async () => {
+  test("stops the running tasks once when several of them fail", async () => {
     const run = createRun([[], [], []], 3, "stop");
     await run.end(0, failed);
     await run.end(1, { ...failed, code: 2 });
@@ -110,7 +110,7 @@ describe("startSchedule()", () => {
     expect((await run.schedule.finished)?.task.index).toBe(0);
   });
 
-  test("halted, has no failure of what was stopped, and starts nothing", async () => {
+  test("starts no task and reports no failure after it was halted", async () => {
     const run = createRun([[], []], 1);
     run.schedule.halt();
     await run.end(0, { kind: "stopped", wasRunning: true });
@@ -118,7 +118,7 @@ describe("startSchedule()", () => {
     expect(await run.schedule.finished).toBeNull();
   });
 
-  test("skips everything behind a failure, once, and runs the rest", async () => {
+  test("skips every dependent of a failed task once, and runs the other tasks", async () => {
     const run = createRun([[], [0], [0], [1, 2], []], 1);
     await run.end(0, failed);
     expect(run.log).toEqual(["start 0", "skipped 1", "skipped 2", "skipped 3", "start 4"]);
@@ -126,7 +126,7 @@ describe("startSchedule()", () => {
     expect((await run.schedule.finished)?.task.index).toBe(0);
   });
 
-  test("stops at a failure, and the code is that of the first", async () => {
+  test("stops at a failure and keeps the exit code of the first one", async () => {
     const run = createRun([[], [], []], 2, "stop");
     await run.end(1, failed);
     expect(run.log).toEqual(["start 0", "start 1", "stop"]);
@@ -135,7 +135,7 @@ describe("startSchedule()", () => {
     expect((await run.schedule.finished)?.task.index).toBe(1);
   });
 
-  test("goes on after a failure when told to", async () => {
+  test("continues after a failure with the policy to continue", async () => {
     const run = createRun([[], [0]], 2, "continue");
     await run.end(0, failed);
     expect(run.running()).toEqual([1]);
@@ -143,7 +143,7 @@ describe("startSchedule()", () => {
     expect((await run.schedule.finished)?.task.index).toBe(0);
   });
 
-  test("tries again with a lower limit when the system refuses a process", async () => {
+  test("retries with a lower limit when the system refuses to start a process", async () => {
     const run = createRun([[], [], [], []], 4);
     await run.refuse(3);
     expect(run.log).toEqual(["start 0", "start 1", "start 2", "start 3"]);
@@ -151,19 +151,19 @@ describe("startSchedule()", () => {
     expect(run.log.at(-1)).toBe("start 3");
   });
 
-  test("fails when the system refuses the only process", async () => {
+  test("fails when the system refuses to start the only process", async () => {
     const run = createRun([[]], 1);
     run.schedule.finished.catch(() => {});
     await run.refuse(0);
     expect(run.schedule.finished).rejects.toThrow("no more");
   });
 
-  test("runs what is asked for again with all that waits for it, in order, and leaves the rest", async () => {
+  test("restarts a requested task with all its dependents, in order, and leaves other tasks alone", async () => {
     const run = createRun([[], [0], [1], []], 4);
     await run.end(0);
     await run.end(1);
     expect(run.running()).toEqual([3, 2]);
-    // What has yet to begin, or is ending already, is not asked for twice.
+    // A task that has not started, or is stopping, is not restarted twice.
     const reached = run.schedule.reach([run.tasks[0]!]);
     expect(reached.map(({ index }) => index)).toEqual([0, 1, 2]);
     run.schedule.again(reached);
@@ -180,7 +180,7 @@ describe("startSchedule()", () => {
     expect(run.schedule.isIdle).toBe(true);
   });
 
-  test("asked again, has the failures of the new round alone, and tries those that kept it from running", async () => {
+  test("reports only failures of the new round after a restart, and retries the failed dependencies", async () => {
     const run = createRun([[], [0], [], [2]], 4);
     await run.end(0, failed);
     await run.end(2);
@@ -195,7 +195,7 @@ describe("startSchedule()", () => {
     expect(run.log.slice(-2)).toEqual(["start 0", "start 1"]);
   });
 
-  test("asked again after a failure that stopped it, goes on with what was stopped", async () => {
+  test("continues with the stopped tasks on a restart after a failure", async () => {
     const run = createRun([[], [], []], 1, "stop");
     await run.end(0, failed);
     await run.schedule.finished;
@@ -205,7 +205,7 @@ describe("startSchedule()", () => {
     expect(await run.schedule.finished).toBeNull();
   });
 
-  test("halted, starts nothing again", async () => {
+  test("restarts no task after it was halted", async () => {
     const run = createRun([[]], 1);
     run.schedule.again(run.schedule.reach([run.tasks[0]!]));
     run.schedule.halt();
@@ -215,16 +215,16 @@ describe("startSchedule()", () => {
     expect(await run.schedule.finished).toBeNull();
   });
 
-  test("ends at once when there is nothing to do", async () => {
+  test("ends at once without tasks", async () => {
     expect(await createRun([], 1).schedule.finished).toBeNull();
   });
 });
 
-test("a lane takes what matters most first, and a job that fails leaves its place", async () => {
-  const lane = new ConcurrencyLimiter(1);
+test("a concurrency limiter runs the highest rank first and frees the slot of a failed job", async () => {
+  const limiter = new ConcurrencyLimiter(1);
   const order: number[] = [];
   const jobs = [1, 3, 2, 3].map((rank, index) =>
-    lane.run(rank, async () => {
+    limiter.run(rank, async () => {
       order.push(index);
       if (index === 1) throw new Error("failed");
     }),

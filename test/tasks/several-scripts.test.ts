@@ -20,7 +20,7 @@ describe("rt run --parallel and --sequential", () => {
   };
   const done = / \| Done in [\d.]+ m?s\n/;
 
-  test("says at the end which were ended by a signal, and which three took longest", async () => {
+  test("print at the end the scripts that a signal ended and the three slowest scripts", async () => {
     const names = ["b", "c", "d", "e"];
     await using project = await createProject({
       "package.json": {
@@ -34,7 +34,7 @@ describe("rt run --parallel and --sequential", () => {
     expect(/^Slowest: (.*)$/m.exec(stderr)![1]!.split("), ")).toHaveLength(3);
   });
 
-  test("labels lines, aligned, and leaves errors on standard error", () =>
+  test("align labels, and keep standard error separate", () =>
     expectRt({
       files,
       args: ["run", "--sequential", "--silent", "one", "b:*"],
@@ -42,7 +42,7 @@ describe("rt run --parallel and --sequential", () => {
       stderr: new RegExp(`^one \\| e\none${done.source}b:x${done.source}b:y${done.source}$`),
     }));
 
-  test("runs a script once that several names mean", () =>
+  test("run a script once when several names select it", () =>
     expectRt({
       files,
       args: ["run", "--sequential", "--silent", "b:y", "b:*", "b:y"],
@@ -50,7 +50,7 @@ describe("rt run --parallel and --sequential", () => {
       stderr: new RegExp(`^b:y${done.source}b:x${done.source}$`),
     }));
 
-  test("starts everything at once", async () => {
+  test("start all scripts at once with --parallel", async () => {
     await using project = await createProject({
       "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } },
     });
@@ -62,7 +62,7 @@ describe("rt run --parallel and --sequential", () => {
     expect({ stdout, status }).toEqual({ stdout: "a | from b\n", status: 0 });
   });
 
-  test("names those first that took longest", async () => {
+  test("list the slowest scripts first", async () => {
     const scripts = { slow: "read go < pipe", quick: "true" };
     await using project = await createProject({ "package.json": { scripts } });
     await Bun.$`mkfifo ${project.join("pipe")}`;
@@ -83,7 +83,7 @@ describe("rt run --parallel and --sequential", () => {
     expect(await child.exited).toBe(0);
   });
 
-  test("stops the others at a failure and exits with its code", () =>
+  test("stop the other scripts at a failure with --parallel, and exit with its code", () =>
     expectRt({
       files: {
         "package.json": {
@@ -95,7 +95,7 @@ describe("rt run --parallel and --sequential", () => {
       status: 7,
     }));
 
-  test("does not start the next one after a failure, unless told to keep going", async () => {
+  test("start no script after a failure with --sequential unless --no-exit-on-error is given", async () => {
     await expectRt({
       files,
       args: ["run", "--sequential", "--silent", "fail", "two"],
@@ -111,7 +111,7 @@ describe("rt run --parallel and --sequential", () => {
     });
   });
 
-  test("ends the last line of the last script", () =>
+  test("end an unfinished last line of the last script", () =>
     expectRt({
       files: { "package.json": { scripts: { one: "printf 1" } } },
       args: ["run", "--parallel", "--silent", "one"],
@@ -119,7 +119,7 @@ describe("rt run --parallel and --sequential", () => {
       stderr: /Done in/,
     }));
 
-  test("explains an unknown script", () =>
+  test("report an unknown script", () =>
     expectRt({
       files,
       args: ["run", "--parallel", "one", "tow"],
@@ -127,7 +127,7 @@ describe("rt run --parallel and --sequential", () => {
       status: 1,
     }));
 
-  test("names package and script in a workspace, dependencies first", () =>
+  test("label scripts of a workspace with package and script, dependencies first", () =>
     expectRt({
       files: workspace({ a: { ...scripts("echo a"), dependencies: { bb: "*" } }, bb: scripts("echo b") }),
       args: ["run", "--sequential", "--silent", "--workspaces", "t"],
@@ -135,7 +135,7 @@ describe("rt run --parallel and --sequential", () => {
       stderr: /^bb:t \| Done in [\d.]+ m?s\na:t {2}\| Done in [\d.]+ m?s\n$/,
     }));
 
-  test("colours labels when told to", () =>
+  test("colour labels with FORCE_COLOR", () =>
     expectRt({
       files,
       args: ["run", "--sequential", "--silent", "two"],
@@ -145,13 +145,11 @@ describe("rt run --parallel and --sequential", () => {
     }));
 });
 
-test.skipIf(process.platform !== "linux")(
-  "output that finds no room is an error, not a reader that left",
-  () =>
-    expectRt({
-      files: { "package.json": { scripts: { t: "echo x; sleep 1001" } } },
-      program: ["bash", "-c", `exec ${RT} run --parallel t > /dev/full`],
-      stderr: /^(.*\n)*error: Cannot write to standard output: ENOSPC\n(.*\n)*$/,
-      status: 1,
-    }),
+test.skipIf(process.platform !== "linux")("a full standard output is an error, not a closed pipe", () =>
+  expectRt({
+    files: { "package.json": { scripts: { t: "echo x; sleep 1001" } } },
+    program: ["bash", "-c", `exec ${RT} run --parallel t > /dev/full`],
+    stderr: /^(.*\n)*error: Cannot write to standard output: ENOSPC\n(.*\n)*$/,
+    status: 1,
+  }),
 );

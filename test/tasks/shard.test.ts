@@ -1,4 +1,5 @@
-// `--shard`: what several machines run of one plan. Each machine is a folder of its own with the same files.
+// `--shard`: each machine runs one static part of a plan. Each machine of these tests is a separate folder with the
+// same files.
 import { describe, expect, test } from "bun:test";
 import { type ShardContents, splitTasks } from "../../src/tasks/planning/shard.ts";
 import { createProject, type Files } from "../support/project.ts";
@@ -6,7 +7,7 @@ import { createRandom } from "../support/random.ts";
 import { expectRt, runRt } from "../support/rt.ts";
 import { packageWith, workspace } from "../support/workspace.ts";
 
-/** Says in the folder what it has done, so that another's can be told from its own. */
+/** Appends its package to a file of the folder, so that tests can compare the machines. */
 const t = { scripts: { t: `echo $npm_package_name >> "$INIT_CWD/ran.txt"` } };
 const all = ["--filter", "*"];
 
@@ -21,42 +22,42 @@ const report = (times: Readonly<Record<string, number>>, more: object = {}) => (
   })),
 });
 
-interface Ran {
+interface ShardRun {
   readonly names: readonly string[];
-  /** The line that says which part this is. */
+  /** The line that names the shard. */
   readonly line: string;
   readonly status: number | string;
 }
 
-/** Each shard, on a machine of its own. */
-async function runShards(files: Files, count: number, words: readonly string[] = all): Promise<Ran[]> {
+/** Runs each shard on a separate machine. */
+async function runShards(files: Files, count: number, words: readonly string[] = all): Promise<ShardRun[]> {
   return await Promise.all(
     Array.from({ length: count }, async (_, at) => {
       await using project = await createProject(files);
       const shard = `--shard=${at + 1}/${count}`;
       const { status, stderr } = await runRt({ args: ["run", ...words, shard, "t"], cwd: project.path });
-      const ran = Bun.file(project.join("ran.txt"));
-      const names = (await ran.exists()) ? (await ran.text()).trim().split("\n").toSorted() : [];
+      const runs = Bun.file(project.join("ran.txt"));
+      const names = (await runs.exists()) ? (await runs.text()).trim().split("\n").toSorted() : [];
       return { names, line: /^Shard .*$/m.exec(stderr)?.[0] ?? stderr, status };
     }),
   );
 }
 
-const splitOf = ({ line }: Ran) => /\(split ([0-9a-f]{8})\)$/.exec(line)?.[1];
+const splitOf = ({ line }: ShardRun) => /\(split ([0-9a-f]{8})\)$/.exec(line)?.[1];
 
 describe("rt run --shard", () => {
   const letters = [..."abcdefghijk"];
 
-  test("runs each script on one machine, evenly", async () => {
-    const ran = await runShards(workspace(Object.fromEntries(letters.map((name) => [name, t]))), 4);
-    expect(ran.flatMap(({ names }) => names).toSorted()).toEqual(letters);
-    expect(ran.map(({ names }) => names.length)).toEqual([3, 3, 3, 2]);
-    expect(ran.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
-    expect(new Set(ran.map(splitOf)).size).toBe(1);
-    expect(ran[3]!.line).toMatch(/^Shard 4\/4: 2 of 11 scripts \(split/);
+  test("runs each script on one machine, and splits evenly", async () => {
+    const runs = await runShards(workspace(Object.fromEntries(letters.map((name) => [name, t]))), 4);
+    expect(runs.flatMap(({ names }) => names).toSorted()).toEqual(letters);
+    expect(runs.map(({ names }) => names.length)).toEqual([3, 3, 3, 2]);
+    expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
+    expect(new Set(runs.map(splitOf)).size).toBe(1);
+    expect(runs[3]!.line).toMatch(/^Shard 4\/4: 2 of 11 scripts \(split/);
   });
 
-  // Two chains, x1 <- x2 <- x3 and y1 <- y2, and z, which both of their ends need.
+  // Two chains, x1 <- x2 <- x3 and y1 <- y2; the last package of each chain also depends on z.
   const needs = (...names: string[]) => ({
     ...t,
     dependencies: Object.fromEntries(names.map((name) => [name, "*"])),
@@ -70,7 +71,7 @@ describe("rt run --shard", () => {
     z: t,
   });
 
-  test("runs on each machine what its scripts wait for, and asks nothing of the machines without any", async () => {
+  test("runs the dependencies of its scripts on each machine, and works with more machines than scripts", async () => {
     const [x, y, none] = await runShards(chains, 3);
     expect(x!.names).toEqual(["x1", "x2", "x3", "z"]);
     expect(y!.names).toEqual(["y1", "y2", "z"]);
@@ -80,13 +81,13 @@ describe("rt run --shard", () => {
     expect(none!.line).toMatch(/^Shard 3\/3: 0 of 6 scripts \(split/);
   });
 
-  test("with --parallel splits what waits for nothing, whatever depends on what", async () => {
-    const ran = await runShards(chains, 3, ["--parallel", ...all]);
-    expect(ran.flatMap(({ names }) => names).toSorted()).toEqual(["x1", "x2", "x3", "y1", "y2", "z"]);
-    expect(ran.map(({ names }) => names.length)).toEqual([2, 2, 2]);
+  test("splits scripts regardless of dependencies with --parallel", async () => {
+    const runs = await runShards(chains, 3, ["--parallel", ...all]);
+    expect(runs.flatMap(({ names }) => names).toSorted()).toEqual(["x1", "x2", "x3", "y1", "y2", "z"]);
+    expect(runs.map(({ names }) => names.length)).toEqual([2, 2, 2]);
   });
 
-  test("--dry-run says what each machine runs", async () => {
+  test("prints the scripts of each machine with --dry-run", async () => {
     const text = (own: string) =>
       expectRt({
         files: chains,
@@ -120,7 +121,7 @@ describe("rt run --shard", () => {
     });
   });
 
-  test("--shard-times balances by the times of reports, which may be several", async () => {
+  test("balances by the durations in reports with --shard-times, which may be given several times", async () => {
     const files = {
       ...workspace(Object.fromEntries([..."abcdef"].map((name) => [name, t]))),
       "times/1.json": report({ a: 1000, b: 50, c: 700, gone: 5000 }),
@@ -129,18 +130,18 @@ describe("rt run --shard", () => {
       "times/cached.json": report({ d: 3 }, { saved: 100, duration: 3 }),
       "times/notes.txt": "no report",
     };
-    // e and f have no time, and count like the one in the middle: 700.
-    const ran = await runShards(files, 2, [...all, "--shard-times=times"]);
-    expect(ran.map(({ names }) => names.join(""))).toEqual(["af", "bcde"]);
-    expect(ran[0]!.line).toMatch(/^Shard 1\/2: 2 of 6 scripts, 1\.70 s of work \(split/);
-    expect(ran[1]!.line).toMatch(/^Shard 2\/2: 4 of 6 scripts, 1\.60 s of work \(split/);
-    expect(splitOf(ran[0]!)).toBe(splitOf(ran[1]!));
+    // e and f have no duration and get the median: 700.
+    const runs = await runShards(files, 2, [...all, "--shard-times=times"]);
+    expect(runs.map(({ names }) => names.join(""))).toEqual(["af", "bcde"]);
+    expect(runs[0]!.line).toMatch(/^Shard 1\/2: 2 of 6 scripts, 1\.70 s of work \(split/);
+    expect(runs[1]!.line).toMatch(/^Shard 2\/2: 4 of 6 scripts, 1\.60 s of work \(split/);
+    expect(splitOf(runs[0]!)).toBe(splitOf(runs[1]!));
     const alike = await runShards(files, 2);
     expect(alike.map(({ names }) => names.join(""))).toEqual(["ace", "bdf"]);
-    expect(splitOf(alike[0]!)).not.toBe(splitOf(ran[0]!));
+    expect(splitOf(alike[0]!)).not.toBe(splitOf(runs[0]!));
   });
 
-  test("splits the scripts of one package, and one script is one machine's", async () => {
+  test("splits the scripts of one package, and gives a single script to one machine", async () => {
     const files = packageWith({ "t:a": "echo a", "t:b": "echo b" });
     await expectRt({
       files,
@@ -189,7 +190,7 @@ describe("rt run --shard", () => {
       ["--shard=1/2", `--shard-times=bad/${name}.json`],
       `error: Cannot read times from $PROJECT/bad/${name}.json: one of its tasks has no name or no time\n${timesHint}`,
     ]),
-  ])("%j is an error before anything runs", async (words, stderr) => {
+  ])("fails with %j before any script starts", async (words, stderr) => {
     const bad = {
       text: "tasks",
       array: "[]",
@@ -211,7 +212,7 @@ describe("rt run --shard", () => {
 describe("splitTasks()", () => {
   const random = createRandom(7);
 
-  /** Tasks in an order in which each waits for earlier ones alone. */
+  /** Creates tasks in an order in which each depends only on earlier tasks. */
   function createGraph(edges: number) {
     const size = 1 + random.below(30);
     const keys = Array.from({ length: size }, (_, index) => `p${index * 7919}`);
@@ -229,7 +230,7 @@ describe("splitTasks()", () => {
     }));
   const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-  test("gives each task to one shard, with all that it waits for, whatever the order they are told in", () => {
+  test("assigns each task to one shard, with all its dependencies, independently of the order of the tasks", () => {
     for (let round = 0; round < 500; round++) {
       const { keys, waitsFor, weights, count } = createGraph(random.pick([0, 3, 10, 40]));
       const shares = splitTasks(keys, waitsFor, weights, count);
@@ -241,7 +242,7 @@ describe("splitTasks()", () => {
       for (const { own, needed, weight } of shares) {
         const runs = new Set([...own, ...needed]);
         expect(runs.size).toBe(own.length + needed.length);
-        // Nothing starts without what it waits for, and nothing runs for nothing.
+        // Every task comes with its dependencies, and no shard runs a task that its own tasks do not need.
         expect([...runs].every((index) => waitsFor[index]!.every((target) => runs.has(target)))).toBe(true);
         expect([...new Set([...runs].filter((index) => own.includes(index)).flatMap(reach))].length).toBe(
           runs.size,
@@ -268,7 +269,7 @@ describe("splitTasks()", () => {
     }
   });
 
-  test("leaves no two shards further apart than the longest task, where nothing waits", () => {
+  test("balances independent tasks to within the longest task", () => {
     for (let round = 0; round < 300; round++) {
       const { keys, waitsFor, weights, count } = createGraph(0);
       const loads = splitTasks(keys, waitsFor, weights, count).map(({ weight }) => weight);
@@ -278,7 +279,7 @@ describe("splitTasks()", () => {
     }
   });
 
-  test("splits ten thousand tasks", () => {
+  test("splits 10,000 tasks", () => {
     const keys = Array.from({ length: 10_000 }, (_, index) => `p${index}`);
     const waitsFor = keys.map((_, index) => (index < 100 ? [] : [index % 100]));
     const weights = keys.map((_, index) => 1 + (index % 13));

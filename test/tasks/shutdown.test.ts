@@ -1,5 +1,5 @@
-// How a run ends that is told to: by which of several signals, when what will not end is killed, and what is left alone.
-// Scripts say when they have heard a signal, so that the next one is the second for certain.
+// Ends of a run by signals: which of several signals counts, when a script is killed, and which processes survive.
+// Scripts print each signal, so that the next signal of a test is always a second one.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
@@ -9,21 +9,21 @@ import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { workspace } from "../support/workspace.ts";
 
-const DEAF = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
-/** Says that a signal came, and goes on. */
-const HEARING = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+const IGNORES = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+/** Prints each signal and continues. */
+const REPORTS = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
 
-/** Lives until it is killed, and says so when it is asked. */
+/** Runs until it is killed; answers SIGUSR1. */
 const ANSWERS = 'trap "echo > answer" USR1; echo > listens; while :; do sleep 1017 & wait; done';
 
 interface Run {
-  /** Where the scripts are started. */
+  /** The project folder. */
   readonly path: string;
   readonly child: ReturnType<typeof startRt>;
   readonly mark: Mark;
-  /** Resolves when standard output has had it so many times. */
+  /** Resolves when standard output contains the text `times` times. */
   shows(text: string, times?: number): Promise<void>;
-  /** All of standard output, when rt has ended. */
+  /** Resolves to all of standard output when rt has ended. */
   ends(): Promise<string>;
 }
 
@@ -63,16 +63,16 @@ async function withRun(
   }
 }
 
-const MANY = ["run", "--parallel", "--silent", "deaf", "hearing"];
-const SCRIPTS = { deaf: DEAF, hearing: HEARING };
+const BOTH = ["run", "--parallel", "--silent", "deaf", "hearing"];
+const SCRIPTS = { deaf: IGNORES, hearing: REPORTS };
 
 test.concurrent.each([
-  ["rt run --parallel", MANY],
+  ["rt run --parallel", BOTH],
   ["rt --watch run", ["--watch", "--silent", "run", "deaf"]],
-  ["rt --watch run --parallel", ["--watch", ...MANY]],
-])("%s: what does not heed a signal is killed after a grace", (_, args) =>
+  ["rt --watch run --parallel", ["--watch", ...BOTH]],
+])("%s kills a script that ignores a signal after the grace period", (_, args) =>
   withRun(SCRIPTS, args, async ({ child, mark, shows, ends }) => {
-    await shows("up\n", args === MANY ? 2 : 1);
+    await shows("up\n", args === BOTH ? 2 : 1);
     child.kill("SIGTERM");
     await ends();
     expect(child.signalCode).toBe("SIGTERM");
@@ -80,39 +80,36 @@ test.concurrent.each([
   }),
 );
 
-test.concurrent(
-  "what a script has put into the background may end in its own time, when the script has",
-  () => {
-    // It holds no pipe of rt's, and begins to end when the script is no more.
-    const background =
-      "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.01; done; " +
-      "while kill -0 $1; do sleep 0.01; done; for i in $(seq 30); do sleep 0.01; done; : > ended";
-    const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.01; done; echo up; wait`;
-    return withRun({ left }, ["run", "--parallel", "left"], async ({ child, path, shows, ends }) => {
-      await shows("up\n");
-      child.kill("SIGTERM");
-      await ends();
-      expect(child.signalCode).toBe("SIGTERM");
-      expect(existsSync(`${path}/ended`)).toBe(true);
-    });
-  },
-);
+test.concurrent("a background process of a script may end after the script without being killed", () => {
+  // It holds no pipe to rt, and begins to end only when the script has ended.
+  const background =
+    "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.01; done; " +
+    "while kill -0 $1; do sleep 0.01; done; for i in $(seq 30); do sleep 0.01; done; : > ended";
+  const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.01; done; echo up; wait`;
+  return withRun({ left }, ["run", "--parallel", "left"], async ({ child, path, shows, ends }) => {
+    await shows("up\n");
+    child.kill("SIGTERM");
+    await ends();
+    expect(child.signalCode).toBe("SIGTERM");
+    expect(existsSync(`${path}/ended`)).toBe(true);
+  });
+});
 
-test.concurrent("a second SIGINT kills at once what did not heed the first", () =>
-  withRun(SCRIPTS, MANY, async ({ child, mark, shows, ends }) => {
+test.concurrent("a second SIGINT kills the scripts that ignored the first", () =>
+  withRun(SCRIPTS, BOTH, async ({ child, mark, shows, ends }) => {
     await shows("up\n", 2);
     child.kill("SIGINT");
     await shows("heard\n");
     child.kill("SIGINT");
-    // Killed, it cannot say that it heard the second one.
+    // A killed script cannot print the second signal.
     expect((await ends()).split("heard").length).toBe(2);
     expect(child.signalCode).toBe("SIGINT");
     expect(mark.find()).toEqual([]);
   }),
 );
 
-test.concurrent("the first of several signals is what a run dies of, and a second SIGTERM is passed on", () =>
-  withRun(SCRIPTS, MANY, async ({ child, shows, ends }) => {
+test.concurrent("a run dies of the first of several signals, and passes a second SIGTERM on", () =>
+  withRun(SCRIPTS, BOTH, async ({ child, shows, ends }) => {
     await shows("up\n", 2);
     child.kill("SIGHUP");
     await shows("heard\n");
@@ -124,8 +121,8 @@ test.concurrent("the first of several signals is what a run dies of, and a secon
   }),
 );
 
-test.concurrent("rt --watch dies of the first of two signals, and kills at the second", () => {
-  // Left alone, it would end before the grace does.
+test.concurrent("rt --watch dies of the first of two signals, and kills its script at the second", () => {
+  // Without the second signal, the script would end within the grace period.
   const t =
     "trap told=1 HUP; echo up; until [ $told ]; do sleep 0.01; done; echo heard; sleep 2; echo finished";
   return withRun({ t }, ["--watch", "--silent", "run", "t"], async ({ child, mark, shows, ends }) => {
@@ -139,9 +136,9 @@ test.concurrent("rt --watch dies of the first of two signals, and kills at the s
   });
 });
 
-test.concurrent("a hook that goes on after a signal is killed at the second", () =>
+test.concurrent("a hook that continues after a signal is killed at the second", () =>
   withRun(
-    { pret: HEARING, t: "echo never" },
+    { pret: REPORTS, t: "echo never" },
     ["--silent", "run", "t"],
     async ({ child, mark, shows, ends }) => {
       await shows("up\n");
@@ -155,21 +152,21 @@ test.concurrent("a hook that goes on after a signal is killed at the second", ()
   ),
 );
 
-/** Waits for the end of the script `left`, which is told on standard error. */
+/** Waits until rt reports the end of the script `left` on standard error. */
 async function leftEnds({ child }: Run): Promise<void> {
-  const told = child.stderr.getReader();
+  const stderr = child.stderr.getReader();
   for (let text = ""; !/left +\| Done/.test(text);)
-    text += Buffer.from((await told.read()).value!).toString();
+    text += Buffer.from((await stderr.read()).value!).toString();
 }
 
-const LEFT = "sleep 1019 & echo left";
+const LEAVES_BACKGROUND = "sleep 1019 & echo left";
 const commandsOf = ({ mark }: Run) => mark.find().map(({ command }) => command);
 
 test.concurrent.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "%s ends also what a script that has ended left in the background",
+  "%s also ends the background process of a finished script",
   (signal) =>
     withRun(
-      { left: LEFT, runs: "echo up; exec sleep 1018" },
+      { left: LEAVES_BACKGROUND, runs: "echo up; exec sleep 1018" },
       ["run", "--parallel", "left", "runs"],
       async (run) => {
         await run.shows("up\n");
@@ -182,47 +179,55 @@ test.concurrent.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     ),
 );
 
-test.concurrent("Ctrl-C in a terminal does, also where the scripts are those of packages", async () => {
-  await using project = await createProject(
-    workspace({ a: { scripts: { t: LEFT } }, b: { scripts: { t: "echo up; exec sleep 1018" } } }),
-  );
-  const mark = createMark();
-  const args = ["run", "--filter=*", "--concurrency=2", "t"];
-  await using terminal = startOnTerminal([RT, ...args], cleanEnvironment(mark.env), {
-    cwd: project.path,
-    isInControl: true,
-  });
-  await terminal.shows("Done in");
-  await terminal.shows("up");
-  terminal.type("\x03");
-  expect(await terminal.ends()).toBe("SIGINT");
-  expect(mark.find()).toEqual([]);
-});
+test.concurrent(
+  "Ctrl-C in a terminal also ends the background process of a finished script of a package",
+  async () => {
+    await using project = await createProject(
+      workspace({
+        a: { scripts: { t: LEAVES_BACKGROUND } },
+        b: { scripts: { t: "echo up; exec sleep 1018" } },
+      }),
+    );
+    const mark = createMark();
+    const args = ["run", "--filter=*", "--concurrency=2", "t"];
+    await using terminal = startOnTerminal([RT, ...args], cleanEnvironment(mark.env), {
+      cwd: project.path,
+      isInControl: true,
+    });
+    await terminal.shows("Done in");
+    await terminal.shows("up");
+    terminal.type("\x03");
+    expect(await terminal.ends()).toBe("SIGINT");
+    expect(mark.find()).toEqual([]);
+  },
+);
 
-test.concurrent("what was left and does not heed a signal is killed", () =>
-  withRun(
-    { left: `(${DEAF.replace("up", "left")}) & until [ -e go ]; do sleep 0.01; done`, hearing: HEARING },
-    ["run", "--parallel", "left", "hearing"],
-    async (run) => {
-      await run.shows("left\n");
-      await run.shows("up\n");
-      await Bun.write(`${run.path}/go`, "");
-      await leftEnds(run);
-      run.child.kill("SIGINT");
-      await run.shows("heard\n");
-      run.child.kill("SIGINT");
-      await run.ends();
-      expect(commandsOf(run)).toEqual([]);
-    },
-  ),
+test.concurrent(
+  "a background process of a finished script is killed at the second signal if it ignores the first",
+  () =>
+    withRun(
+      { left: `(${IGNORES.replace("up", "left")}) & until [ -e go ]; do sleep 0.01; done`, hearing: REPORTS },
+      ["run", "--parallel", "left", "hearing"],
+      async (run) => {
+        await run.shows("left\n");
+        await run.shows("up\n");
+        await Bun.write(`${run.path}/go`, "");
+        await leftEnds(run);
+        run.child.kill("SIGINT");
+        await run.shows("heard\n");
+        run.child.kill("SIGINT");
+        await run.ends();
+        expect(commandsOf(run)).toEqual([]);
+      },
+    ),
 );
 
 test.concurrent.each([0, 3])(
-  "at an end of its own, here with %d, a run leaves in the background what scripts that have ended put there",
+  "a run that ends without a signal, here with %d, leaves background processes of finished scripts running",
   (status) =>
     withRun(
       {
-        left: LEFT,
+        left: LEAVES_BACKGROUND,
         ends: `until [ -e go ]; do sleep 0.01; done; exit ${status}`,
         ...(status > 0 && { runs: "echo up; exec sleep 1018" }),
       },
@@ -239,22 +244,22 @@ test.concurrent.each([0, 3])(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "when rt is killed, what a script left behind that had ended by itself lives on",
+  "the kill watchdog leaves background processes of finished scripts running",
   () =>
     withRun(
       { left: `bash -c '${ANSWERS}' left & echo up`, runs: "exec sleep 1018" },
       ["run", "--parallel", "left", "runs"],
       async ({ child, mark, path, shows }) => {
         await shows("left | up\n");
-        const told = child.stderr.getReader();
+        const stderr = child.stderr.getReader();
         for (let text = ""; !text.includes("left | Done");)
-          text += Buffer.from((await told.read()).value!).toString();
+          text += Buffer.from((await stderr.read()).value!).toString();
         const find = (command: string) => mark.find().find((each) => each.command === command);
         await waitUntil(() => find("sleep 1018") !== undefined && existsSync(`${path}/listens`));
-        const guardian = await guardianOf(child.pid, 1);
+        const watchdog = await guardianOf(child.pid, 1);
         child.kill("SIGKILL");
-        // It ends when it has killed all that it is going to kill, and stops each of them before.
-        await waitUntil(() => !existsSync(`/proc/${guardian}/cwd`));
+        // The kill watchdog stops each process before it kills it, and ends after the last kill.
+        await waitUntil(() => !existsSync(`/proc/${watchdog}/cwd`));
         await waitUntil(() => find("sleep 1018") === undefined);
         const left = mark.find().find(({ command }) => command.endsWith(" left"));
         process.kill(left!.pid, "SIGUSR1");
@@ -263,31 +268,31 @@ test.skipIf(process.platform !== "linux")(
     ),
 );
 
-test("an exit status says whether a script could not be found or not be started", async () => {
-  const gone = { "package.json": { workspaces: ["packages/*"] } };
+test("an exit status is 127 for a missing directory of a script and 126 for a script that cannot start", async () => {
+  const root = { "package.json": { workspaces: ["packages/*"] } };
   for (const [script, status] of [
     ["true", 127],
     [`: ${"x".repeat(200_000)}`, 126],
     ["tool", 126],
   ] as const) {
     await using project = await createProject({
-      ...gone,
+      ...root,
       "packages/a/package.json": { name: "a", scripts: { t: status === 127 ? "rm -r ../b" : "true" } },
       "packages/b/package.json": { name: "b", scripts: { t: script, pret: "true && true" } },
-      "packages/b/node_modules/.bin/tool": "#!/etc/passwd\n", // an interpreter that may not be executed
+      "packages/b/node_modules/.bin/tool": "#!/etc/passwd\n", // an interpreter that is not executable
     });
     await chmod(project.join("packages/b/node_modules/.bin/tool"), 0o755);
     const child = startRt({
       args: ["run", "--silent", "--sequential", "--filter", "*", "t"],
       cwd: project.path,
     });
-    const told = await new Response(child.stderr).text();
-    expect(told).toContain("b:t | Cannot start: ");
+    const stderr = await new Response(child.stderr).text();
+    expect(stderr).toContain("b:t | Cannot start: ");
     expect(await child.exited).toBe(status);
   }
 });
 
-test("a script that cannot be started costs no descriptor", async () => {
+test("a script that cannot start leaks no file descriptor", async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index + 10}`);
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
@@ -310,7 +315,7 @@ test("a script that cannot be started costs no descriptor", async () => {
 });
 
 test.skipIf(process.platform !== "linux").each([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])(
-  "with a limit of %d open files, a run works or says in one line what it lacks",
+  "with a limit of %d open files, a run works or reports the limit in one line",
   async (limit) => {
     await using project = await createProject({
       "package.json": { scripts: { t: "ls && seq 50000", preu: "ls && true", u: "ls" } },
@@ -321,7 +326,7 @@ test.skipIf(process.platform !== "linux").each([5, 6, 7, 8, 9, 10, 11, 12, 13, 1
         args: ["run", "--silent", ...args],
         cwd: project.path,
       });
-      const [out, told] = await Promise.all([
+      const [out, stderr] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
       ]);
@@ -331,9 +336,9 @@ test.skipIf(process.platform !== "linux").each([5, 6, 7, 8, 9, 10, 11, 12, 13, 1
         continue;
       }
       expect(status).toBe(1);
-      // With 5 the engine itself ends before any code of rt's runs.
+      // With 5 the engine fails before any code of rt runs.
       if (limit > 5)
-        expect(told).toMatch(
+        expect(stderr).toMatch(
           new RegExp(
             `^error: (Too many open files: the limit is ${limit} \\(ulimit -n\\)\nhint: .*|Cannot read .*/package.json: EMFILE)\n$`,
           ),

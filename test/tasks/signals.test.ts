@@ -4,12 +4,13 @@ import { createProject } from "../support/project.ts";
 import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
 
-// Each script starts a plain child, one in the background, one in a session of its own and one whose parent
-// has gone, and says so.
-const FAMILY = "sleep 1001 & setsid sleep 1002 & (sleep 1003 & setsid sleep 1004 &) ; echo up; sleep 1005";
-const MEMBERS = 4; // the sleeps that somebody's tree still holds: 1001, 1002, 1003, 1005
+// Each script starts four processes: a plain child, one in the background, one in another session, and one whose
+// parent has exited. Then it prints a line.
+const PROCESS_TREE =
+  "sleep 1001 & setsid sleep 1002 & (sleep 1003 & setsid sleep 1004 &) ; echo up; sleep 1005";
+const TREE_SIZE = 4; // sleeps that rt finds in the tree of a script: 1001, 1002, 1003, 1005
 
-interface Started {
+interface Run {
   readonly child: ReturnType<typeof startRt>;
   readonly mark: Mark;
   sleeps(): string[];
@@ -18,7 +19,7 @@ interface Started {
 async function withRun(
   args: string[],
   script: string,
-  use: (run: Started) => Promise<void>,
+  use: (run: Run) => Promise<void>,
   expected: number,
 ): Promise<void> {
   const manifest = { scripts: { t: script } };
@@ -46,20 +47,20 @@ const MODES = [
   ["--parallel", "--workspaces"],
   ["--parallel", "--filter", "*"],
 ];
-const ORPHANED = ["sleep 1004", "sleep 1004"]; // left its session and its parent on purpose, before any signal
+const ORPHANED = ["sleep 1004", "sleep 1004"]; // in another session and without a parent before the signal
 
 describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s", (_, mode) => {
   test.each(["SIGTERM", "SIGHUP"] as const)("passes %s to every descendant and dies of it", (signal) =>
     withRun(
       [...mode, "--concurrency", "2"],
-      FAMILY,
+      PROCESS_TREE,
       async ({ child, sleeps }) => {
         child.kill(signal);
         await child.exited;
         expect(child.signalCode).toBe(signal);
         expect(sleeps().sort()).toEqual(ORPHANED);
       },
-      2 * (MEMBERS + 1),
+      2 * (TREE_SIZE + 1),
     ),
   );
 
@@ -76,13 +77,13 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
       2,
     ));
 
-  test("kills what ignores a first SIGINT at the second", () =>
+  test("kills a script that ignores the first SIGINT at the second", () =>
     withRun(
       [...mode, "--concurrency", "2"],
       "trap '' INT TERM; sleep 1005",
       async ({ child, mark }) => {
         child.kill("SIGINT");
-        // Two that arrive together are one to the kernel, so there are more.
+        // The kernel merges two pending signals, so the test sends more.
         const again = setInterval(() => child.kill("SIGINT"), 20);
         await child.exited;
         clearInterval(again);
@@ -92,10 +93,10 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
       2,
     ));
 
-  test("leaves nobody behind when it is killed itself", () =>
+  test("leaves no process behind when rt is killed", () =>
     withRun(
       [...mode, "--concurrency", "2"],
-      FAMILY,
+      PROCESS_TREE,
       async ({ child, sleeps }) => {
         await guardianOf(child.pid, 2);
         child.kill("SIGKILL");
@@ -103,7 +104,7 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
         await waitUntil(() => sleeps().length === ORPHANED.length);
         expect(sleeps().sort()).toEqual(ORPHANED);
       },
-      2 * (MEMBERS + 1),
+      2 * (TREE_SIZE + 1),
     ));
 });
 
@@ -112,16 +113,16 @@ function ignores(pid: number, signal: number): boolean {
   return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
-test("what ends scripts when rt is killed outlives a signal that is sent to all there is", () =>
+test("the kill watchdog survives signals that are sent to all processes", () =>
   withRun(
     ["--parallel", "--workspaces"],
     "exec sleep 1016",
     async ({ child, sleeps }) => {
-      const guardian = await guardianOf(child.pid, 2);
-      // It says so itself, with its first command.
-      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(guardian, signal)));
+      const watchdog = await guardianOf(child.pid, 2);
+      // Its first command ignores the signals.
+      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(watchdog, signal)));
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
-        process.kill(guardian, signal);
+        process.kill(watchdog, signal);
       child.kill("SIGKILL");
       await child.exited;
       await waitUntil(() => sleeps().length === 0);
@@ -129,8 +130,8 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
     2,
   ));
 
-test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", async () => {
-  // Waits in no other program, so that it hears each at once: two that wait for a handler are one.
+test("a script's SIGINT handler runs once per Ctrl-C, also below another rt", async () => {
+  // The script runs no other program, so its handler runs at once: two pending signals would merge.
   const inner =
     "trap 'echo heard >> ../../log' INT; trap 'echo ended >> ../../log; exit' TERM; " +
     "exec 9<>../../pipe; echo up > ../../up; while :; do read -u 9 line; done";
@@ -153,7 +154,7 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     child.kill("SIGINT");
     await waitUntil(() => !mark.find().some(({ command }) => /sleep 1007$/.test(command)));
     await waitUntil(() => readFileSync(project.join("log"), "utf8") !== "");
-    // Signals arrive in order: when the run has ended of this one, a second SIGINT would have been heard too.
+    // Signals arrive in order: a second SIGINT would have been handled before this one.
     child.kill("SIGTERM");
     await child.exited;
     expect(await Bun.file(project.join("log")).text()).toBe("heard\nended\n");
@@ -163,12 +164,12 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
   }
 });
 
-test("a reader that goes away ends everything", () =>
+test("scripts end when the reader closes the pipe", () =>
   withRun(
     ["--parallel", "--workspaces"],
     "sleep 1008 & while :; do echo line; done",
     async ({ child }) => {
-      child.kill("SIGKILL"); // this run is only here for its files
+      child.kill("SIGKILL"); // this test uses only the files of this run
       await child.exited;
       await using project = await createProject({
         "package.json": { scripts: { t: "sleep 1009 & while :; do echo line; done", u: "sleep 1010" } },
@@ -182,7 +183,7 @@ test("a reader that goes away ends everything", () =>
     2,
   ));
 
-test("a background process that a script leaves behind does not hold the run up", async () => {
+test("a background process of a finished script does not delay the end of the run", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "sleep 1011 & echo up" } } });
   const mark = createMark();
   const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path, env: mark.env });
@@ -192,7 +193,7 @@ test("a background process that a script leaves behind does not hold the run up"
 });
 
 test.each(["SIGHUP", "SIGINT"] as const)(
-  "a run that was started to ignore %s, as nohup does it, goes on",
+  "a run that was started to ignore %s, like under nohup, continues",
   async (signal) => {
     const t = "echo up; until test -e go; do sleep 0.01; done; echo done";
     for (const args of ["run --parallel --silent t u", "--silent run t"]) {
@@ -204,7 +205,7 @@ test.each(["SIGHUP", "SIGINT"] as const)(
         const output = child.stdout.getReader();
         expect(Buffer.from((await output.read()).value ?? []).toString()).toContain("up");
         child.kill(signal);
-        await project.write({ go: "" }); // a signal that was heeded would be there before this
+        await project.write({ go: "" }); // a signal that was not ignored would arrive before the file
         let rest = "";
         for (let part = await output.read(); !part.done; part = await output.read())
           rest += Buffer.from(part.value).toString();
@@ -218,7 +219,7 @@ test.each(["SIGHUP", "SIGINT"] as const)(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a run that cannot write down its children any more has nobody killed when rt is",
+  "a run that cannot update its list of child processes ends the kill watchdog, not the scripts",
   async () => {
     const scripts = {
       t: "until test -e go; do sleep 0.01; done",
@@ -228,11 +229,11 @@ test.skipIf(process.platform !== "linux")(
     const mark = createMark();
     const child = startRt({ args: ["run", "--parallel", "t", "u"], cwd: project.path, env: mark.env });
     try {
-      const guardian = await guardianOf(child.pid, 2);
-      // The list is a file, and may be written no more.
+      const watchdog = await guardianOf(child.pid, 2);
+      // The list is a file: with this limit rt cannot write to it.
       await Bun.$`prlimit --pid ${child.pid} --fsize=0`;
       await project.write({ go: "" });
-      await waitUntil(() => !existsSync(`/proc/${guardian}/cwd`));
+      await waitUntil(() => !existsSync(`/proc/${watchdog}/cwd`));
       await project.write({ end: "" });
       expect(await child.exited).toBe(0);
     } finally {

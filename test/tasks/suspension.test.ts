@@ -1,4 +1,4 @@
-// Ctrl-Z and `fg` at a real shell: a run stands still as one job, and goes on as one.
+// Job control in a real shell: Ctrl-Z suspends a run as one job, and `fg` resumes it.
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { createMark, waitUntil } from "../support/processes.ts";
@@ -6,22 +6,22 @@ import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 
-/** It cannot stand still unnoticed: a file grows. (bash without a trap may take a Ctrl-C for its sleep's affair.) */
-const ticking = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.05; done`;
-const PLAIN = `bash -c "${ticking("ticks")}"`;
-/** In a session of its own. */
-const APART = `setsid --wait bash -c "${ticking("apart")}"`;
+/** Shows by a growing file that it runs. (bash without a trap may leave a Ctrl-C to its sleep.) */
+const appending = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.05; done`;
+const PLAIN = `bash -c "${appending("ticks")}"`;
+/** In another session. */
+const APART = `setsid --wait bash -c "${appending("apart")}"`;
 const SHELL = ["setsid", "--ctty", "--wait", "bash", "--norc", "--noprofile", "-i"];
 
 interface Session {
   type(keys: string): void;
   shows(text: string): Promise<void>;
-  /** Everything shown so far. */
+  /** All output so far. */
   shown(): string;
   readonly path: string;
-  /** Whether everything that the shell has started stands still. */
-  isStill(): boolean;
-  /** rt and what it has started; the guardian belongs to neither side. */
+  /** Whether all processes that the shell started are suspended. */
+  isSuspended(): boolean;
+  /** rt and its descendants. */
   job(): { pid: number; command: string }[];
 }
 
@@ -47,7 +47,7 @@ async function withShell(use: (session: Session) => Promise<void>): Promise<void
       shown: () => shell.shown,
       path: project.path,
       job,
-      isStill: () => job().every(({ pid }) => "TZ".includes(stateOf(pid))),
+      isSuspended: () => job().every(({ pid }) => "TZ".includes(stateOf(pid))),
     });
   } finally {
     mark.kill();
@@ -59,7 +59,7 @@ function stateOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)![0]!;
   } catch {
-    return "Z"; // it has ended meanwhile
+    return "Z"; // the process has ended
   }
 }
 
@@ -83,15 +83,15 @@ const MODES: readonly (readonly [args: string, files: readonly string[]])[] = [
 
 describe.concurrent("Ctrl-Z", () => {
   test.each(MODES)("stops all of rt %s, and fg resumes it", (args, files) =>
-    withShell(async ({ type, shows, path, isStill, job }) => {
+    withShell(async ({ type, shows, path, isSuspended, job }) => {
       type(`${RT} ${args}\n`);
       for (const round of [1, 2]) {
         for (const file of files) await grows(`${path}/${file}`);
         type("\x1a");
-        await waitUntil(isStill);
+        await waitUntil(isSuspended);
         type(`echo round $((${round})) over\n`);
         await shows(`round ${round} over`);
-        expect(isStill()).toBe(true);
+        expect(isSuspended()).toBe(true);
         type("fg\n");
       }
       for (const file of files) await grows(`${path}/${file}`);
@@ -103,37 +103,37 @@ describe.concurrent("Ctrl-Z", () => {
   );
 });
 
-test("the live view leaves alone what the shell has written meanwhile", () =>
-  withShell(async ({ type, shows, shown, path, isStill }) => {
+test("the live view does not overwrite shell output that appeared during a suspension", () =>
+  withShell(async ({ type, shows, shown, path, isSuspended }) => {
     type(`${RT} run --filter '*' --concurrency 2 t\n`);
     await grows(`${path}/packages/a/apart`);
     await shows("Running...");
     type("\x1a");
-    await waitUntil(isStill);
+    await waitUntil(isSuspended);
     await shows("Stopped");
     const before = shown().length;
     type("fg\n");
     await waitUntil(() => shown().slice(before).includes("\x1b[?2026l"));
     const [, next] = shown().slice(before).split("\x1b[?2026h");
-    expect(next).toStartWith("\r\x1b[1ma t"); // not back over the lines of an earlier frame
+    expect(next).toStartWith("\r\x1b[1ma t"); // no cursor movement over the lines of an earlier frame
   }));
 
-test("a run that stands still is ended by TERM, and by KILL, and leaves nothing", () =>
-  withShell(async ({ type, path, isStill, job }) => {
+test("a suspended run ends at TERM and at KILL, and leaves no process behind", () =>
+  withShell(async ({ type, path, isSuspended, job }) => {
     for (const signal of ["TERM", "KILL"] as const) {
       type(`${RT} run --parallel p u\n`);
       await grows(`${path}/ticks`);
       type("\x1a");
-      await waitUntil(isStill);
+      await waitUntil(isSuspended);
       type(`kill -${signal} %%\n`);
       await waitUntil(() => job().length === 0);
     }
   }));
 
-test("a stop that nobody could end is no stop", async () => {
+test("a stop signal has no effect in a process group without job control", async () => {
   await using project = await createProject({ "package.json": { scripts: { p: PLAIN, u: PLAIN } } });
   const mark = createMark();
-  // A session of its own without a shell: the kernel discards its SIGTSTP.
+  // In another session without a shell the kernel discards SIGTSTP.
   const child = Bun.spawn(["setsid", "--wait", RT, "run", "--parallel", "p", "u"], {
     cwd: project.path,
     env: cleanEnvironment(mark.env),

@@ -1,4 +1,4 @@
-// `rt run --filter` and `--workspaces`: order, labels, failures, and how much runs at once.
+// `rt run --filter` and `--workspaces`: order, labels, failures, and the concurrency limit.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt } from "../support/rt.ts";
@@ -14,14 +14,14 @@ describe("rt run --filter", () => {
       stdout: "a t: one\na t: two\na t: three\na t: Exited with code 0\n",
     }));
 
-  test("waits for no dependency with --parallel", () =>
+  test("ignores the order of dependencies with --parallel", () =>
     expectRt({
       files: workspace({ a: { ...scripts("echo a"), dependencies: { b: "*" } }, b: scripts("echo b") }),
       args: ["run", "--dry-run", "--parallel", "--workspaces", "t"],
       stdout: "b:t\n  $ echo b\na:t\n  $ echo a\n\n2 scripts would run\n",
     }));
 
-  test("names a package without a name by its folder", () =>
+  test("labels a package without a name by its folder", () =>
     expectRt({
       files: workspace({ a: { name: "", ...scripts("echo one") } }),
       args: ["run", "--workspaces", "t"],
@@ -51,7 +51,7 @@ describe("rt run --filter", () => {
       stdout: "a pret: \na pret: Exited with code 0\na t: x y\na t: Exited with code 0\n",
     }));
 
-  test("waits for nobody where a package.json is a pipe", async () => {
+  test("never blocks on a package.json that is a named pipe", async () => {
     await using project = await createProject(workspace({ a: scripts("echo") }));
     await project.write({ "packages/b/x": "" });
     const file = project.join("packages/b/package.json");
@@ -61,7 +61,7 @@ describe("rt run --filter", () => {
     expect(status).toBe(0);
   });
 
-  test("loads no module of the engine, as each would cost more than the packages", async () => {
+  test("loads no lazy module of the engine", async () => {
     await using project = await createProject(
       workspace({ a: scripts("sleep 0"), b: scripts("echo b; pwd") }),
     );
@@ -76,7 +76,7 @@ describe("rt run --filter", () => {
     expect(names.filter((name) => name.includes(":"))).toEqual([]);
   });
 
-  test.if(process.platform === "linux")("is found from a directory whose name is no text", async () => {
+  test.if(process.platform === "linux")("runs from a directory whose name is not valid UTF-8", async () => {
     await using project = await createProject(workspace({ a: scripts("echo") }));
     const place = `packages/$(printf 'b\\377')`;
     const command = `mkdir "${place}" && cd "${place}" && exec ${RT} run --filter a t`;
@@ -88,7 +88,7 @@ describe("rt run --filter", () => {
     });
   });
 
-  test("starts packages after what they depend on, also through packages without the script", () =>
+  test("starts packages after their dependencies, also through packages without the script", () =>
     expectRt({
       files: workspace({
         app: { ...scripts("echo app"), dependencies: { middle: "workspace:*" } },
@@ -102,7 +102,7 @@ describe("rt run --filter", () => {
       stderr: SUMMARY,
     }));
 
-  test("skips what depends on a failure and says so, runs the rest, and exits with the failure's code", async () => {
+  test("skips the dependents of a failed package, runs the rest, and exits with the failure's code", async () => {
     const files = workspace({
       a: scripts("exit 3"),
       b: { ...scripts("echo never"), dependencies: { a: "*" } },
@@ -124,7 +124,7 @@ describe("rt run --filter", () => {
     expect(result.status).toBe(3);
   });
 
-  test("runs dependents of a failure all the same with --no-exit-on-error", () =>
+  test("runs the dependents of a failed package with --no-exit-on-error", () =>
     expectRt({
       files: workspace({ a: scripts("exit 3"), b: { ...scripts("echo b"), dependencies: { a: "*" } } }),
       args: ["run", "--no-exit-on-error", "--filter", "*", "t"],
@@ -152,11 +152,11 @@ describe("rt run --filter", () => {
       status: "SIGKILL",
     }));
 
-  test("leaves packages out with --if-present", () =>
+  test("leaves out packages without the script with --if-present", () =>
     expectRt({ files: workspace({ a: {} }), args: ["run", "--if-present", "--filter", "a", "t"] }));
 
   test.each([[["--filter", "a"]], [["--filter", "*"]], [["--workspaces"]]])(
-    "goes on with %j without a member that is listed and not there",
+    "continues with %j when a listed member package does not exist",
     (which) =>
       expectRt({
         files: workspace({ a: scripts("echo a") }, { workspaces: ["packages/*", "packages/gone"] }),
@@ -167,7 +167,7 @@ describe("rt run --filter", () => {
       }),
   );
 
-  test("runs the readable members with --no-exit-on-error, but does not succeed", () =>
+  test("runs the readable member packages with --no-exit-on-error, but fails", () =>
     expectRt({
       files: { ...workspace({ a: scripts("echo a") }), "packages/b/package.json": "{" },
       args: ["run", "--no-exit-on-error", "--workspaces", "t"],
@@ -177,7 +177,7 @@ describe("rt run --filter", () => {
       status: 1,
     }));
 
-  test("passes standard input to the only match", () =>
+  test("passes standard input to a single selected package", () =>
     expectRt({
       files: workspace({ a: scripts("cat") }),
       args: ["run", "--filter", "a", "t"],
@@ -185,7 +185,7 @@ describe("rt run --filter", () => {
       stdout: "a t: hello\na t: Exited with code 0\n",
     }));
 
-  test("never runs more at once than --concurrency allows, and each package in its directory", async () => {
+  test("never exceeds --concurrency, and runs each package in its directory", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
     const files = workspace(
       Object.fromEntries(
@@ -206,7 +206,7 @@ describe("rt run --filter", () => {
     expect({ stdout, status }).toEqual({ stdout: expected.join(""), status: 0 });
   });
 
-  test("does not run out of descriptors with 300 packages at once", async () => {
+  test("runs 300 packages at once without running out of file descriptors", async () => {
     const names = Array.from({ length: 300 }, (_, index) => `p${index}`);
     await using project = await createProject(
       workspace(Object.fromEntries(names.map((name) => [name, scripts("sleep 0.01; echo x")]))),
@@ -218,7 +218,7 @@ describe("rt run --filter", () => {
   });
 });
 
-test("rt run --filter without a script lists what the packages offer", () =>
+test("rt run --filter without a script lists the scripts of the packages", () =>
   expectRt({
     files: workspace({ a: { scripts: { t: "echo a", u: "echo u" } }, b: {} }),
     args: ["run", "--workspaces"],
@@ -226,7 +226,7 @@ test("rt run --filter without a script lists what the packages offer", () =>
       "a scripts (2 found):\n  $ rt run --filter a t\n    echo a\n  $ rt run --filter a u\n    echo u\n\nb scripts (0 found):\n",
   }));
 
-test("a script that calls itself through the workspace is stopped and named", async () => {
+test("a script that starts itself through the workspace is stopped and named", async () => {
   const { RT } = await import("../support/rt.ts");
   await using project = await createProject(workspace({ a: scripts(`${RT} run --filter a t`) }));
   const { stdout, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
@@ -234,7 +234,7 @@ test("a script that calls itself through the workspace is stopped and named", as
   expect(status).toBe(1);
 });
 
-test("a command that is too long for the system is one failure like any other", () =>
+test("a command that is too long for the system fails only its own script", () =>
   expectRt({
     files: workspace({ a: scripts(`true ${"x".repeat(200_000)};`), b: scripts("echo b") }),
     args: ["run", "--silent", "--concurrency", "1", "--workspaces", "t"],
@@ -243,7 +243,7 @@ test("a command that is too long for the system is one failure like any other", 
     status: 126,
   }));
 
-test("what could not start is one of those that the summary counts and names as failed", async () => {
+test("a script that could not start counts as failed in the summary", async () => {
   await using project = await createProject(
     workspace({ a: scripts(`true ${"x".repeat(200_000)};`), b: scripts("echo b") }),
   );

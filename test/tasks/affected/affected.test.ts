@@ -1,4 +1,4 @@
-// `rt run --affected`: what git says has changed, and what depends on it.
+// `rt run --affected`: selects the packages that git reports as changed, and their dependents.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ describe("rt run --affected", () => {
   const git = (cwd: string, ...args: string[]) =>
     Bun.$`git -c user.name=t -c user.email=t@example.org ${args}`.cwd(cwd).quiet();
 
-  test("selects what has changed since a commit and what depends on it", async () => {
+  test("selects packages that changed since a commit, and their dependents", async () => {
     await using project = await createProject(
       workspace({
         core: scripts("echo core"),
@@ -57,7 +57,7 @@ describe("rt run --affected", () => {
     }
     await project.write({ ".git/info/exclude": "*.log\n", "packages/other/a.log": "x" });
     expect(await run("--affected=HEAD")).toEqual([]);
-    // What others have done meanwhile is theirs.
+    // Commits on the other branch since the merge base do not count.
     await git(project.path, "checkout", "-q", "main");
     await project.write({ "packages/other/theirs.txt": "x" });
     await git(project.path, "add", "packages/other/theirs.txt");
@@ -71,7 +71,7 @@ describe("rt run --affected", () => {
     );
   });
 
-  test("compares with the branch that the remote says is its own", async () => {
+  test("compares with the remote's default branch", async () => {
     await using project = await createProject(workspace({ a: scripts("echo a"), b: scripts("echo b") }));
     const { path } = project;
     const commit = async () => {
@@ -91,7 +91,7 @@ describe("rt run --affected", () => {
     expect(stdout).toBe("b t: b\nb t: Exited with code 0\n");
   });
 
-  test("starts no hook and no monitor of the repository, and leaves its index as it is", async () => {
+  test("runs no hook and no monitor of the repository, and does not change its index", async () => {
     await using project = await createProject(workspace({ a: scripts("echo a"), b: scripts("echo b") }));
     const { path } = project;
     const evil = `#!/bin/sh\necho ran >> ${project.join("ran")}\n`;
@@ -106,11 +106,11 @@ describe("rt run --affected", () => {
     const { stdout } = await runRt({ args: ["run", "--affected", "--dry-run", "t"], cwd: path });
     expect(stdout).toContain("echo changed");
     expect(existsSync(project.join("ran"))).toBe(false);
-    await git(path, "status"); // so that the test could fail
+    await git(path, "status"); // proves that the hooks work
     expect(existsSync(project.join("ran"))).toBe(true);
   });
 
-  test("asks no repository that is a folder of another one's files", async () => {
+  test("refuses a bare repository that is a folder of another repository", async () => {
     await using project = await createProject({ "inner/package.json": scripts("echo a") });
     await git(project.path, "init", "-q", "--bare", "inner");
     await git(project.path, "-C", "inner", "config", "core.bare", "false");
@@ -124,7 +124,7 @@ describe("rt run --affected", () => {
     });
   });
 
-  test("a file belongs to the innermost package around it", async () => {
+  test("assigns a file to the innermost package around it", async () => {
     await using project = await createProject({
       "package.json": { name: "root", workspaces: ["packages/**"] },
       "packages/outer/package.json": { name: "outer", scripts: { t: "true" } },

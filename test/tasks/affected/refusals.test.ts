@@ -1,4 +1,4 @@
-// --affected where git cannot tell: what git says of it, and what to do about that.
+// Failures of git under --affected: rt prints git's message and a hint.
 import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { createProject, type Project } from "../../support/project.ts";
@@ -14,10 +14,10 @@ async function refuse({ path }: Project, env?: Environment) {
   return { stdout, lines: stderr.replaceAll(path, "$P").split("\n").slice(0, -1), status };
 }
 
-test("a repository of another user's: with git's own way to trust it", async () => {
+test("a repository of another user fails with git's hint to trust it", async () => {
   await using project = await createProject(workspace({ a: scripts("echo a") }));
   await Bun.$`git init -q`.cwd(project.path);
-  // Git's own tests pretend so.
+  // git's variable for its own tests
   expect(await refuse(project, { GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" })).toEqual({
     stdout: "",
     lines: [
@@ -28,7 +28,7 @@ test("a repository of another user's: with git's own way to trust it", async () 
   });
 });
 
-test("no repository", async () => {
+test("a folder outside a git repository is an error with a hint", async () => {
   await using project = await createProject(workspace({ a: scripts("echo a") }));
   const { lines, status } = await refuse(project);
   expect(status).toBe(1);
@@ -38,7 +38,7 @@ test("no repository", async () => {
   ]);
 });
 
-test("no git", async () => {
+test("a missing git is an error with a hint", async () => {
   await using project = await createProject({ ...workspace({ a: scripts("echo a") }), "bin/x": "" });
   expect(await refuse(project, { PATH: project.join("bin") })).toEqual({
     stdout: "",
@@ -47,11 +47,11 @@ test("no git", async () => {
   });
 });
 
-test("git is asked for English, and stays in one line whatever it says", async () => {
-  const says = String.raw`printf 'warning: one\nfatal: \033[2J%s\r::x\n' "$LC_ALL" >&2; exit 128`;
+test("git runs with English messages, and rt prints its error as one line", async () => {
+  const script = String.raw`printf 'warning: one\nfatal: \033[2J%s\r::x\n' "$LC_ALL" >&2; exit 128`;
   await using project = await createProject({
     ...workspace({ a: scripts("echo a") }),
-    "bin/git": `#!/bin/sh\n${says}\n`,
+    "bin/git": `#!/bin/sh\n${script}\n`,
   });
   chmodSync(project.join("bin/git"), 0o755);
   expect(await refuse(project, { PATH: project.join("bin"), LC_ALL: "de_DE.UTF-8" })).toEqual({

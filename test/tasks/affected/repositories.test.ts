@@ -1,4 +1,4 @@
-// --affected where packages are repositories of their own: git gives those as one path, that of their directory.
+// --affected with packages that are nested repositories: git reports each of them as one path, its directory.
 import { expect, test } from "bun:test";
 import { createProject, type Project } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
@@ -33,7 +33,7 @@ async function createRepository(...patterns: string[]): Promise<Project> {
   return project;
 }
 
-test("a package that is a submodule is affected by what changes in it, and by another commit of it", async () => {
+test("a package that is a submodule is affected by changed files in it and by a different commit", async () => {
   await using project = await createRepository("packages/*");
   await project.write({
     "origin/package.json": { name: "sub", ...scripts("echo sub") },
@@ -59,7 +59,7 @@ test("a package that is a submodule is affected by what changes in it, and by an
   expect(await affectedSince(project, "HEAD~1")).toEqual(["sub", "a"]);
 });
 
-test("a package that is a repository which nobody has added is affected", async () => {
+test("a package that is an untracked repository is affected", async () => {
   await using project = await createRepository("packages/*");
   await commitAll(project.join("root"));
   await project.write({ "root/packages/sub/package.json": { name: "sub", ...scripts("echo sub") } });
@@ -68,7 +68,7 @@ test("a package that is a repository which nobody has added is affected", async 
   expect(await affectedSince(project, "HEAD")).toEqual(["sub", "a"]);
 });
 
-test("a repository that holds several packages stands for all of them", async () => {
+test("an untracked repository affects every package in it", async () => {
   await using project = await createRepository("packages/*", "others/libs/*");
   await commitAll(project.join("root"));
   await project.write({

@@ -1,4 +1,4 @@
-// --affected with a script that not every package has: what was changed decides what runs, not whether the run fails.
+// --affected with a script that only some packages have: changes decide which scripts run, not whether the run fails.
 import { expect, test } from "bun:test";
 import { createProject } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
@@ -17,7 +17,7 @@ async function createRepository() {
   return project;
 }
 
-test("passes where what was changed does not have the script, but another package has it", async () => {
+test("succeeds when the changed packages lack the script but another package has it", async () => {
   await using project = await createRepository();
   await project.write({ "docs/page.md": "new" });
   expect(await runRt({ args: ["run", "--affected", "test"], cwd: project.path })).toEqual({
@@ -33,7 +33,7 @@ test("passes where what was changed does not have the script, but another packag
   });
 });
 
-test("fails where no package has the script, changed or not", async () => {
+test("fails when no package has the script, whether changed or not", async () => {
   await using project = await createRepository();
   const { stderr, status } = await runRt({ args: ["run", "--affected", "tset"], cwd: project.path });
   expect({ stderr, status }).toEqual({
