@@ -8,7 +8,7 @@ import { enable, startDebugged } from "./chrome-client.ts";
 
 const IDLE = { "a.ts": 'console.log("running", process.execArgv.join()); setInterval(() => {}, 1000);' };
 
-test("answers to this machine's names alone, and to no page but a debugger's", async () => {
+test("the debugger accepts only this machine's host names and the origins of debuggers", async () => {
   await using project = await createProject(IDLE);
   const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: project.path };
   const { live, port, url } = await startDebugged(project, ["--inspect=localhost:0", "a.ts"], env);
@@ -17,28 +17,30 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   await live.see("running --inspect=localhost:0");
   const id = url.slice(url.lastIndexOf("/"));
 
-  const ask = async (path: string, headers: Record<string, string> = {}, host = "127.0.0.1") => {
+  const request = async (path: string, headers: Record<string, string> = {}, host = "127.0.0.1") => {
     const answer = await fetch(`http://${host}:${port}${path}`, { headers });
     return { status: answer.status, body: answer.ok ? await answer.json() : await answer.text() };
   };
   for (const host of ["127.0.0.1", "[::1]"]) {
-    const { body } = await ask("/json/list", {}, host);
+    const { body } = await request("/json/list", {}, host);
     expect(body).toMatchObject([
       { type: "node", title: project.join("a.ts"), webSocketDebuggerUrl: `ws://${host}:${port}${id}` },
     ]);
-    // The path of Web Inspector, whose pages may come from the web, is in no response.
+    // Pages from the web may use Web Inspector's path, so no response contains it.
     expect(JSON.stringify(body)).not.toContain(new URL(webkit!).pathname);
   }
   for (const host of ["localhost:1", "LocalHost:1"])
-    expect((await ask("/json/version", { Host: host })).body).toMatchObject({ "Protocol-Version": "1.3" });
-  const { body: protocol } = await ask("/json/protocol");
+    expect((await request("/json/version", { Host: host })).body).toMatchObject({
+      "Protocol-Version": "1.3",
+    });
+  const { body: protocol } = await request("/json/protocol");
   const runtime = protocol.domains.find(({ domain }: any) => domain === "Runtime");
   expect(runtime.commands).toContainEqual({ name: "evaluate" });
   expect(runtime.events).toContainEqual({ name: "consoleAPICalled" });
 
   for (const host of ["evil.example", `evil.example:${port}`, "foo.localhost", "localhost.evil.example", ""])
     for (const path of ["/json/list", "/json/version", id])
-      expect((await ask(path, { Host: host })).status).toBe(400);
+      expect((await request(path, { Host: host })).status).toBe(400);
   for (const origin of [
     "https://evil.example",
     "http://localhost:3000",
@@ -47,8 +49,8 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
     "https://debug.bun.sh.evil.example",
   ])
     for (const path of ["/json/list", "/json/protocol", id])
-      expect((await ask(path, { Origin: origin })).status).toBe(403);
-  // What a form of a foreign page sends, which asks nobody.
+      expect((await request(path, { Origin: origin })).status).toBe(403);
+  // The form of a foreign page sends a POST without a preflight request.
   for (const [headers, status] of [
     [{ Origin: "https://evil.example" }, 403],
     [{}, 405],
@@ -57,7 +59,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
     expect(posted.status).toBe(status);
   }
   for (const path of ["/", "/json/new", `/${crypto.randomUUID()}`, `${id}x`])
-    expect((await ask(path)).status).toBe(404);
+    expect((await request(path)).status).toBe(404);
 
   const connects = async (address: string, headers: Record<string, string>) => {
     const client = await openDebugger(address, headers).catch(() => undefined);
@@ -71,7 +73,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   expect(await connects(webkit!, { Origin: "https://debug.bun.sh" })).toBe(true);
   expect(await connects(webkit!, { Origin: "https://evil.example" })).toBe(false);
 
-  // The way to the engine's own debugger is this user's alone, and goes with the program.
+  // Only this user can reach the engine's own debugger.
   const directory = project.join(`rt-files-${process.getuid!()}`);
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(readdirSync(directory).filter((name) => name.startsWith("debug-")).length).toBe(1);

@@ -10,20 +10,20 @@ export interface Debugged {
   readonly url: string;
 }
 
-/** Starts rt and reads what it says of its debugger. */
+/** Starts rt and reads the debugger's address from its output. */
 export async function startDebugged(
   project: Project,
   args: readonly string[],
   env: Environment = {},
 ): Promise<Debugged> {
   const live = startLive({ args: [...args], cwd: project.path, env });
-  // What the program says may come first: it passes none of it.
-  const said = /(?=[^]*?Debugger listening on (ws:\/\/\S+:(\d+)\/[-\da-f]{36})\n)/;
-  const [, url, port] = await live.see(said);
+  // The program's output may come first: the pattern consumes none of it.
+  const announcement = /(?=[^]*?Debugger listening on (ws:\/\/\S+:(\d+)\/[-\da-f]{36})\n)/;
+  const [, url, port] = await live.see(announcement);
   return { live, port: Number(port), url: url! };
 }
 
-/** What every client enables; the answers are not waited for, as no client does. */
+/** Enables what every client enables. Like every client, it does not wait for the responses. */
 export function enable(client: Debugger): void {
   void client.send("Runtime.enable");
   void client.send("Debugger.enable");
@@ -43,7 +43,7 @@ export async function setBreakpoint(
   });
 }
 
-/** Where it stopped, as `function:line`. */
+/** Returns the place of a pause as `function:line`. */
 export function placeOf({ callFrames: [top] }: any): string {
   return `${top.functionName}:${top.location.lineNumber + 1}`;
 }

@@ -1,4 +1,4 @@
-// Chromium's own DevTools, as a person uses them: the page that chrome://inspect opens for a program.
+// Chromium's own DevTools: the page that chrome://inspect opens for a program, used through its controls.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chromium } from "playwright-core";
 import { createProject } from "../support/project.ts";
@@ -40,15 +40,14 @@ test("DevTools evaluates in its console, shows the file, stops at a breakpoint, 
     await page.keyboard.type("a.ts");
     await page.getByRole("option", { name: "a.ts" }).first().waitFor();
     await page.keyboard.press("Enter");
-    // The types are there: it is the file that was written.
+    // The types prove that DevTools shows the original file.
     await page.locator(".cm-line", { hasText: "const answer: number = a + 40;" }).waitFor();
     await page.locator(".cm-gutterElement", { hasText: /^7$/ }).click();
     await page
       .locator(".cm-execution-line, .cm-executionLine", { hasText: "const answer: number = a + 40;" })
       .waitFor();
     expect(await page.locator(".call-frame-item").first().innerText()).toMatch(/add\s+a\.ts:7/);
-    // The breakpoint goes first: a program that goes on would stop there again, and a profile of one that stands still
-    // has no end.
+    // Remove the breakpoint first: a resumed program would pause there again, and a profile of a paused program has no end.
     await page.locator(".cm-gutterElement", { hasText: /^7$/ }).click();
     await page.locator(".cm-breakpoint").waitFor({ state: "detached" });
     await page.keyboard.press("F8");

@@ -1,6 +1,5 @@
-// VSCODE_INSPECTOR_OPTIONS: what VS Code's debugger leaves in the environment, with a stand-in for the editor that speaks as
-// it does over its socket. "Run and Debug" and the debug terminal take the socket itself for the connection; auto-attach
-// asks for an address.
+// VSCODE_INSPECTOR_OPTIONS, which VS Code's debugger sets. A fake editor uses its protocol.
+// "Run and Debug" and the debug terminal use the socket itself as the connection; auto-attach asks for an address.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -22,7 +21,7 @@ function add({ a }: Sum): number {
 console.log("result", add({ a: 20 }), process.execArgv.length);
 `;
 
-/** One program at the editor's socket. */
+/** One program that connected to the editor's socket. */
 interface Target {
   readonly info: any;
   send(method: string, params?: object): Promise<any>;
@@ -32,10 +31,10 @@ interface Target {
 
 class Editor implements AsyncDisposable {
   readonly path: string;
-  /** All that came over connections of the deferred kind. */
+  /** Resolves with the data of the first deferred connection. */
   readonly announced = Promise.withResolvers<any>();
   answer = 0;
-  /** How many programs have come. */
+  /** Number of programs that connected. */
   arrivals = 0;
   readonly #targets: Target[] = [];
   #arrived = Promise.withResolvers<void>();
@@ -43,7 +42,7 @@ class Editor implements AsyncDisposable {
 
   constructor(project: Project) {
     this.path = project.join("e.sock");
-    // oxlint-disable-next-line typescript/no-this-alias -- the handlers have a `this` of their own
+    // oxlint-disable-next-line typescript/no-this-alias -- the handlers have another `this`
     const editor = this;
     interface State {
       rest: string;
@@ -109,7 +108,7 @@ class Editor implements AsyncDisposable {
     return { VSCODE_INSPECTOR_OPTIONS: `${before}:::${JSON.stringify(all)}` };
   }
 
-  /** The next program that comes, with what every session begins with. */
+  /** Returns the next program that connects, after the requests that begin every session. */
   async target(): Promise<Target> {
     while (this.#targets.length === 0) await this.#arrived.promise;
     const target = this.#targets.shift()!;
@@ -133,8 +132,8 @@ async function stopIn(target: Target, file: string, line: number): Promise<void>
   void target.send("Debugger.resume");
 }
 
-describe("an editor that waits for what it starts", () => {
-  test("joins a file, through a script too, and what these start", async () => {
+describe("with a waiting VS Code", () => {
+  test("the debugger attaches to a file, also through a script, and to the programs that it starts", async () => {
     const parent = `import { spawnSync } from "node:child_process";
 const { stdout } = spawnSync(process.execPath, ["a.ts"]);
 console.log("parent", String(stdout).trim());
@@ -161,7 +160,7 @@ console.log("parent", String(stdout).trim());
     expect(live.output).not.toContain("Debugger listening");
   });
 
-  test("that asks for an address gets it, and one that goes, or will not come, holds nobody up", async () => {
+  test("a program answers a request for its address, and runs when the editor disconnects or refuses it", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     await using editor = new Editor(project);
     const smart = {
@@ -188,7 +187,7 @@ console.log("parent", String(stdout).trim());
       await live.see("result 42");
     }
     expect(editor.arrivals).toBe(3);
-    // Not for this program, or not now.
+    // These options exclude this program, or their lease has expired.
     const lease = Buffer.alloc(8);
     lease.writeDoubleBE(Date.now() - 1);
     await project.write({ "old-lease": lease });
@@ -208,7 +207,7 @@ console.log("parent", String(stdout).trim());
     expect(editor.arrivals).toBe(3);
   });
 
-  test("is none that a .env file names", async () => {
+  test("rt ignores VSCODE_INSPECTOR_OPTIONS from a .env file", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     await using editor = new Editor(project);
     const { VSCODE_INSPECTOR_OPTIONS } = editor.variables({ fileCallback: project.join("told") });

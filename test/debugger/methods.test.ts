@@ -1,11 +1,11 @@
-// The CDP methods of Node.js 20's inspector: which of them exist, and that they work.
+// Checks that each CDP method of Node.js 20's inspector works or is documented as missing.
 import { expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { openDebugger } from "../options/debugger.ts";
 import { createProject } from "../support/project.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
-/** All of Node.js 20.20's, by domain. */
+/** All methods of Node.js 20.20, by domain. */
 const METHODS = {
   Console: "clearMessages disable enable",
   Debugger:
@@ -32,7 +32,7 @@ const METHODS = {
   NodeRuntime: "enable disable notifyWhenWaitingForDisconnect",
 };
 
-/** Those that are not, each of which docs/debugging.md names. */
+/** The missing methods; docs/debugging.md names each. */
 const MISSING = [
   "Debugger.restartFrame",
   "Debugger.setReturnValue",
@@ -72,18 +72,19 @@ setInterval(() => {}, 1000);
 console.log("running");
 `;
 
-test("ten of Node.js 20's methods are not there, and the guide says which", async () => {
+test("the debugger lacks ten methods of Node.js 20, and the guide names them", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
   await using _live = live;
   const { domains } = await (await fetch(`http://127.0.0.1:${port}/json/protocol`)).json();
-  const there = new Set<string>();
-  for (const { domain, commands } of domains) for (const { name } of commands) there.add(`${domain}.${name}`);
+  const offered = new Set<string>();
+  for (const { domain, commands } of domains)
+    for (const { name } of commands) offered.add(`${domain}.${name}`);
   const all = Object.entries(METHODS).flatMap(([domain, names]) =>
     names.split(" ").map((name) => `${domain}.${name}`),
   );
   expect(all.length).toBe(92);
-  expect(all.filter((method) => !there.has(method))).toEqual(MISSING);
+  expect(all.filter((method) => !offered.has(method))).toEqual(MISSING);
   const guide = await Bun.file(`${import.meta.dir}/../../docs/debugging.md`).text();
   const named = MISSING.filter(
     (method) => guide.includes(`\`${method}\``) || guide.includes(`\`.${method.replace(/.*\./, "")}\``),
@@ -93,7 +94,7 @@ test("ten of Node.js 20's methods are not there, and the guide says which", asyn
   for (const method of MISSING) await expect(client.send(method)).rejects.toThrow(`'${method}' wasn't found`);
 });
 
-test("finds objects, explains errors, counts what ran, stops at a call, shows who waits, is talked to", async () => {
+test("a client queries objects, reads exceptions, adds bindings, breaks on a function call and gets async stack traces", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const file = pathToFileURL(project.join("a.ts")).href;
   const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
@@ -164,7 +165,7 @@ test("finds objects, explains errors, counts what ran, stops at a call, shows wh
   expect((await client.event("HeapProfiler.reportHeapSnapshotProgress")).finished).toBe(true);
 });
 
-test("counts which blocks ran since the last time, in the text of the file", async () => {
+test("precise coverage counts the blocks that ran since the last call, at offsets of the original file", async () => {
   const files = {
     "a.ts": `import "./later.ts";\n${SOURCE}`,
     "later.ts": "export const later: number = 1;\n",
@@ -180,7 +181,7 @@ test("counts which blocks ran since the last time, in the text of the file", asy
   await client.send("Runtime.runIfWaitingForDebugger");
   await live.see("running");
   const text = files["a.ts"];
-  /** How often what begins so ran: the innermost range counts. */
+  /** Returns how often the code that begins with `part` ran: the innermost range counts. */
   const countOf = async () => {
     const { result } = await client.send("Profiler.takePreciseCoverage");
     const { functions } = result.find((script: any) => script.url === file);
@@ -202,7 +203,7 @@ test("counts which blocks ran since the last time, in the text of the file", asy
   await client.send("Profiler.stopPreciseCoverage");
 });
 
-test("stops in each new file before its first line, where a client asks for that", async () => {
+test("an instrumentation breakpoint pauses in each new file before its first line", async () => {
   const files = {
     "a.ts": 'import { v } from "./lib.ts";\nconsole.log("end", v);\n',
     "lib.ts": "export const v: number = 5;\n",

@@ -1,5 +1,5 @@
-// What chrome-remote-interface is used for, under Node.js as its users run it: `node remote-interface.mjs <port>`. What it
-// found is a line of JSON.
+// The usual calls of chrome-remote-interface, under Node.js: `node remote-interface.mjs <port>`. Prints its results as a line of
+// JSON.
 import CDP from "chrome-remote-interface";
 
 const at = { host: "127.0.0.1", port: Number(process.argv[2]) };
@@ -11,7 +11,7 @@ found.version = Object.keys(await CDP.Version(at)).sort(); // Node.js 18 has no 
 const { domains } = await CDP.Protocol(at);
 found.domains = domains.map(({ domain }) => domain);
 
-// `local: false` is what it does unasked: its methods are made of what the program says of its protocol.
+// `local: false` is the default: the methods are created from the program's protocol description.
 const client = await CDP({ ...at, target, local: false });
 const { Debugger, HeapProfiler, Profiler, Runtime } = client;
 const logged = new Promise((resolve) => Runtime.consoleAPICalled(resolve));

@@ -1,4 +1,4 @@
-// chrome-remote-interface, which scripts and tools debug with: its usual calls, made by itself in Node.js.
+// chrome-remote-interface, which scripts and tools use for debugging: its usual calls, in Node.js.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { findProgram } from "../../build/system-programs.ts";
@@ -23,7 +23,7 @@ console.log("result", add({ a: 20 }));
 setInterval(() => {}, 1000);
 `;
 
-test("chrome-remote-interface lists, evaluates, stops, profiles, takes a snapshot, and sees the end", async () => {
+test("chrome-remote-interface lists, evaluates, pauses, profiles, takes a heap snapshot and detects the program's exit", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
   await using _live = live;

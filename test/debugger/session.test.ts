@@ -1,4 +1,4 @@
-// rt --inspect over Chrome's protocol: what a debugger for Node.js does in a session, all places those of the TypeScript.
+// A debugging session over CDP. All positions refer to the TypeScript file.
 import { describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { type Debugger, openDebugger } from "../options/debugger.ts";
@@ -35,11 +35,11 @@ console.log("end", typeof rt.secrets.get);
 `;
 const INNER = 15;
 
-/** A scope's variables at a stop, by name. */
+/** Returns the variables of a scope at a pause, by name. */
 async function variablesOf(client: Debugger, paused: any, type: string): Promise<Record<string, unknown>> {
   const { object } = paused.callFrames[0].scopeChain.find((scope: any) => scope.type === type);
-  const asked = { objectId: object.objectId, ownProperties: true, generatePreview: true };
-  const { result } = await client.send("Runtime.getProperties", asked);
+  const request = { objectId: object.objectId, ownProperties: true, generatePreview: true };
+  const { result } = await client.send("Runtime.getProperties", request);
   return Object.fromEntries(
     result.map(({ name, value }: any) => [
       name,
@@ -56,7 +56,7 @@ function isJson(text: string): boolean {
   }
 }
 
-describe("a session of Chrome's protocol", () => {
+describe("a CDP session", () => {
   test.each<[string, string[], number[]]>([
     ["a false condition and none", ["false", ""], [1]],
     ["none and a false condition", ["", "false"], [0]],
@@ -65,7 +65,7 @@ describe("a session of Chrome's protocol", () => {
     ["a condition that throws and a true condition", ["absent()", "true"], [1]],
     ["a condition that ends in a comment and none", ["false // no", ""], [1]],
   ])(
-    "stops at a line whose breakpoints have %s, and names those that hold",
+    "pauses at a line whose breakpoints have %s, and names the breakpoints whose conditions hold",
     async (_, conditions, holding) => {
       await using project = await createProject({ "a.ts": SOURCE });
       const url = pathToFileURL(project.join("a.ts")).href;
@@ -85,14 +85,14 @@ describe("a session of Chrome's protocol", () => {
     },
   );
 
-  test("stops before the first line, steps, shows scopes, sets values, and goes on to the end", async () => {
+  test("pauses before the first line, steps, shows scopes, sets values and runs to the end", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     const url = pathToFileURL(project.join("a.ts")).href;
     const { live, url: address } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
     await using _live = live;
     using client = await openDebugger(address);
     enable(client);
-    // Three that must hold: of the first statement, of one by pattern and condition, and a logpoint.
+    // Three breakpoints must hold: at the first statement, by pattern and condition, and as a logpoint.
     await setBreakpoint(client, url, 7);
     await client.send("Debugger.setBreakpointByUrl", {
       urlRegex: `^${RegExp.escape(url)}$|^${RegExp.escape(project.join("a.ts"))}$`,
@@ -169,10 +169,10 @@ describe("a session of Chrome's protocol", () => {
     expect(await live.ended).toBe(0);
   });
 
-  test("--inspect-brk stops at the first statement, which is none of rt's nor of the engine's", async () => {
+  test("--inspect-brk pauses at the first statement of the user's code, not of rt's or the engine's", async () => {
     const files = {
       "a.ts": SOURCE,
-      // What node:http loads runs before it.
+      // The engine's code that node:http loads runs before it.
       "b.ts":
         'import http from "node:http";\nimport { v } from "./lib.ts";\nconsole.log("end", v, typeof http);\n',
       "lib.ts": 'import "node:zlib";\n\ninterface None {}\n\nexport const v: number = 5;\n',
@@ -202,7 +202,7 @@ describe("a session of Chrome's protocol", () => {
     }
   });
 
-  test("while a program runs: breakpoints come and go, pause, the console, and a client that is killed", async () => {
+  test("a running program supports changing breakpoints, pause, console evaluation and a killed client", async () => {
     const source = `interface None {}
 
 let ticks = 0;
@@ -221,7 +221,7 @@ console.log("running");
     enable(client);
     const evaluate = async (expression: string, options: object = {}) =>
       await client.send("Runtime.evaluate", { expression, returnByValue: true, ...options });
-    // Two at one place: the first client to be told of each, and one is left when the other goes.
+    // Both breakpoints are at one place: the pause names the first, and the second remains after its removal.
     const [one, two] = [
       await setBreakpoint(client, url, 5),
       await setBreakpoint(client, url, 5, "ticks > 0"),
@@ -252,7 +252,7 @@ console.log("running");
       ownProperties: true,
     });
     expect(internalProperties.map(({ name }: any) => name)).toEqual(["[[Entries]]", "[[Prototype]]"]);
-    // Of a class of the program's too, and without its own functions.
+    // Entries also show for a class of the program, and without calling its functions.
     const heirs = [
       { expression: "new class Heir extends Map { entries() { throw 0 } }([[1, 2], [3, 4]])", entries: 2 },
       { expression: "new class Heir extends Set { *[Symbol.iterator]() {} }([1])", entries: 1 },
@@ -260,8 +260,8 @@ console.log("running");
     ];
     for (const { expression, entries } of heirs) {
       const { result: heir } = await client.send("Runtime.evaluate", { expression });
-      const asked = { objectId: heir.objectId, ownProperties: true };
-      const { internalProperties: inside } = await client.send("Runtime.getProperties", asked);
+      const request = { objectId: heir.objectId, ownProperties: true };
+      const { internalProperties: inside } = await client.send("Runtime.getProperties", request);
       const list = inside.find(({ name }: any) => name === "[[Entries]]");
       expect(list?.value.description).toBe(entries && `Array(${entries})`);
     }
@@ -285,15 +285,15 @@ console.log("running");
     client.kill();
     using other = await openDebugger(address);
     enable(other);
-    // As VS Code does.
+    // VS Code enables the domains twice.
     enable(other);
     const ticks = async () => (await other.send("Runtime.evaluate", { expression: "1" })).result.value;
     expect(await ticks()).toBe(1);
-    // It goes on: a timer set now comes due.
+    // The program runs: a timer set now fires.
     const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
     const later = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
     expect(later.result.value).toBe("went on");
-    // And while another one looks on, what the one that goes has set goes with it.
+    // A disconnected client's breakpoints are removed although another client stays connected.
     const third = await openDebugger(address);
     enable(third);
     await setBreakpoint(third, url, 5);
@@ -345,19 +345,19 @@ console.log("running");
     const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
     await using _live = live;
     await live.see("running");
-    using stays = await openDebugger(address);
-    enable(stays);
-    const goes = await openDebugger(address);
-    enable(goes);
-    await setBreakpoint(goes, url, 5);
-    await goes.event("Debugger.paused");
-    goes.kill();
+    using staying = await openDebugger(address);
+    enable(staying);
+    const leaving = await openDebugger(address);
+    enable(leaving);
+    await setBreakpoint(leaving, url, 5);
+    await leaving.event("Debugger.paused");
+    leaving.kill();
     const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
-    const later = await stays.send("Runtime.evaluate", { expression, awaitPromise: true });
+    const later = await staying.send("Runtime.evaluate", { expression, awaitPromise: true });
     expect(later.result.value).toBe("went on");
   });
 
-  test("a module's scope has all that it declares, and nothing that means something else where the program stands", async () => {
+  test("a module scope has all that the module declares, and no name that the paused function shadows", async () => {
     const source = `import { sep as séparateur } from "node:path";
 
 const größe: number = 5;
@@ -396,12 +396,12 @@ setInterval(() => inside("the parameter"), 1);
     };
     expect(await variablesOf(client, paused, "module")).toEqual(module);
     expect(await variablesOf(client, { callFrames: [caller] }, "module")).toEqual({ ...module, größe: 5 });
-    const asked = { callFrameId, expression: "größe" };
-    const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+    const request = { callFrameId, expression: "größe" };
+    const { result } = await client.send("Debugger.evaluateOnCallFrame", request);
     expect(result.value).toBe("the parameter");
   });
 
-  test("code that may change nothing runs no getter and no proxy of the program's", async () => {
+  test("evaluation without side effects runs no getter and no proxy trap of the program", async () => {
     const source = `interface None {}
 
 let reads = 0;
@@ -425,8 +425,8 @@ setInterval(() => {
     await client.send("Runtime.runIfWaitingForDebugger");
     const [{ callFrameId }] = (await client.event("Debugger.paused")).callFrames;
     const hover = async (expression: string) => {
-      const asked = { callFrameId, expression, throwOnSideEffect: true };
-      const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+      const request = { callFrameId, expression, throwOnSideEffect: true };
+      const { result } = await client.send("Debugger.evaluateOnCallFrame", request);
       return result.value ?? result.className;
     };
     expect(await hover("held.counted")).toBe("EvalError");
@@ -440,7 +440,7 @@ setInterval(() => {
     expect(await hover("reads")).toBe(0);
   });
 
-  test("stops at a debugger statement that is the first of all, and names a map that is not in the last line", async () => {
+  test("pauses at a debugger statement in the first line, and finds a source map URL that is not in the last line", async () => {
     const source = "debugger;\nconsole.log('end');\n//# sourceMappingURL=a.js.map\n//# debugId=1\n\n";
     await using project = await createProject({ "a.js": source });
     const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.js"]);
@@ -457,7 +457,7 @@ setInterval(() => {
     await live.see("end");
   });
 
-  test("a breakpoint holds from the first line on in a file that imports what is no module", async () => {
+  test("breakpoints hold from the first line on in a file that imports CommonJS", async () => {
     await using project = await createProject({
       "a.ts":
         'import dep from "dep";\nimport "./b.ts";\n\nconst a: number = dep.value;\nconsole.log("end", a);\n',
@@ -477,9 +477,9 @@ setInterval(() => {
       await setBreakpoint(client, url("b.ts"), 3);
       await setBreakpoint(client, url("a.ts"), 4);
       await client.send("Runtime.runIfWaitingForDebugger");
-      for (const wanted of [...first, "b.ts:3", "a.ts:4"]) {
+      for (const expected of [...first, "b.ts:3", "a.ts:4"]) {
         const [{ url: file, location }] = (await client.event("Debugger.paused")).callFrames;
-        expect(`${file.slice(file.lastIndexOf("/") + 1)}:${location.lineNumber + 1}`).toBe(wanted);
+        expect(`${file.slice(file.lastIndexOf("/") + 1)}:${location.lineNumber + 1}`).toBe(expected);
         void client.send("Debugger.resume");
       }
       await live.see("end 1");
@@ -487,7 +487,7 @@ setInterval(() => {
     }
   });
 
-  test("settings of a client stay when another client disconnects or changes its own", async () => {
+  test("a client's settings remain when another client disconnects or changes its own", async () => {
     const source = `interface None {}
 
 function work(x: number): void {
@@ -508,55 +508,58 @@ console.log("running");
     await using _live = live;
     const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
     await live.see("running");
-    using stays = await openDebugger(address);
-    enable(stays);
-    const { breakpointId } = await setBreakpoint(stays, url, 4);
-    await stays.send("Debugger.setPauseOnExceptions", { state: "all" });
+    using staying = await openDebugger(address);
+    enable(staying);
+    const { breakpointId } = await setBreakpoint(staying, url, 4);
+    await staying.send("Debugger.setPauseOnExceptions", { state: "all" });
     let calls = 0;
-    const looksOn = async () => {
-      const done = stays.send("Runtime.evaluate", {
+    const expectUnchanged = async () => {
+      const done = staying.send("Runtime.evaluate", {
         expression: `setTimeout(() => { work(${(calls += 1)}); fail(); }, 0)`,
       });
-      const paused = await stays.event("Debugger.paused");
+      const paused = await staying.event("Debugger.paused");
       expect([placeOf(paused), paused.hitBreakpoints]).toEqual(["work:4", [breakpointId]]);
-      void stays.send("Debugger.resume");
-      const logged = await stays.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "worked");
+      void staying.send("Debugger.resume");
+      const logged = await staying.event(
+        "Runtime.consoleAPICalled",
+        ({ args }) => args[0].value === "worked",
+      );
       expect(logged.args[1].value).toBe(calls);
-      expect((await stays.event("Debugger.paused")).reason).toBe("exception");
-      void stays.send("Debugger.resume");
+      expect((await staying.event("Debugger.paused")).reason).toBe("exception");
+      void staying.send("Debugger.resume");
       await done;
     };
-    await looksOn();
-    await stays.event("Debugger.scriptParsed", (script) => script.url === url);
-    const goes = [await openDebugger(address), await openDebugger(webkit!)];
-    for (const other of goes) {
+    await expectUnchanged();
+    await staying.event("Debugger.scriptParsed", (script) => script.url === url);
+    const leaving = [await openDebugger(address), await openDebugger(webkit!)];
+    for (const other of leaving) {
       enable(other);
-      if (other === goes[0]) await other.send("Debugger.setPauseOnExceptions", { state: "none" });
+      if (other === leaving[0]) await other.send("Debugger.setPauseOnExceptions", { state: "none" });
       await other.send("Runtime.evaluate", { expression: "1" });
       other.kill();
-      // The engine drops all with the connection of one of Web Inspector's.
-      if (other === goes[1]) await stays.event("Debugger.breakpointResolved");
-      await looksOn();
+      // The engine drops all breakpoints when a connection of Web Inspector closes.
+      if (other === leaving[1]) await staying.event("Debugger.breakpointResolved");
+      await expectUnchanged();
     }
-    using asksLess = await openDebugger(address);
-    enable(asksLess);
-    await asksLess.send("Debugger.disable");
-    await asksLess.send("Runtime.disable");
-    await looksOn();
-    // It is told nothing more: what comes next is the answer.
+    using disabledClient = await openDebugger(address);
+    enable(disabledClient);
+    await disabledClient.send("Debugger.disable");
+    await disabledClient.send("Runtime.disable");
+    await expectUnchanged();
+    // This client disabled its domains: its next message must be the response, not an event.
     const seen = Promise.race([
-      asksLess.event("Debugger.paused").then(() => "paused"),
-      asksLess.event("Runtime.consoleAPICalled").then(() => "logged"),
+      disabledClient.event("Debugger.paused").then(() => "paused"),
+      disabledClient.event("Runtime.consoleAPICalled").then(() => "logged"),
     ]);
-    const answered = asksLess.send("Runtime.evaluate", { expression: "'quiet'" });
-    expect(await Promise.race([seen, answered.then(({ result }) => result.value)])).toBe("quiet");
-    // Of each script it was told once.
-    const again = stays.event("Debugger.scriptParsed", (script) => script.url === url).then(() => "again");
-    const once = stays.send("Runtime.evaluate", { expression: "'once'" });
+    const response = disabledClient.send("Runtime.evaluate", { expression: "'quiet'" });
+    expect(await Promise.race([seen, response.then(({ result }) => result.value)])).toBe("quiet");
+    // Each script is reported once to a client.
+    const again = staying.event("Debugger.scriptParsed", (script) => script.url === url).then(() => "again");
+    const once = staying.send("Runtime.evaluate", { expression: "'once'" });
     expect(await Promise.race([again, once.then(({ result }) => result.value)])).toBe("once");
   });
 
-  test("a program goes on, however often a client of Web Inspector comes and goes", async () => {
+  test("a program keeps running while clients of Web Inspector connect and disconnect", async () => {
     await using project = await createProject({
       "a.ts": "setInterval(() => {}, 1000); console.log('running');",
     });
@@ -575,7 +578,7 @@ console.log("running");
     expect(later.result.value).toBe("went on");
   });
 
-  test("two clients at once get their own answers", async () => {
+  test("two simultaneous clients each get their own responses", async () => {
     await using project = await createProject({
       "a.ts": "setInterval(() => {}, 1000); console.log('running');",
     });
@@ -584,18 +587,21 @@ console.log("running");
     await live.see("running");
     using one = await openDebugger(url);
     using other = await openDebugger(url);
-    const ask = (client: typeof one, name: string) =>
+    const evaluateMany = (client: typeof one, name: string) =>
       Array.from({ length: 50 }, async (_, index) => {
         const expression = `Promise.resolve("${name} ${index}")`;
         const { result } = await client.send("Runtime.evaluate", { expression, awaitPromise: true });
         return result.value;
       });
-    const wanted = (name: string) => Array.from({ length: 50 }, (_, index) => `${name} ${index}`);
-    const [first, second] = [ask(one, "one"), ask(other, "other")];
-    expect([await Promise.all(first), await Promise.all(second)]).toEqual([wanted("one"), wanted("other")]);
+    const expected = (name: string) => Array.from({ length: 50 }, (_, index) => `${name} ${index}`);
+    const [first, second] = [evaluateMany(one, "one"), evaluateMany(other, "other")];
+    expect([await Promise.all(first), await Promise.all(second)]).toEqual([
+      expected("one"),
+      expected("other"),
+    ]);
   });
 
-  test("a program resumes when the client disconnects for which it is paused", async () => {
+  test("a paused program resumes when the client that paused it disconnects", async () => {
     const source = `let count = 0;
 process.on("SIGUSR2", () => {
   debugger;
@@ -619,7 +625,7 @@ console.log("running");
     enable(second);
     await second.send("Runtime.evaluate", { expression: "1" });
     second.kill();
-    // Who comes later is answered by the same thread, after it has heard of the other's end.
+    // The thread that answers here processes the disconnection first.
     const list = address.replace(/^ws(:\/\/[^/]+).*/, "http$1/json/list");
     for (let round = 0; round < 2; round += 1) expect((await fetch(list)).status).toBe(200);
     live.kill("SIGUSR2");
@@ -656,7 +662,7 @@ console.log("running");
     let text = "";
     await client.send("HeapProfiler.takeHeapSnapshot", { reportProgress: true });
     expect((await client.event("HeapProfiler.reportHeapSnapshotProgress")).finished).toBe(true);
-    // Each piece was there before the answer.
+    // All chunks arrived before the response.
     while (!isJson(text)) text += (await client.event("HeapProfiler.addHeapSnapshotChunk")).chunk;
     expect(JSON.parse(text).snapshot.meta.node_fields).toContain("self_size");
   });

@@ -1,4 +1,4 @@
-// rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
+// rt --inspect with tests, -e, standard input, --watch and child processes, and with Node.js's own client.
 import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -24,7 +24,7 @@ function add({ a }: Sum): number {
 console.log("result", add({ a: 20 }));
 `;
 
-test("node inspect: stops, sets a breakpoint, looks at values, profiles, takes a snapshot, and lets the program end", async () => {
+test("node inspect pauses, sets a breakpoint, evaluates, profiles, takes a heap snapshot and lets the program end", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
   await using _live = live;
@@ -47,29 +47,29 @@ test("node inspect: stops, sets a breakpoint, looks at values, profiles, takes a
       output += decoder.decode(value);
     }
   };
-  const say = (line: string) => client.stdin.write(`${line}\n`);
+  const writeLine = (line: string) => client.stdin.write(`${line}\n`);
   await see(/Break on start in (?:.*[\\/])?a\.ts:10\n[\s\S]*debug> /);
-  void say("sb('a.ts', 7)");
+  void writeLine("sb('a.ts', 7)");
   await see(/> 7 {3}return answer \* 2;|debug> /);
-  void say("c");
+  void writeLine("c");
   await see(/break in (?:.*[\\/])?a\.ts:7\n/);
-  void say("exec answer");
+  void writeLine("exec answer");
   await see(/\b21\b/);
-  void say("bt");
+  void writeLine("bt");
   await see(/#0 add (?:.*[\\/])?a\.ts:7:\d+\n#1 .*a\.ts:10:\d+/);
-  void say("profile");
-  void say("profileEnd");
+  void writeLine("profile");
+  void writeLine("profileEnd");
   await see(/\[Profile [\d.]+/);
-  void say("takeHeapSnapshot('a.heapsnapshot')");
+  void writeLine("takeHeapSnapshot('a.heapsnapshot')");
   await see(/Wrote snapshot: /);
   const { snapshot, nodes } = await Bun.file(project.join("a.heapsnapshot")).json();
   expect(nodes.length).toBe(snapshot.node_count * snapshot.meta.node_fields.length);
-  void say("c");
+  void writeLine("c");
   await live.see("result 42");
   expect(await live.ended).toBe(0);
 });
 
-test("tests, standard input and code given as an argument are debugged too", async () => {
+test("--inspect works with rt test and with -e", async () => {
   const tested = `import { test } from "bun:test";
 
 test("sum", () => {
@@ -78,17 +78,17 @@ test("sum", () => {
 });
 `;
   await using project = await createProject({ "a.test.ts": tested });
-  const ways = [
+  const runs = [
     { args: ["test", "--inspect-wait=127.0.0.1:0", "a.test.ts"], line: 5 },
     { args: ["--inspect-wait=127.0.0.1:0", "-e", "console.log('tested', 42)"] },
   ];
-  for (const { args, line } of ways) {
+  for (const { args, line } of runs) {
     const { live, url } = await startDebugged(project, args);
     await using _live = live;
     using client = await openDebugger(url);
     enable(client);
     if (line !== undefined) await setBreakpoint(client, pathToFileURL(project.join("a.test.ts")).href, line);
-    // The program may be quicker to end than the answer is to come.
+    // The program may exit before the response arrives.
     void client.send("Runtime.runIfWaitingForDebugger");
     if (line !== undefined) {
       expect(placeOf(await client.event("Debugger.paused"))).toEndWith(`:${line}`);
@@ -99,7 +99,7 @@ test("sum", () => {
   }
 });
 
-test("a program that --watch starts again is at the same address, and stops there again", async () => {
+test("--watch keeps the debugger's port over restarts, and the program pauses there again", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const port = freePort();
   const { live, url } = await startDebugged(project, ["--watch", `--inspect-wait=127.0.0.1:${port}`, "a.ts"]);
@@ -156,7 +156,7 @@ fork(import.meta.filename).on("exit", (code) => {
   }
 });
 
-test("the engine's socket goes with its program, and with the next one where that was killed", async () => {
+test("the engine's socket is removed when its program exits, or by the next program after SIGKILL", async () => {
   await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000);" });
   const env = { TMPDIR: project.path, XDG_RUNTIME_DIR: "" };
   const sockets = async () => {
@@ -168,7 +168,7 @@ test("the engine's socket goes with its program, and with the next one where tha
   killed.live.kill("SIGKILL");
   await killed.live.ended;
   expect(await sockets()).toHaveLength(1);
-  // Numbers that no process can have.
+  // No process can have these ids.
   for (const pid of [0, 2 ** 31, "9".repeat(20)])
     await project.write({ [`rt-files-${process.getuid!()}/rt-debug-${pid}-abcdef12.sock`]: "" });
   const left = await sockets();
@@ -181,12 +181,12 @@ test("the engine's socket goes with its program, and with the next one where tha
   expect(await sockets()).toEqual([]);
 });
 
-test("the engine's socket is made elsewhere where nothing can be written any longer", async () => {
+test("the engine's socket is created in another directory when its directory is read-only", async () => {
   await using project = await createProject({ "a.ts": "console.log('ran')" });
   const directory = project.join(`run/rt-files-${isRoot ? NOBODY : process.getuid!()}`);
   await mkdir(directory, { recursive: true });
   if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
-  // rt starts itself again, which another user may not where the checkout is below a closed home directory.
+  // rt starts itself again. Another user cannot start it when the checkout is below a closed home directory.
   await placeRt(project.join("rt"));
   await chmod(project.join("run"), 0o700);
   await chmod(directory, 0o500);
