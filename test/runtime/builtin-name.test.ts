@@ -1,4 +1,4 @@
-// "rt" among the builtin modules: what programs are told of "bun" they are told of "rt", in each place in which code can run.
+// "rt" as a builtin module: programs find "rt" wherever they find "bun", in each place in which code can run.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -18,7 +18,7 @@ const told = async (name) => ({
 });
 const others = [isBuiltin("fs"), isBuiltin("node:fs"), isBuiltin("rtt"), isBuiltin("node:rt"), process.getBuiltinModule("rtt"), process.getBuiltinModule("fs") === process.getBuiltinModule("node:fs"),
   await Bun.resolve("rtt", "/").catch(() => "unresolved"), Bun.resolveSync("node:fs", "/")];
-// Who puts a resolver of their own there is asked, and asks the one that was there.
+// A replaced resolver is called, and can call the original one.
 const { default: Module } = all;
 const before = Module._resolveFilename;
 const asked = [];
@@ -30,7 +30,7 @@ console.log("TOLD " + JSON.stringify([await told("rt"), await told("bun"), other
 process.exit();
 `;
 
-describe("the module rt is builtin, in", () => {
+describe("the module rt is builtin in", () => {
   for (const { name, files, args, stdin } of placesOf(PROGRAM))
     test(name, async () => {
       await using project = await createProject({ "pre.ts": "", "node_modules/.keep": "", ...files });

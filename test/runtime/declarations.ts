@@ -1,5 +1,5 @@
-// What `rt types` declares and what the implementation is: each assignable to the other. Nothing to run; the type
-// checker, a part of `npm test`, reads it.
+// The declarations of `rt types` and the implementation are assignable to each other. Only the type checker of `npm
+// test` reads this.
 import type {
   CSRF as DeclaredCSRF,
   CSRFGenerateOptions,

@@ -1,8 +1,7 @@
-// A program that was started as the engine must not turn what the user's code starts into the engine.
+// A program that runs as the engine must not turn the user's child processes into the engine.
 //
-// Two witnesses that would answer with the engine's version instead of their own, were the switch to reach them:
-// a program compiled by the stock engine, and rt itself. Each is started by every means a program has, from
-// every place a program runs in.
+// Two programs reveal an inherited engine switch by printing the engine's version: one that the stock engine compiled, and rt
+// itself. Each is started by every means a program has, from every place in which code runs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -24,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => witness[Symbol.asyncDispose]());
 
-/** What starts \`program --version\` by every means and prints one line for each, with what it said. */
+/** Starts \`program --version\` by every means and prints a line with each output. */
 const EVERY_MEANS = `
   import { spawnSync, execSync, execFileSync, spawn, exec, execFile, fork } from "node:child_process";
   import { writeFileSync, chmodSync, mkdtempSync, readFileSync } from "node:fs";
@@ -68,13 +67,13 @@ const EVERY_MEANS = `
   process.exit();
 `;
 
-/** The places that are reached through the engine's own start, and one that is not. */
+/** The places that the engine's own start reaches, and one that it does not. */
 const WITH_SWITCH =
   /^the main module$|engine|with -e|^-e$|standard input|by -e|in -e|-b$|a test|tsconfig|with options/;
 
 const { version } = (await import("../../package.json")) as { version: string };
 
-describe.concurrent("the engine's switch stays where it is, from", () => {
+describe.concurrent("child processes do not inherit the engine switch from", () => {
   for (const { name, files, args, stdin } of placesOf(EVERY_MEANS).filter(({ name }) =>
     WITH_SWITCH.test(name),
   )) {

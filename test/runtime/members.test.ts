@@ -1,5 +1,5 @@
-// `import { x } from "rt"` is `Bun.x`: the very value, or a stand-in that does what the value does (see
-// src/runtime/modules/lazy-proxy.ts). The table below says what programs do with the members that have stand-ins.
+// `import { x } from "rt"` is `Bun.x`: the same value, or a proxy that behaves alike (src/runtime/modules/lazy-proxy.ts). The
+// table below lists what programs do with the members that have proxies.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -11,7 +11,7 @@ const imported = all as unknown as Record<string, any>;
 const engine = Bun as unknown as Record<string, any>;
 const FOREIGN = ["secrets", "CSRF"];
 
-/** What every value can be asked; what follows it in the tables below is for one. */
+/** Checks for every value; USES has the checks for one value. */
 const LOOKS: Record<string, (value: any, real: any) => unknown> = {
   typeof: (value) => typeof value,
   tag: (value) => Object.prototype.toString.call(value),
@@ -133,7 +133,7 @@ test.concurrent.each([
   },
 );
 
-test.concurrent("importing the module makes none of the members that take long", async () => {
+test.concurrent("importing the module creates none of the costly members", async () => {
   const program = `
     import { heapStats } from "bun:jsc";
     import "rt";

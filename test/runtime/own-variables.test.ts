@@ -1,9 +1,9 @@
-// Variables of rt's own are seen by no program and by nothing that it starts, in each way of running code.
+// rt's internal variables are invisible to programs and their child processes, in each way of running code.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { ABSENT, RT, runRt, startRt } from "../support/rt.ts";
 
-/** Every name of rt's that can be seen: here, and by children that are started in each way. */
+/** Prints the internal variables that this program and its children see, for each way of starting a child. */
 const LOOK = `
   import { execSync, spawnSync } from "node:child_process";
   const OURS = /^(?:BUN_BE_BUN|RT_BECAME|RT_SUPERVISED)(?==)/gm;
@@ -24,14 +24,14 @@ const LOOK = `
   process.exit();
 `;
 
-/** Tells a parent of any kind what it sees, and what a child of its own does. */
+/** Sends its own environment and a child's to the parent, which may be a process or a thread. */
 const CHILD = `
   const seen = Object.entries(process.env).map((entry) => entry.join("=")).join("\\n") + "\\n" + Bun.spawnSync(["env"]).stdout;
   if (process.send) process.send(seen);
   else postMessage(seen);
 `;
 
-/** Ways of running code that begin as the engine, and one that does not. */
+/** Ways of running code that start as the engine, and one that does not. */
 const WAYS: Readonly<Record<string, { readonly args: readonly string[]; readonly stdin?: string }>> = {
   "a file": { args: ["a.mjs"] },
   "a file with an option": { args: ["--smol", "a.mjs"] },
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own variables are
 });
 
 describe.skipIf(process.platform === "win32").concurrent("what the user has set", () => {
-  test("stays", async () => {
+  test("keep their values", async () => {
     const code =
       "console.log(process.env.BUN_BE_BUN, String(Bun.spawnSync(['sh', '-c', 'echo $BUN_BE_BUN']).stdout))";
     for (const args of [
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === "win32").concurrent("what the user has set"
       });
   });
 
-  test("comes to children of Bun.spawn as it was at the start, as under the engine", async () => {
+  test("reach children of Bun.spawn as they were at the start, as under the engine", async () => {
     const code = `process.env.LATE = "late"; delete process.env.EARLY;
       console.log(String(Bun.spawnSync(["sh", "-c", "echo [$EARLY$LATE]"]).stdout).trim());
       console.log(String(Bun.spawnSync(["sh", "-c", "echo [$EARLY$LATE]"], { env: { LATE: "own" } }).stdout).trim());`;
@@ -142,7 +142,7 @@ describe
       });
   });
 
-test("an error of Bun.spawn begins at the program's own line", async () => {
+test("the stack of a Bun.spawn error begins at the program's own line", async () => {
   await using project = await createProject({
     "a.ts": `function go() {\n  Bun.spawn(['${ABSENT}']);\n}\ngo();\n`,
   });

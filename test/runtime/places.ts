@@ -1,4 +1,4 @@
-// Every place in which a user's code can run, as files and a command line: what is true of `rt` must be true in each.
+// Every place in which a user's code can run, as files and a command line.
 import type { Files } from "../support/project.ts";
 
 export interface Place {

@@ -1,5 +1,5 @@
-// Programs that are made with rt: `rt build --compile` and Bun.build({ compile }), of this system and, as far as they can be
-// started or looked into, of others. They run without rt.
+// Compiles programs with `rt build --compile` and Bun.build({ compile }), for this system and, as far as they can be started
+// or inspected, for others. They run without rt.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
@@ -48,7 +48,7 @@ await secrets.set({ service: "made", name: "me", value: "x y" });
 console.log(await secrets.get("made", "me"), await secrets.delete("made", "me"), rt.CSRF.verify(rt.CSRF.generate("k"), { secret: "k" }), process.execArgv.length);`,
 };
 
-const said = (options: string, own: string) => `import pässword function
+const expectedOutput = (options: string, own: string) => `import pässword function
 global true false
 import() true true
 require true
@@ -58,7 +58,7 @@ Worker true,${own}
 worker_threads true,${own}
 `;
 
-/** Where the build keeps the engines of other systems. */
+/** The build's cache of the engines of other systems. */
 const ENGINES = dirname(enginePath(TARGETS.find(({ name }) => name !== hostTarget().name)!));
 const FETCHING = /^(?:Downloading|Decompressing|Extracting).*\n/gm;
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => project[Symbol.asyncDispose]());
 
-const make = async (...words: string[]) => {
+const build = async (...words: string[]) => {
   const result = await runRt({
     args: ["build", "--compile", ...words],
     cwd: project.path,
@@ -80,7 +80,7 @@ const make = async (...words: string[]) => {
   });
 };
 
-describe.skipIf(process.platform !== "linux")("a program made with rt has rt", () => {
+describe.skipIf(process.platform !== "linux")("a compiled program has rt", () => {
   let keyring: Keyring;
   beforeAll(async () => {
     keyring = await startKeyring();
@@ -106,15 +106,17 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
     ],
     ["--sourcemap=external", "--splitting"],
   ].entries())
-    test(["with", ...words, "and two entry points"].join(" "), async () => {
+    test(["when built with", ...words, "and two entry points"].join(" "), async () => {
       const outfile = `app-${index}`;
-      await make("app.ts", "worker.ts", ...words, "--outfile", outfile);
+      await build("app.ts", "worker.ts", ...words, "--outfile", outfile);
       const hasOptions = words.some((word) => word.startsWith("--compile-exec-argv"));
-      const output = hasOptions ? said(' "--smol", "--title=made" ', "--smol,--title=made") : said("", "");
+      const output = hasOptions
+        ? expectedOutput(' "--smol", "--title=made" ', "--smol,--title=made")
+        : expectedOutput("", "");
       await expectProgram(outfile, output);
     });
 
-  test("by Bun.build(), in a file, as the engine and in a thread", async () => {
+  test("when Bun.build() builds it in a file, as the engine and in a worker", async () => {
     const code = (
       outfile: string,
     ) => `const { success } = await Bun.build({ entrypoints: ["./app.ts", "./worker.ts"],
@@ -128,23 +130,23 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
     ].entries()) {
       const result = await runRt({ args, cwd: project.path, env: { TMPDIR: project.path } });
       expect(result).toEqual({ stdout: "", stderr: "", status: 0 });
-      await expectProgram(`api-${index + 1}`, said(' "--smol" ', "--smol"));
+      await expectProgram(`api-${index + 1}`, expectedOutput(' "--smol" ', "--smol"));
     }
   });
 
-  test("that does not import it, and is started with options of the engine", async () => {
-    await make("plain.ts", "--outfile", "plain");
+  test("when it does not import it and starts with options of the engine", async () => {
+    await build("plain.ts", "--outfile", "plain");
     const program = [project.join("plain")];
     expect((await runRt({ program })).stdout).toBe("string \n");
     expect((await runRt({ program, env: { BUN_OPTIONS: "--smol" } })).stdout).toBe("string --smol\n");
   });
 
-  test("also where it is made by a program named by the user", async () => {
-    await make("app.ts", "worker.ts", `--compile-executable-path=${process.execPath}`, "--outfile", "named");
-    await expectProgram("named", said("", ""));
+  test("when its engine is another program", async () => {
+    await build("app.ts", "worker.ts", `--compile-executable-path=${process.execPath}`, "--outfile", "named");
+    await expectProgram("named", expectedOutput("", ""));
   });
 
-  test("and Bun.build() without compile leaves the module to rt", async () => {
+  test("only when compiled: Bun.build() without compile leaves the import in the bundle", async () => {
     await project.write({
       "bundle.ts": `await Bun.build({ entrypoints: ["./ask.ts"], outdir: "out", target: "bun" });
         console.log((await Bun.file("out/ask.js").text()).includes('from "rt"'));`,
@@ -157,7 +159,7 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
   });
 });
 
-/** The parts in a program, as it will evaluate them. */
+/** Returns the runtime modules in a program, as it will evaluate them. */
 async function partsIn(outfile: string): Promise<string> {
   const bytes = await readFile(project.join(outfile));
   const begin = bytes.indexOf(SCRIPTS_OPTION) + SCRIPTS_OPTION.length;
@@ -165,7 +167,7 @@ async function partsIn(outfile: string): Promise<string> {
   return Bun.zstdDecompressSync(Buffer.from(packed, "base64url")).toString();
 }
 
-/** A word of each system's store, which the parts of no other have. */
+/** A word of each system's credential store that no other system's runtime contains. */
 const STORES = { windows: "CredReadW", darwin: "SecItemUpdate", linux: "org.freedesktop.secrets" };
 
 const FOR_WINDOWS = "windows-x64.exe";
@@ -178,26 +180,29 @@ for (const target of [
   "windows-x64",
   "windows-arm64",
 ])
-  test(`a program for ${target} has the runtime for it`, async () => {
+  test(`a program compiled for ${target} contains the runtime for it`, async () => {
     const outfile = target.startsWith("windows") ? `${target}.exe` : target;
-    await make("ask.ts", `--target=bun-${target}`, "--outfile", outfile);
+    await build("ask.ts", `--target=bun-${target}`, "--outfile", outfile);
     const parts = await partsIn(outfile);
     const found = Object.values(STORES).filter((word) => parts.includes(word));
     expect(found).toEqual([STORES[target.split("-")[0] as keyof typeof STORES]]);
-    // Each has a hundred megabytes, which would all be written to the disk at last.
+    // Each has a hundred megabytes; keeping all of them could fill the disk.
     if (outfile !== FOR_WINDOWS) await rm(project.join(outfile));
   });
 
-test.skipIf(!canRunWindows || !isWine)("a program for Windows keeps credentials there", async () => {
-  await using windows = await openWindows();
-  if (!existsSync(project.join(FOR_WINDOWS)))
-    await make("ask.ts", "--target", "bun-windows-x64", "--outfile", FOR_WINDOWS);
-  const wine = windows.command().slice(0, -1); // without rt itself
-  const options = {
-    program: [...wine, project.join(FOR_WINDOWS)],
-    cwd: project.path,
-    env: windows.environment,
-  };
-  const { stdout } = await runRt(options);
-  expect(stdout).toBe("x y true true 0\n");
-});
+test.skipIf(!canRunWindows || !isWine)(
+  "a program compiled for Windows stores credentials in Credential Manager",
+  async () => {
+    await using windows = await openWindows();
+    if (!existsSync(project.join(FOR_WINDOWS)))
+      await build("ask.ts", "--target", "bun-windows-x64", "--outfile", FOR_WINDOWS);
+    const wine = windows.command().slice(0, -1); // without rt itself
+    const options = {
+      program: [...wine, project.join(FOR_WINDOWS)],
+      cwd: project.path,
+      env: windows.environment,
+    };
+    const { stdout } = await runRt(options);
+    expect(stdout).toBe("x y true true 0\n");
+  },
+);

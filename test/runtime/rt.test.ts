@@ -1,4 +1,4 @@
-// `rt`, the global and the module, wherever a user's code runs.
+// Checks the global `rt` and the module "rt" in every place in which a user's code runs.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -30,7 +30,7 @@ const CHECK = `
   console.log("RESULT " + (failed.length ? JSON.stringify(failed) : "good"));
 `;
 
-describe.concurrent('`rt` and the module "rt" in', () => {
+describe.concurrent('`rt` and the module "rt" work in', () => {
   for (const { name, files, args, stdin } of placesOf(CHECK)) {
     test(name, async () => {
       await using project = await createProject({ "pre.ts": "", ...files });
@@ -59,7 +59,7 @@ test.concurrent("`rt` can be replaced and deleted, as a global of the engine can
   });
 });
 
-test.concurrent("`rt` shows its own members first and knows the engine's", async () => {
+test.concurrent("`rt` lists its own members first and has all members of Bun", async () => {
   await using project = await createProject({
     "main.ts":
       'console.log(Object.keys(rt), "spawn" in rt, rt.constructor === Object, `${rt}`); for (const name of Object.keys(Bun)) if ((rt as any)[name] === undefined) console.log(name);',
@@ -70,7 +70,7 @@ test.concurrent("`rt` shows its own members first and knows the engine's", async
   expect(engine).toEqual(plain);
 });
 
-test.concurrent("every costly export of the module behaves as the engine's own", async () => {
+test.concurrent("every costly export of the module behaves like the engine's", async () => {
   await using project = await createProject({
     "main.ts": `
       import { $, sql, SQL, postgres, redis, RedisClient } from "rt";
@@ -91,7 +91,7 @@ test.concurrent("every costly export of the module behaves as the engine's own",
   });
 });
 
-test.concurrent("what a program sees in a stack trace is not where the runtime came from", async () => {
+test.concurrent("a stack trace does not contain the runtime's own source", async () => {
   for (const args of [["-e"], ["--smol", "-e"]]) {
     const { stderr } = await runRt({ args: [...args, "rt.CSRF.generate(1 as never)"] });
     expect(stderr).toContain("ERR_INVALID_ARG_TYPE");

@@ -1,4 +1,4 @@
-// Errors of `rt.secrets` and `rt.CSRF` point at the program's own call, never at the code inside rt, which is minified.
+// Errors of `rt.secrets` and `rt.CSRF` point at the program's own call, not at rt's minified code.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -8,7 +8,7 @@ const WAYS = [
   { name: "as the engine", options: ["--smol"] },
 ] as const;
 
-/** The call that fails stands in line 3, in a function, and is made in line 5. */
+/** The failing call is in line 3, in a function that line 5 calls. */
 const CALLS = {
   "a wrong argument of secrets": {
     call: 'await secrets.get({ service: "", name: "alice" })',
@@ -45,7 +45,7 @@ describe.concurrent("an uncaught error shows the program's own line", () => {
     }
   }
 
-  test("where no function is around it", async () => {
+  test("for a call outside of any function", async () => {
     await using project = await createProject({ "main.ts": 'await rt.secrets.get("only a service");\n' });
     const { stderr } = await runRt({ args: ["main.ts"], cwd: project.path });
     expect(stderr).toContain('1 | await rt.secrets.get("only a service");');
@@ -53,7 +53,7 @@ describe.concurrent("an uncaught error shows the program's own line", () => {
   });
 });
 
-test("an error of the program's own passes through as it is", async () => {
+test("rt passes errors of the program's own code through unchanged", async () => {
   const missing = "name must be a string, got undefined";
   await using project = await createProject({
     "main.ts": `
@@ -88,7 +88,7 @@ test("an error of the program's own passes through as it is", async () => {
   });
 });
 
-test("what was passed is told by its type, whatever it answers", async () => {
+test("a type error names the argument's type, even for values with throwing getters", async () => {
   await using project = await createProject({
     "main.ts": `
       const odd = {

@@ -1,4 +1,4 @@
-// `rt types`: what it prints makes a project that uses `rt` pass its own type checker, and no more than that.
+// `rt types`: a project that uses `rt` passes its type checker with the printed declarations, and mistakes fail.
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ const WRONG = [
   "process.env.UNDECLARED;",
 ];
 
-test("a project with the printed declarations passes the type checker, and mistakes do not", async () => {
+test("a project with the printed declarations passes the type checker, and mistakes fail", async () => {
   await using named = await createProject({
     "rtfig.toml": '[secrets.TOKEN]\nfrom = "a/b"\nabout = "closes */ nothing"',
   });
@@ -79,11 +79,11 @@ test("a project with the printed declarations passes the type checker, and mista
   expect(wrong.status).not.toBe(0);
 });
 
-test("without bun-types the declarations say what they need", async () => {
+test("the declarations name bun-types when the project lacks it", async () => {
   expect((await runRt({ args: ["types"] })).stdout).toContain('/// <reference types="bun-types" />');
 });
 
-test("the declarations are as prettier and eslint's recommended rules would have them", async () => {
+test("the declarations follow prettier's format and eslint's recommended rules", async () => {
   const { stdout } = await runRt({ args: ["types"] });
   const code = stdout.split("\n").filter((line) => !/^\s*(?:\/\/|\/\*\*)/.test(line));
   expect(code.filter((line) => line.length > 80)).toEqual([]);
