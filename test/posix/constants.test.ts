@@ -1,4 +1,4 @@
-// The numbers that rt passes to the C library, against the headers that the C library was compiled with.
+// The numbers that rt passes to the C library match the system's headers.
 import { expect, test } from "bun:test";
 import { constants, LINUX, MACOS } from "../../platform/native/posix/constants.ts";
 import { createProject } from "../support/project.ts";
@@ -52,7 +52,7 @@ test("both tables of constants have the same names", () => {
   expect(Object.keys(MACOS)).toEqual(Object.keys(LINUX));
   for (const [name, value] of Object.entries(MACOS))
     expect({ name, value }).not.toEqual({ name, value: LINUX[name as keyof typeof LINUX] });
-  // An ioctl of BSD carries direction, size, group and number.
+  // An ioctl of BSD encodes direction, size, group and number.
   const control = (direction: number, size: number, group: string, number: number) =>
     (direction | (size << 16) | (group.charCodeAt(0) << 8) | number) >>> 0;
   const [NONE, READ, WRITE] = [0x20000000, 0x40000000, 0x80000000];

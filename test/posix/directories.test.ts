@@ -1,4 +1,4 @@
-// Directories and small files through libc, on the system that the tests run on.
+// Listing directories and reading small files through libc.
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { operations as directories } from "../../platform/files/posix/directories.ts";
@@ -102,6 +102,6 @@ function isBelow(descriptor: string, directory: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(directory);
   } catch {
-    return false; // the one that the list was read through
+    return false; // the descriptor of this listing
   }
 }

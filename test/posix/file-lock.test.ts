@@ -1,4 +1,4 @@
-// Lock files: seen from another process and from the same one, until they are released or their holder is killed.
+// Lock files, seen from another process and from the same one, until their release or their holder's death.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { operations } from "../../platform/files/posix/file-lock.ts";
@@ -28,7 +28,7 @@ test("locking and checking a file leave no descriptor open", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const openFiles = () => readdirSync("/dev/fd").length;
-  operations.lockFile(path, directory.join("draft")).release(); // the C library is opened
+  operations.lockFile(path, directory.join("draft")).release(); // opens the C library
   const before = openFiles();
   const lock = operations.lockFile(path, directory.join("draft"));
   operations.isLocked(path);
@@ -36,7 +36,7 @@ test("locking and checking a file leave no descriptor open", async () => {
   expect(openFiles()).toBe(before);
 });
 
-test("a lock file is stale after its holder was killed, even if a child of the holder lives", async () => {
+test("a lock file is stale after its holder was killed, even if a child of the holder is alive", async () => {
   await using directory = await createProject();
   const path = directory.join("held");
   const code = `
@@ -66,7 +66,7 @@ test("a lock file appears at its path already locked", async () => {
     writeFileSync("looks", "");
     let seen = 0;
     while (!existsSync("end")) {
-      // There before and afterwards, it was there all the time: no name comes twice.
+      // No path is created twice, so a path that exists before and after the listing always existed.
       for (const name of readdirSync(".").filter((name) => name.startsWith("held-")))
         if (!operations.isLocked(name) && existsSync(name)) seen += 1;
     }

@@ -1,4 +1,4 @@
-// Small files, read at once; and how programs are told from other files, on both systems.
+// Reading small files at once, and detecting program files, on both systems.
 import { describe, expect, test } from "bun:test";
 import { isElf, isMachO, readFile } from "../../platform/files/posix/files.ts";
 import { createProject } from "../support/project.ts";
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === "win32")("a file", () => {
     const module = JSON.stringify(`${import.meta.dir}/../../platform/files/posix/files.ts`);
     const code = `import { readFile } from ${module}; console.log(readFile(process.argv.at(-1)).length)`;
     const { stdout } = Bun.spawnSync([process.execPath, "-e", code, project.join("pipe")], {
-      timeout: 30_000, // what waits for the pipe waits for ever
+      timeout: 30_000, // a reader that opened the pipe would wait for a writer forever
     });
     expect(stdout.toString()).toBe("0\n");
   });

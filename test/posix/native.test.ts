@@ -1,4 +1,4 @@
-// rt's native programs: they match their sources, and each works alone. Tests of their use are in test/cache/entry and test/runner.
+// Checks that rt's native programs match their sources and work alone. test/cache/entry and test/runner test their use.
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { hasProgram } from "../../build/system-programs.ts";
@@ -36,7 +36,7 @@ for (const architecture of ARCHITECTURES) {
   );
 }
 
-/** Runs where this is another processor, too. */
+/** Writes a native program and returns its command line, with an emulator for another processor. */
 async function place(
   project: Project,
   name: (typeof PROGRAMS)[number],
@@ -49,42 +49,42 @@ async function place(
 }
 
 interface Launch {
-  /** The launcher's byte, and whether a listener came with it. */
-  readonly told: { byte: number; hasListener: boolean } | null;
+  /** The launcher's byte, and whether it sent a listener. */
+  readonly report: { byte: number; hasListener: boolean } | null;
   readonly code: number;
   readonly output: string;
 }
 
-/** @param answer whether it is told to go on; otherwise rt goes away */
+/** @param answer whether to confirm the start; otherwise rt's end of the socket closes */
 async function launch(
   project: Project,
   { words, filter, answer }: { words: readonly string[]; filter: Uint8Array; answer: boolean },
   architecture: NativeArchitecture = process.arch as NativeArchitecture,
 ): Promise<Launch> {
   const program = await place(project, "launcher", architecture);
-  const [ours, theirs] = openSocketPair();
-  if (filter.length > 0) writeBytes(ours, filter);
+  const [socket, peer] = openSocketPair();
+  if (filter.length > 0) writeBytes(socket, filter);
   const child = Bun.spawn([...program, ...words], {
     cwd: project.path,
     env: { ONLY: "this" },
-    stdio: ["ignore", "pipe", "pipe", theirs],
+    stdio: ["ignore", "pipe", "pipe", peer],
   });
-  closeDescriptor(theirs);
-  if (filter.length === 0) closeDescriptor(ours);
-  const received = filter.length === 0 ? null : receiveDescriptor(ours);
-  if (answer) writeBytes(ours, new Uint8Array(1));
-  if (filter.length > 0) closeDescriptor(ours);
+  closeDescriptor(peer);
+  if (filter.length === 0) closeDescriptor(socket);
+  const received = filter.length === 0 ? null : receiveDescriptor(socket);
+  if (answer) writeBytes(socket, new Uint8Array(1));
+  if (filter.length > 0) closeDescriptor(socket);
   const output = async (stream: ReadableStream) => await new Response(stream).text();
-  const [written, said] = await Promise.all([output(child.stdout), output(child.stderr)]);
+  const [written, result] = await Promise.all([output(child.stdout), output(child.stderr)]);
   if (received && received.descriptor >= 0) closeDescriptor(received.descriptor);
   return {
-    told: received && { byte: received.byte, hasListener: received.descriptor >= 0 },
+    report: received && { byte: received.byte, hasListener: received.descriptor >= 0 },
     code: await child.exited,
-    output: written + said,
+    output: written + result,
   };
 }
 
-/** A filter of one instruction: what it returns for every call. */
+/** Returns a filter of one instruction, which returns `value` for every call. */
 const returning = (value: number) => new Uint8Array(Uint32Array.of(0x06, value).buffer);
 const ALLOW = returning(0x7fff0000);
 const MALFORMED = new Uint8Array(8).fill(0xff);
@@ -104,10 +104,10 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
       "",
       "b c",
     ];
-    const { told, code, output } = await launch(project, { words, filter: ALLOW, answer: true });
-    expect({ told, code }).toEqual({ told: GRANTED, code: 0 });
+    const { report, code, output } = await launch(project, { words, filter: ALLOW, answer: true });
+    expect({ report, code }).toEqual({ report: GRANTED, code: 0 });
     expect(output.split("\n").filter((line) => !/^(?:PWD|OLDPWD|SHLVL|_)=/.test(line))).toEqual([
-      ...["a  b c", "ONLY=this", "0", "1", "2", "3"], // ls has opened the last one
+      ...["a  b c", "ONLY=this", "0", "1", "2", "3"], // ls opened the last one
       ...["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2", ""],
     ]);
   });
@@ -117,21 +117,21 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
     const words = ["/bin/sh", "sh", "-c", "echo started"];
     const nothing = { code: 126, output: "" };
     expect(await launch(project, { words, filter: MALFORMED, answer: true })).toEqual({
-      told: { byte: EINVAL, hasListener: false },
+      report: { byte: EINVAL, hasListener: false },
       ...nothing,
     });
     expect(await launch(project, { words, filter: ALLOW, answer: false })).toEqual({
-      told: GRANTED,
+      report: GRANTED,
       ...nothing,
     });
     expect(await launch(project, { words, filter: new Uint8Array(), answer: false })).toEqual({
-      told: null,
+      report: null,
       ...nothing,
     });
     expect(Bun.spawnSync([project.join("launcher")]).exitCode).toBe(126);
   });
 
-  test("the launcher reports a program that cannot be run, with a shell's exit code", async () => {
+  test("the launcher reports a program that cannot start, with a shell's exit code", async () => {
     await using project = await createProject({ text: "echo", locked: "" });
     await chmod(project.join("text"), 0o755);
     const run = async (program: string) => {
@@ -149,34 +149,37 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
     expect(await run("./text/x")).toEqual({ code: 126, output: refusal("./text/x", "ENOTDIR") });
   });
 
-  test.skipIf(!CAN_EMULATE)(
-    "reaches its refusal on arm64, emulated, where there is no such filter",
-    async () => {
-      await using project = await createProject();
-      const words = ["/bin/sh", "sh", "-c", "echo started"];
-      const { told, code, output } = await launch(project, { words, filter: ALLOW, answer: true }, "arm64");
-      expect({ told, code, output }).toEqual({
-        told: { byte: ENOSYS, hasListener: false },
-        code: 126,
-        output: "",
-      });
-    },
-  );
+  test.skipIf(!CAN_EMULATE)("the launcher refuses on emulated arm64, which has no such filter", async () => {
+    await using project = await createProject();
+    const words = ["/bin/sh", "sh", "-c", "echo started"];
+    const { report, code, output } = await launch(project, { words, filter: ALLOW, answer: true }, "arm64");
+    expect({ report, code, output }).toEqual({
+      report: { byte: ENOSYS, hasListener: false },
+      code: 126,
+      output: "",
+    });
+  });
 });
 
-interface Order {
+interface StartRequest {
   readonly program: string;
   readonly words: readonly string[];
   readonly directory?: string;
   readonly first?: readonly string[];
   readonly without?: readonly string[];
   readonly last?: readonly string[];
-  /** Bytes at its end that do not come. */
+  /** Number of bytes at the end that are not sent. */
   readonly missing?: number;
 }
 
 /** Encodes `struct start_request` of job-monitor.c. */
-function encodeOrder({ program, words, directory = "", missing = 0, ...variables }: Order): Uint8Array {
+function encodeStartRequest({
+  program,
+  words,
+  directory = "",
+  missing = 0,
+  ...variables
+}: StartRequest): Uint8Array {
   const { first = [], without = [], last = [] } = variables;
   const texts = [directory, program, ...words, ...first, ...without, ...last];
   const bytes = Buffer.from(texts.map((text) => `${text}\0`).join(""));
@@ -184,39 +187,39 @@ function encodeOrder({ program, words, directory = "", missing = 0, ...variables
   return Buffer.concat([new Uint8Array(counts.buffer), bytes.subarray(0, bytes.length - missing)]);
 }
 
-describe.skipIf(!IS_LINUX)("the monitor", () => {
+describe.skipIf(!IS_LINUX)("the job monitor", () => {
   for (const architecture of ARCHITECTURES)
     test.skipIf(architecture !== process.arch && !CAN_EMULATE)(
-      `tells what it has started, and ends as that does, on ${architecture}`,
+      `reports the started process and exits with its status on ${architecture}`,
       async () => {
         await using project = await createProject({ text: "echo", "inner/file": "" });
         await chmod(project.join("text"), 0o755);
         const command = await place(project, "monitor", architecture);
-        const run = async (order: Order | undefined) => {
-          const [orders, reports] = [openPipe({ isPolled: false }), openPipe({ isPolled: false })];
+        const run = async (request: StartRequest | undefined) => {
+          const [requests, reports] = [openPipe({ isPolled: false }), openPipe({ isPolled: false })];
           const child = Bun.spawn([...command, "4", "3"], {
             cwd: project.path,
             env: { ONLY: "this", GONE: "that", GO: "on" },
-            stdio: ["ignore", "pipe", "ignore", reports.writer, orders.reader],
+            stdio: ["ignore", "pipe", "ignore", reports.writer, requests.reader],
           });
           closeDescriptor(reports.writer);
-          closeDescriptor(orders.reader);
-          if (order) writeBytes(orders.writer, encodeOrder(order));
-          closeDescriptor(orders.writer);
+          closeDescriptor(requests.reader);
+          if (request) writeBytes(requests.writer, encodeStartRequest(request));
+          closeDescriptor(requests.writer);
           const output = await new Response(child.stdout).text();
           await child.exited;
-          const told = new Int32Array(readAvailable(reports.reader)!.slice().buffer);
+          const report = new Int32Array(readAvailable(reports.reader)!.slice().buffer);
           closeDescriptor(reports.reader);
-          return { told: [...told], output, status: child.signalCode ?? child.exitCode };
+          return { report: [...report], output, status: child.signalCode ?? child.exitCode };
         };
         const pid = expect.any(Number);
-        const shell = (line: string, more: Partial<Order> = {}): Order => ({
+        const shell = (line: string, more: Partial<StartRequest> = {}): StartRequest => ({
           program: "/bin/sh",
           words: ["any name", "-c", line, "a", "b c"],
           ...more,
         });
-        const said = await run(shell('echo "$0" "$@" $ONLY $$; exit 7'));
-        expect(said).toEqual({ told: [pid], output: `a b c this ${said.told[0]}\n`, status: 7 });
+        const result = await run(shell('echo "$0" "$@" $ONLY $$; exit 7'));
+        expect(result).toEqual({ report: [pid], output: `a b c this ${result.report[0]}\n`, status: 7 });
         const changed = await run({
           program: "/usr/bin/env",
           words: ["env"],
@@ -224,7 +227,7 @@ describe.skipIf(!IS_LINUX)("the monitor", () => {
           without: ["GONE", "ON", "ABSENT"],
           last: ["LAST=2\n3", "ONLY=twice"],
         });
-        // An emulator reverses the order.
+        // The emulator reverses the order.
         expect(changed.output).toMatch(
           /^GONE=first\nFIRST=1\n(ONLY=this\nGO=on|GO=on\nONLY=this)\nLAST=2\n3\nONLY=twice\n$/,
         );
@@ -232,7 +235,7 @@ describe.skipIf(!IS_LINUX)("the monitor", () => {
         expect(elsewhere.output).toBe(`${project.join("inner")}\n`);
         for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV"] as const)
           expect(await run(shell(`kill -${signal.slice(3)} $$`))).toEqual({
-            told: [pid],
+            report: [pid],
             output: "",
             status: signal,
           });
@@ -243,16 +246,16 @@ describe.skipIf(!IS_LINUX)("the monitor", () => {
           [".", EACCES],
         ] as const)
           expect(await run({ program, words: [program] })).toEqual({
-            told: [pid, error],
+            report: [pid, error],
             output: "",
             status: 126,
           });
         expect(await run(shell("echo on", { directory: project.join("text") }))).toEqual({
-          told: [pid, ENOTDIR],
+          report: [pid, ENOTDIR],
           output: "",
           status: 126,
         });
-        const nothing = { told: [pid], output: "", status: 126 };
+        const nothing = { report: [pid], output: "", status: 126 };
         expect(await run(undefined)).toEqual(nothing);
         expect(await run(shell("echo on", { missing: 1 }))).toEqual(nothing);
       },

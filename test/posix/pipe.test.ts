@@ -1,11 +1,11 @@
-// Pipes of rt's own, as often as a run of many scripts opens them: the engine makes other code of what runs often.
+// Opens as many pipes as a long run: the engine compiles frequently called code again, which must not break the calls.
 import { expect, test } from "bun:test";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
 
 const TIMES = 3000;
 
 test.skipIf(process.platform === "win32")(
-  "each has two ends of its own, however many there were before",
+  "openPipe() returns two new descriptors each time, also after thousands of calls",
   () => {
     for (let time = 0; time < TIMES; time += 1) {
       const [polled, waiting] = [openPipe({ isPolled: true }), openPipe({ isPolled: false })];

@@ -1,4 +1,4 @@
-// Members of a child's process tree, and the descriptors that a child costs this process.
+// Checks which processes a child's tree has, and which descriptors rt holds for a child.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -10,13 +10,13 @@ import { createProject } from "../support/project.ts";
 
 const isLinux = process.platform === "linux";
 
-/** The ends of pipes that this process holds. */
+/** Returns the number of pipe ends that this process holds. */
 function countPipes(): number {
   return readdirSync("/proc/self/fd").filter((name) => {
     try {
       return readlinkSync(`/proc/self/fd/${name}`).startsWith("pipe:");
     } catch {
-      return false; // the one that the list was read through
+      return false; // the descriptor of this listing
     }
   }).length;
 }
@@ -27,7 +27,7 @@ function start(
   output: "merged" | "separate" | "inherit",
   env: Record<string, string> = {},
 ) {
-  const text = { output: "", error: "" }; // in as many pieces as it may come
+  const text = { output: "", error: "" }; // collects the chunks of each stream
   const child = trees.startChild({
     program,
     argv: [program, ...args],
@@ -41,9 +41,9 @@ function start(
 }
 
 test.skipIf(!isLinux)(
-  "a child costs the reading ends of its pipes, and no descriptor after its exit",
+  "rt holds only the reading ends of a child's pipes, and no descriptor after its exit",
   async () => {
-    await start("/bin/sh", ["-c", ""], "inherit").child.done; // and with it what guards all children
+    await start("/bin/sh", ["-c", ""], "inherit").child.done; // starts the kill watchdog too
     const before = countPipes();
     for (const [output, ends] of [
       ["merged", 1],
@@ -69,7 +69,7 @@ test.skipIf(!isLinux)("a program that cannot be started leaves no descriptor ope
 });
 
 test.skipIf(!isLinux)(
-  "a program that passes signals on gets them, and not those that it passes them to",
+  "signalTrees() signals a signal-forwarding program, but not the processes that it forwards to",
   async () => {
     const below =
       "trap 'echo heard' INT; trap 'echo ended; exit' TERM; echo below $$; while :; do sleep 0.01; done";
@@ -82,7 +82,7 @@ test.skipIf(!isLinux)(
       await waitUntil(() => /below \d+\n/.test(text.output));
       trees.signalTrees([child], "SIGINT");
       await waitUntil(() => text.output.includes("relay"));
-      process.kill(Number(/below (\d+)/.exec(text.output)![1]), "SIGTERM"); // it would hear a SIGINT before this
+      process.kill(Number(/below (\d+)/.exec(text.output)![1]), "SIGTERM"); // a SIGINT would have arrived before this signal
       await waitUntil(() => text.output.includes("ended"));
       expect(text.output).not.toContain("heard");
     } finally {
@@ -93,10 +93,10 @@ test.skipIf(!isLinux)(
 );
 
 test.skipIf(!isLinux)("a process that starts during the kill is killed with its tree", async () => {
-  const family = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' &";
+  const spawner = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' &";
   const mark = createMark();
   const env = { PATH: process.env.PATH!, ...mark.env };
-  const { child } = start("/bin/bash", ["-c", `${family} ${family} ${family} wait`], "merged", env);
+  const { child } = start("/bin/bash", ["-c", `${spawner} ${spawner} ${spawner} wait`], "merged", env);
   await waitUntil(() => mark.find().length > 60);
   trees.signalTrees([child], "SIGKILL");
   await child.done;
@@ -120,14 +120,14 @@ test.skipIf(!isLinux)("the process table handles any character in a program's na
   }
 });
 
-describe("a tree", () => {
-  // This test's own process is the parent, since what it runs is looked up.
+describe("selecting a tree", () => {
+  // selectTrees() looks up the root's executable, so the root is this process.
   const own = { pid: process.pid, parent: 1, group: 10, session: 10 };
   const near = { pid: 900_001, parent: own.pid, group: 10, session: 10 };
   const far = { pid: 900_002, parent: own.pid, group: 20, session: 20 };
   const below = { pid: 900_003, parent: far.pid, group: 30, session: 30 };
-  const stranger = { pid: 900_004, parent: 1, group: 40, session: 40 };
-  const all = [below, far, near, own, stranger];
+  const unrelated = { pid: 900_004, parent: 1, group: 40, session: 40 };
+  const all = [below, far, near, own, unrelated];
   const select = (ownsSession: boolean, relay: string | null) =>
     selectTrees(all, [{ pid: own.pid, ownsSession }], relay);
 
