@@ -1,4 +1,5 @@
-// The programs for macOS, looked into from here: each has what macOS needs, and nothing of another system or of tests.
+// The contents of the programs for macOS, read on this system: they have what macOS needs, and nothing of another system or of
+// tests.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TARGETS } from "../../build/targets.ts";
@@ -23,9 +24,9 @@ const MUST_NOT_HAVE = [
   "libc.so.6",
   "RT_STAND_IN_KEYCHAIN",
 ];
-/** What the program must have for those of its processes that were started as the engine. */
+/** The section that processes started as the engine need. */
 const PARTS_MUST_HAVE = ["SecItemUpdate", "CFStringCreateWithCharacters"];
-/** How much of the program's end is read at first to find the parts: see embedded-modules.ts. */
+/** Length of the end of the program that is searched first for its modules: see embedded-modules.ts. */
 const FIRST_LOOK = 4 << 20;
 
 describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $name", (target) => {
@@ -40,14 +41,14 @@ describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $nam
     expect(program.readUInt32LE(4)).toBe(CPU[target.arch]);
   });
 
-  /** The engine has code of its own for every system, so only what rt adds is looked at. */
+  /** The engine itself contains code for every system, so only rt's part is checked. */
   test("the program contains the modules of macOS and of no other system", () => {
     const section = readSection(program, "__bun");
     expect(MUST_HAVE.filter((text) => !section.includes(text))).toEqual([]);
     expect(MUST_NOT_HAVE.filter((text) => section.includes(text))).toEqual([]);
   });
 
-  test("the program contains the parts for engine processes once, near its end", () => {
+  test("the program contains the engine processes' modules once, near its end", () => {
     const begin = program.indexOf(BEGIN);
     expect(program.length - begin).toBeLessThan(FIRST_LOOK);
     expect(program.indexOf(BEGIN, begin + 1)).toBe(-1);
@@ -59,7 +60,7 @@ describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $nam
 
 const LC_SEGMENT_64 = 0x19;
 
-/** The content of a section of a Mach-O file. */
+/** Returns the content of a section of a Mach-O file. */
 function readSection(program: Buffer, name: string): Buffer {
   const commands = program.readUInt32LE(16);
   let at = 32;

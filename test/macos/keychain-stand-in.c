@@ -1,18 +1,18 @@
-/* A stand-in for CoreFoundation, the Objective-C runtime's pools and Security.framework, as far as platform/secrets/macos
- * calls them, for systems that have none. Built at test time into one shared library.
+/* Fakes CoreFoundation, the Objective-C runtime's pools and Security.framework on other systems. Has what
+ * platform/secrets/macos calls. Built at test time into one shared library.
  *
- * It is stricter than the real ones: every object is known by its address for ever, so that a double release, a use
- * after the last release, a wrong type or a number that is no object ends the process with a message. Short strings
- * are tagged pointers with bit 63 set, as on Apple's arm64. Memory of released objects is neither reused nor erased,
- * so that a value which the caller forgot to erase can be found. The keychain itself is a file, its values never
- * in memory or on disk as they are.
+ * It is stricter than the real ones: it records the address of every object. A double release, a use after the last
+ * release, a wrong type or an invalid reference ends the process with a message. Short strings are tagged pointers with
+ * bit 63 set, as on Apple's arm64. Memory of released objects is neither reused nor erased, so a test can find a value
+ * that the caller did not erase. The keychain is a file; its values are stored encoded, also in memory.
  *
  * Everything is in the directory RT_STAND_IN_KEYCHAIN:
+ *
  *   items     the credentials
- *   rules     what goes wrong, a line each: <function> <account or *> <action> <number>
- *               status N   answers N            once N    the same, one time
+ *   rules     configured failures, one a line: <function> <account or *> <action> <number>
+ *               status N   returns N            once N    the same, one time
  *               delay N    takes N milliseconds
- *               dialog N   waits until the file answer-<account> exists, then does what it says: a status
+ *               dialog N   waits until the file answer-<account> exists, then returns the status in it
  *   calls     a line for each call: <function> <account>
  *   state     of the keychain and the session: none, or words of: locked, readonly, nodefault, nographics, adhoc
  */
@@ -140,7 +140,7 @@ void CFRelease(Ref ref) {
         CFRelease(object->members[index]);
 }
 
-/* Of this library alone: how many objects are alive, constants not counted. */
+/* Not in Apple's library: returns the number of live objects, without constants. */
 uint64_t stand_in_live_objects(void) {
   pthread_mutex_lock(&mutex);
   uint64_t count = live;
@@ -277,7 +277,7 @@ uint8_t *CFDataGetMutableBytePtr(Ref ref) {
 const uint8_t *CFDataGetBytePtr(Ref ref) { return find_type(ref, DATA, "CFDataGetBytePtr")->bytes; }
 CFIndex CFDataGetLength(Ref ref) { return find_type(ref, DATA, "CFDataGetLength")->length; }
 
-/* Only their addresses count. */
+/* Only the addresses of the callbacks matter. */
 const char kCFTypeDictionaryKeyCallBacks[48] = {1};
 const char kCFTypeDictionaryValueCallBacks[40] = {1};
 
@@ -350,7 +350,7 @@ static Ref immortal(Ref ref) {
   return ref;
 }
 
-/* Always an object of its own: the real constants are never tagged. */
+/* Always a separate object: the real constants are never tagged. */
 static Ref make_constant(const char *text) {
   size_t length = strlen(text);
   Object *object = make(STRING, length, length * sizeof(uint16_t));
@@ -380,7 +380,7 @@ void objc_autoreleasePoolPop(void *token) {
   while (pool.count > base) CFRelease(pool.objects[--pool.count]);
 }
 
-/* The real functions leave such objects behind, which nobody else will ever release. */
+/* The real functions autorelease such objects; without a pool they would leak. */
 static void leave_in_pool(const char *user) {
   if (pool.depth == 0) fail("%s was called without a pool", user);
   if (pool.count < 64) pool.objects[pool.count++] = (Ref)make(DATA, 0, 1);
@@ -393,7 +393,7 @@ typedef struct Store { Item *items; uint32_t count; int lock; } Store;
 
 static char chosen[4096];
 
-/* Of this library alone: another directory than that of the environment the process was started with. */
+/* Not in Apple's library: selects a directory other than the environment's. */
 void stand_in_use(const char *directory) { snprintf(chosen, sizeof chosen, "%s", directory); }
 
 static const char *place(char path[4096], const char *name) {
@@ -488,7 +488,7 @@ static void pause_for(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* A person, who is the test: answers once, for everybody who waits for this account. */
+/* Waits for the test's answer to a dialog, which counts once, for all callers that wait for this account. */
 static OSStatus await_answer(const char *account) {
   char name[512], path[4096];
   snprintf(name, sizeof name, "answer-%s", account);
@@ -501,7 +501,7 @@ static OSStatus await_answer(const char *account) {
   }
 }
 
-/* Does what the rules say for this call; the status to answer, or 0 to go on. Holds no lock while it waits. */
+/* Applies the rules for this call. Returns the status, or 0 to continue. Holds no lock while it waits. */
 static OSStatus obey(const char *function, const char *account) {
   char path[4096], line[1024], rest[65536] = "";
   note_call(function, account);
@@ -532,7 +532,7 @@ static OSStatus obey(const char *function, const char *account) {
   return is_dialog ? await_answer(account) : status;
 }
 
-/* A query or a list of attributes, taken apart. Strings are NULL where the key is missing. */
+/* A parsed query or list of attributes. Strings are NULL for a missing key. */
 typedef struct Query { char *service, *account, *label; Ref value; int returns_data, returns_attributes, is_all, has_limit; OSStatus status; } Query;
 
 static Query read_query(Ref ref, const char *user) {
@@ -665,7 +665,7 @@ OSStatus SecItemCopyMatching(Ref ref, Ref *result) {
         array->members[array->length++] = make_attributes(item);
         continue;
       }
-      /* An empty value comes as no data at all, as the caller must be able to bear. */
+      /* An empty value is returned as no data at all, which the caller must handle. */
       Object *data = item->size ? make(DATA, item->size, item->size) : NULL;
       if (data) hide(data->bytes, item->hidden, item->size);
       CFRelease((Ref)array);
@@ -690,7 +690,7 @@ Ref SecCopyErrorMessageString(OSStatus status, void *reserved) {
   return from_utf8(text);
 }
 
-/* ---- What a diagnosis asks ---------------------------------------------------------------------------------- */
+/* ---- Queries of `rt doctor` -------------------------------------------------------------------------------- */
 
 OSStatus SecKeychainCopyDefault(Ref *keychain) {
   leave_in_pool("SecKeychainCopyDefault");

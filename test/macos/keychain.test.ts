@@ -1,5 +1,4 @@
-// The keychain of macOS: the real one on a Mac, elsewhere a stand-in for Apple's frameworks that can also be told what
-// goes wrong.
+// macOS's keychain: the real one on a Mac; on other systems a fake of Apple's frameworks with configurable failures.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { SecretProvider } from "../../platform/secrets/contract/secret-provider.ts";
 import type { Secrets } from "../../src/secrets/api/secrets.ts";
@@ -32,7 +31,7 @@ async function open({ openProvider, createSecrets }: typeof real) {
 }
 
 if (IS_MAC) {
-  test("a credential in the keychain is Bun's and rt's alike", async () => {
+  test("Bun and rt read each other's credentials in the keychain", async () => {
     const { secrets } = await open(real);
     const account = { service: "dev.rt.interop", name: "me" };
     await secrets.set({ ...account, value: "von rt ü" });
@@ -64,7 +63,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     standIn.use(keychain);
   }
 
-  /** What every status of Apple's becomes, and a word of what its message says to do. */
+  /** The error code and a word of the hint for each status of the Security framework. */
   const STATUSES: readonly [status: number, code: string, remedy: RegExp][] = [
     [-128, "ERR_SECRETS_CANCELED", /Always Allow/],
     [-60006, "ERR_SECRETS_CANCELED", /Always Allow/],
@@ -113,7 +112,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     }
   });
 
-  test("an item has its service for a label, which Keychain Access shows", async () => {
+  test("an item's label is its service, which Keychain Access shows", async () => {
     await secrets.set("label.example", "me", "value");
     expect((await keychain.items()).split("label.example")).toHaveLength(3);
   });
@@ -133,7 +132,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(await secrets.get("service", "me")).toBe("first");
   });
 
-  test("an item that comes and goes for ever is an error in the end", async () => {
+  test("a set fails when another process keeps creating and deleting the item", async () => {
     await keychain.rule(
       { on: "SecItemUpdate", does: "status", number: -25300 },
       { on: "SecItemAdd", does: "status", number: -25299 },
@@ -142,7 +141,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     await expect(failure).rejects.toMatchObject({ code: "ERR_SECRETS_PLATFORM", cause: -25299 });
   });
 
-  test("thousands of operations leave no object alive", async () => {
+  test("thousands of operations release all objects", async () => {
     await secrets.set("service", "me", "value");
     await secrets.get("service", "me");
     const before = standIn.liveObjects();
@@ -156,24 +155,24 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(standIn.liveObjects()).toBe(before);
   });
 
-  test("dialogs hold up nothing else, however many there are", async () => {
-    const asked = ["first", "second", "third", "fourth", "fifth"];
-    for (const name of [...asked, "free"]) await secrets.set("service", name, `value of ${name}`);
+  test("open dialogs block no other operation", async () => {
+    const accounts = ["first", "second", "third", "fourth", "fifth"];
+    for (const name of [...accounts, "free"]) await secrets.set("service", name, `value of ${name}`);
     await keychain.rule(
-      ...asked.map((account) => ({ on: "SecItemCopyMatching", account, does: "dialog" }) as const),
+      ...accounts.map((account) => ({ on: "SecItemCopyMatching", account, does: "dialog" }) as const),
     );
-    const answers = asked.map((name) => secrets.get("service", name));
-    for (const name of asked) await keychain.awaitCall(`SecItemCopyMatching ${name}`);
+    const answers = accounts.map((name) => secrets.get("service", name));
+    for (const name of accounts) await keychain.awaitCall(`SecItemCopyMatching ${name}`);
     expect(await secrets.get("service", "free")).toBe("value of free");
     await secrets.set("service", "free", "another");
     expect(await secrets.get("service", "free")).toBe("another");
-    for (const name of asked.slice(1)) await keychain.answer(name);
-    expect(await Promise.all(answers.slice(1))).toEqual(asked.slice(1).map((name) => `value of ${name}`));
+    for (const name of accounts.slice(1)) await keychain.answer(name);
+    expect(await Promise.all(answers.slice(1))).toEqual(accounts.slice(1).map((name) => `value of ${name}`));
     await keychain.answer("first", -128);
     await expect(answers[0]).rejects.toMatchObject({ code: "ERR_SECRETS_CANCELED", cause: -128 });
   });
 
-  test("a signal ends the wait for a dialog, and what the dialog yields later is released", async () => {
+  test("an abort signal ends the wait for a dialog, and the dialog's later result is released", async () => {
     await secrets.set("service", "me", "value");
     await keychain.rule({ on: "SecItemCopyMatching", account: "me", does: "dialog" });
     const before = standIn.liveObjects();
@@ -183,7 +182,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     controller.abort(new Error("enough"));
     await expect(get).rejects.toThrow("enough");
     await keychain.answer("me");
-    expect(await secrets.get("service", "me")).toBe("value"); // which waits for the one given up
+    expect(await secrets.get("service", "me")).toBe("value"); // waits for the aborted operation
     expect(standIn.liveObjects()).toBe(before);
   });
 
@@ -195,7 +194,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(await secrets.get("service", "me")).toBe(null);
   });
 
-  test("a set that was given up ends with the step that it is at", async () => {
+  test("an aborted set makes no further call after the current one", async () => {
     await keychain.rule({ on: "SecItemUpdate", account: "me", does: "dialog" });
     const controller = new AbortController();
     const set = secrets.set({ service: "service", name: "me", signal: controller.signal }, "value");
@@ -207,7 +206,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(await keychain.calls()).not.toContain("SecItemAdd me");
   });
 
-  test("an operation given up before its turn does nothing", async () => {
+  test("an operation that times out before its turn does nothing", async () => {
     await keychain.rule({ on: "SecItemCopyMatching", account: "me", does: "dialog" });
     const first = secrets.get("service", "me");
     const second = secrets.set({ service: "service", name: "me", timeout: 1 }, "value");
@@ -218,7 +217,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(await keychain.calls()).not.toContain("SecItemUpdate me");
   });
 
-  test("more dialogs than threads: everything is answered in the end", async () => {
+  test("every operation finishes when there are more dialogs than threads", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
     for (const name of names) await secrets.set("service", name, name);
     await keychain.rule({ on: "SecItemCopyMatching", does: "dialog" });

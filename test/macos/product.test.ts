@@ -1,5 +1,4 @@
-// `rt` as it is on a Mac, its frameworks replaced by the stand-in: both ways of running code, how a process ends, what
-// is left in its memory, and what `rt secrets` and `rt doctor` say.
+// `rt` with fake macOS frameworks: both ways of running code, process exit, memory, `rt secrets` and `rt doctor`.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileWithStandIn, type Keychain, startKeychain } from "../support/keyring/keychain.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
@@ -48,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect((await rt(["secrets", "get", "com.example", "ü/me"])).status).toBe(1);
   });
 
-  test("a failing keychain is one line and a hint, exit code 2", async () => {
+  test("rt secrets prints one error line and a hint, and exits with 2, when the keychain fails", async () => {
     await using locked = await startKeychain();
     await locked.rule({ on: "SecItemCopyMatching", does: "status", number: -25308 });
     const { stderr, status } = await rt(["secrets", "get", "a", "b"], { on: locked });
@@ -70,7 +69,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect((await rt(args, { stdin })).stdout).toMatch(/^"?value"?\n$/);
   });
 
-  test("the keychain is there in a Worker", async () => {
+  test("rt.secrets works in a Worker", async () => {
     await rt(["secrets", "set", "threads", "me"], { stdin: "value" });
     for (const options of [[], ["--smol"]]) {
       expect(await rt([...options, "worker.ts"])).toEqual(output("value\n"));
@@ -147,7 +146,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect((await rt(["secrets", "get", "contended", "me"])).stdout).toMatch(/^[ab]24$/);
   });
 
-  test("thousands of operations leave no file descriptor behind", async () => {
+  test("thousands of operations leave no file descriptor open", async () => {
     await project.write({
       "growth.ts": `import { secrets } from "rt"; import { readdirSync } from "node:fs";
         const round = async (count) => {
@@ -162,8 +161,8 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect(await rt(["growth.ts"])).toEqual(output("0\n"));
   }, 120_000);
 
-  // The stand-in keeps the memory of released data as it was, so what was not erased is found.
-  test("no byte of a value is left in memory after set and get", async () => {
+  // The fake framework never clears released memory, so the scan finds any value that was not erased.
+  test("the memory contains no byte of a value after set and get", async () => {
     const canaries = ["kept", "set", "get"].map(makeCanary);
     await project.write({
       "canary.ts": `import { secrets } from "rt";
@@ -178,7 +177,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     await rt(["secrets", "set", "canary", "get"], { stdin: `✓${canaries[2]}` });
     await using child = start(["canary.ts", ...canaries.map(hideCanary)]);
     const counts = await countCanaries(child, canaries);
-    expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
+    expect(counts[0]).toBeGreaterThan(0); // proves that the scan finds a value that a program keeps
     expect(counts.slice(1)).toEqual([0, 0]);
   }, 120_000);
 
@@ -188,7 +187,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       await examined.setState(state);
       const { stdout, stderr, status } = await rt(["doctor", "--json"], { on: examined });
       expect(stderr).toBe("");
-      expect(await examined.calls()).toEqual([]); // looks at no credential
+      expect(await examined.calls()).toEqual([]); // reads no credential
       const { installation: _, ...report } = JSON.parse(stdout);
       return { ...report, status } as {
         ready: boolean;

@@ -1,4 +1,4 @@
-// The stand-in for Apple's frameworks must find what it is there to find: each program here makes one mistake.
+// The fakes of Apple's frameworks detect misuse: each program here makes one mistake.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { buildStandIn, startKeychain } from "../support/keyring/keychain.ts";
 import { type Result, resultOf } from "../support/output.ts";
@@ -48,7 +48,7 @@ describe.skipIf(process.platform === "darwin")("the keychain's stand-in", () => 
     return await resultOf(child);
   }
 
-  test("lets pass what is right, and counts what is left", async () => {
+  test("the fake framework accepts correct calls and counts the objects that were not released", async () => {
     const { stdout, status } = await run(`
       const pool = cf.objc_autoreleasePoolPush();
       console.log(cf.SecItemDelete(query));
@@ -88,7 +88,7 @@ describe.skipIf(process.platform === "darwin")("the keychain's stand-in", () => 
     ],
   };
   for (const [mistake, [code, message]] of Object.entries(MISTAKES)) {
-    test(`ends a program at ${mistake}`, async () => {
+    test(`the fake framework ends a program for ${mistake}`, async () => {
       const { stderr, status } = await run(code);
       expect(stderr).toContain(`keychain stand-in: `);
       expect(stderr).toContain(message);
