@@ -10,9 +10,9 @@
  *
  *   items     the credentials
  *   rules     configured failures, one a line: <function> <account or *> <action> <number>
- *               status N   returns N            once N    the same, one time
- *               delay N    takes N milliseconds
- *               dialog N   waits until the file answer-<account> exists, then returns the status in it
+ *             - status N: returns N; once N: the same, one time
+ *             - delay N: takes N milliseconds
+ *             - dialog N: waits until the file answer-<account> exists, then returns the status in it
  *   calls     a line for each call: <function> <account>
  *   state     of the keychain and the session: none, or words of: locked, readonly, nodefault, nographics, adhoc
  */
