@@ -1,4 +1,4 @@
-// Output of rt's commands that cannot be written completely: rt fails, so that a script detects it.
+// rt's commands fail when they cannot write their output completely, so that a script detects it.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -28,7 +28,7 @@ async function run(words: string, end: string) {
 }
 
 test.skipIf(process.platform !== "linux").each(COMMANDS)(
-  "rt %s into a full device is one line",
+  "rt %s fails with one error line when its output device is full",
   async (words) => {
     expect(await run(words, "> /dev/full")).toEqual({
       stdout: "",
@@ -42,7 +42,7 @@ test.each([
   ["types foo", "types"],
   ["help run extra", "help"],
   ["completions bash zsh", "completions"],
-])("rt %s is more than that takes", async (words, command) => {
+])("rt %s fails with an unexpected argument", async (words, command) => {
   const more = words.split(" ").at(-1);
   expect(await run(words, "")).toEqual({
     stdout: "",
@@ -51,7 +51,10 @@ test.each([
   });
 });
 
-test.skipIf(process.platform === "win32").each(COMMANDS)("rt %s to nobody says nothing", async (words) => {
-  const end = "> >(exec true); true"; // its exit code is what was found
-  expect(await run(words, end)).toMatchObject({ stdout: "", stderr: "" });
-});
+test.skipIf(process.platform === "win32").each(COMMANDS)(
+  "rt %s prints no error when its reader has exited",
+  async (words) => {
+    const end = "> >(exec true); true"; // the exit code is the command's result, not part of this test
+    expect(await run(words, end)).toMatchObject({ stdout: "", stderr: "" });
+  },
+);

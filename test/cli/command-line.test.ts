@@ -1,4 +1,4 @@
-// The command line as people meet it: lists, help, versions, and commands beside scripts of their name.
+// Tests lists of scripts, help, versions, and commands that have a script of the same name.
 import { version } from "../../package.json";
 import { testTranscripts } from "../support/transcripts.ts";
 import { packageWith as manifest } from "../support/workspace.ts";
@@ -14,7 +14,7 @@ testTranscripts("the list of scripts", [
     },
   ],
   [
-    "leaves out what cannot run",
+    "omits entries that cannot run",
     {
       files: manifest({ a: "", b: 5, c: null, d: "echo d" }),
       args: ["run"],
@@ -26,7 +26,7 @@ testTranscripts("the list of scripts", [
     { files: { "package.json": {} }, args: ["run"], stdout: "package.json scripts (0 found):\n" },
   ],
   [
-    "is of the nearest package.json above",
+    "comes from the nearest package.json above",
     {
       files: { ...manifest({ a: "echo a" }), "x/y/z": "" },
       in: "x/y",
@@ -35,7 +35,7 @@ testTranscripts("the list of scripts", [
     },
   ],
   [
-    "is of the directory of --cwd",
+    "comes from the directory of --cwd",
     {
       files: { "x/package.json": { scripts: { a: "echo a" } } },
       args: ["--cwd", "x", "run"],
@@ -43,7 +43,7 @@ testTranscripts("the list of scripts", [
     },
   ],
   [
-    "with an option in front",
+    "is printed with an option before run",
     {
       files: manifest({ a: "echo a" }),
       args: ["--silent", "run"],
@@ -65,7 +65,7 @@ testTranscripts("help and versions", [
     },
   ],
   ["-h", { args: ["-h"], stdout: /\n  run  / }],
-  ["no words at all", { args: [], stdout: /\n  run  / }],
+  ["no arguments", { args: [], stdout: /\n  run  / }],
   ["help", { args: ["help"], stdout: /\n  run  / }],
   ["help run", { args: ["help", "run"], stdout: /-F, --filter=<pattern>|--filter/ }],
   ["run --help", { args: ["run", "--help"], stdout: /--console-depth[\s\S]*\(default: 2\)/ }],
@@ -73,7 +73,7 @@ testTranscripts("help and versions", [
   ["help x", { args: ["help", "x"], stdout: /rt x <binary> \[args\]/ }],
   ["help types", { args: ["help", "types"], stdout: /rt types/ }],
   [
-    "help of what is no command",
+    "help for an unknown command",
     {
       args: ["help", "instal"],
       status: 1,
@@ -81,14 +81,14 @@ testTranscripts("help and versions", [
     },
   ],
   [
-    "help in no colour when it is not for a terminal",
+    "help has no colours in a pipe",
     { args: ["help", "run"], env: { FORCE_COLOR: "1" }, stdout: /^[^\x1b]*$/ },
   ],
 ]);
 
 testTranscripts("built-in commands and scripts of the same name", [
   [
-    "the command runs, and the script is pointed at",
+    "the command runs, and a hint names the script",
     {
       files: manifest({ exec: "echo script" }),
       args: ["exec", "echo built-in"],
@@ -105,7 +105,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     },
   ],
   [
-    "the command runs without options that it would not get",
+    "the command fails with options of rt run",
     {
       files: manifest({ exec: "echo script" }),
       args: ["--report=x", "exec", "echo built-in"],
@@ -115,7 +115,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     },
   ],
   ...["--filter=app", "-Fapp", "--workspaces"].map((option): [string, object] => [
-    `behind ${option} a command's name is a script`,
+    `after ${option} a command's name is a script`,
     {
       files: {
         "package.json": { workspaces: ["app"] },
@@ -127,7 +127,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     },
   ]),
   [
-    "a command of rt alone as well",
+    "a command of rt fails with options of rt run",
     {
       args: ["--parallel", "types"],
       status: 1,
@@ -139,7 +139,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     { files: { "x.ts": "" }, args: ["--no-install", "exec", "echo built-in"], stdout: "built-in\n" },
   ],
   [
-    "a script that is the command, with words of its own",
+    "a script runs the command with other arguments",
     {
       files: manifest({ exec: "rt exec 'echo built-in'" }),
       args: ["run", "--silent", "exec"],
@@ -147,7 +147,7 @@ testTranscripts("built-in commands and scripts of the same name", [
     },
   ],
   [
-    "a script that says no more than the command",
+    "the command runs without a hint when the script is the same command",
     {
       files: manifest({ types: "rt types", test: "bun test" }),
       args: ["test", "--help"],
@@ -155,11 +155,11 @@ testTranscripts("built-in commands and scripts of the same name", [
     },
   ],
   [
-    "without such a script there is nothing to say",
+    "the command runs without a hint when no such script exists",
     { files: manifest({}), args: ["exec", "echo built-in"], stdout: "built-in\n" },
   ],
   [
-    "a script called like a property of every object",
+    "a script runs although its name is a property of every object",
     { files: manifest({ toString: "echo mine" }), args: ["--silent", "toString"], stdout: "mine\n" },
   ],
 ]);

@@ -1,4 +1,4 @@
-// Completions, in the real shells: each loads the script that rt prints and completes a line.
+// Completions in the real shells: each loads the script that rt prints and completes a line.
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { COMMANDS } from "../../src/options/commands.ts";
@@ -45,12 +45,12 @@ test("completions offer what a command takes", async () => {
   expect((await complete("debug-config", "z")).values).toEqual(["zed"]);
 });
 
-test("completions offer scripts and commands in the first place", async () => {
+test("completions offer scripts and commands as the first word", async () => {
   const { values } = await complete("b");
   expect(values).toEqual(["build", "build"]);
 });
 
-test("a script of many lines is described in one line", async () => {
+test("a script of several lines is described in one line", async () => {
   await expectRt({
     files: { "package.json": { scripts: { many: "echo a\n\techo b" } } },
     args: ["completions", "query", "--", "run", "man"],
@@ -58,7 +58,7 @@ test("a script of many lines is described in one line", async () => {
   });
 });
 
-test("names that speak to the shell's script or to the terminal are not offered, nor are such descriptions", async () => {
+test("completions omit names with control characters and escape such descriptions", async () => {
   const hostile = ["a\n:files", "b\nrm -rf ~\tx", "c\x1b[2J", "d\u202e", "e\tf"];
   const scripts = Object.fromEntries([...hostile, "fine"].map((name) => [name, "echo \x1b]0;x\x07\u2066"]));
   await expectRt({
@@ -80,7 +80,7 @@ test("completions offer the packages of the workspace for --filter", async () =>
   ]);
 });
 
-test("completions offer scripts of all packages where an option selects some", async () => {
+test("completions offer scripts of all packages when an option selects packages", async () => {
   for (const option of [
     ["--filter", "@shop/app"],
     ["--filter=@shop/app"],
@@ -92,7 +92,7 @@ test("completions offer scripts of all packages where an option selects some", a
   expect((await complete("run", "s")).values).toEqual([]);
 });
 
-test("completions offer one script after the other with --parallel and --sequential", async () => {
+test("completions offer further scripts with --parallel and --sequential", async () => {
   expect((await complete("run", "--parallel", "dev", "bui")).values).toEqual(["build"]);
   expect((await complete("--sequential", "run", "dev", "build", "de")).values).toEqual(["dev", "dev:watch"]);
   expect((await complete("run", "--parallel", "dev", "--", "bui")).values).toEqual([]);
@@ -103,15 +103,15 @@ test("completions offer the options of rt upgrade", async () => {
   expect((await complete("upgrade", "--")).values).toEqual(["--sha256", "--allow-downgrade", "--rollback"]);
 });
 
-test("completions offer the values of an option that has a list", async () => {
+test("completions offer the choices of an option", async () => {
   expect((await complete("--unhandled-rejections", "w")).values).toEqual(["warn", "warn-with-error-code"]);
 });
 
-test("completions leave what follows the target to files", async () => {
+test("completions offer files after the target", async () => {
   expect(await complete("run", "dev", "--wat")).toEqual({ values: [], files: true });
 });
 
-test("completions offer what follows a command of rt's own, and no files", async () => {
+test("completions offer the subcommands, options and values of rt's commands, and no files", async () => {
   const { values, files } = await complete("secrets", "");
   expect({ values, files }).toEqual({ values: Object.keys(SECRETS_COMMANDS), files: false });
   expect(await complete("secrets", "get", "--")).toEqual({
@@ -124,7 +124,7 @@ test("completions offer what follows a command of rt's own, and no files", async
   expect((await complete("debug-config", "")).values).toEqual(["vscode", "webstorm", "zed", "nvim", "helix"]);
 });
 
-test("behind a command of rt's own its options count, and no others of the same names", async () => {
+test("completions after a command offer the values of its own options, not of options with the same name", async () => {
   const tools = ["git", "docker", "aws", "npm"];
   expect(await complete("secrets", "helper", "--install", "")).toEqual({ values: tools, files: false });
   expect((await complete("secrets", "helper", "--install", "git", "")).values).toEqual([
@@ -151,11 +151,11 @@ test("completions offer guides and commands after help, each once", async () => 
   expect((await complete("help", "--")).values).toEqual(["--man"]);
 });
 
-test("completions leave a script called like a command to `run`", async () => {
+test("completions treat a script with a command's name as a script only after `run`", async () => {
   expect(await complete("run", "secrets", "")).toEqual({ values: [], files: true });
 });
 
-test("completions say for which shells they are", async () => {
+test("completions list the supported shells when the shell is unknown", async () => {
   await expectRt({
     args: ["completions", "tcsh"],
     stderr: /^error: Unsupported shell "tcsh"\nhint: .*zsh/,
@@ -163,7 +163,7 @@ test("completions say for which shells they are", async () => {
   });
 });
 
-/** Lines that are typed, and one of the words that must be listed for them. */
+/** Lines to complete, and one of the words that must be offered. */
 const LINES = [
   { words: ["run", "dev"], offered: "dev:watch" },
   { words: ["secrets", ""], offered: "delete" },
@@ -180,7 +180,7 @@ function bashCommands(lines: readonly Line[]): string {
   return ['eval "$(rt completions bash)"', ...completed].join("\n");
 }
 
-/** Commands for a shell whose output has what it offers for each line. */
+/** Commands for a shell that print the offered words for each line. */
 const SHELLS: Readonly<Record<string, (lines: readonly Line[]) => string>> = {
   bash: bashCommands,
   "bash without compopt, as on macOS": (lines) => `enable -n compopt; ${bashCommands(lines)}`,
@@ -188,7 +188,7 @@ const SHELLS: Readonly<Record<string, (lines: readonly Line[]) => string>> = {
     ["rt completions fish | source", ...lines.map(({ words }) => `complete -C "rt ${words.join(" ")}"`)].join(
       "\n",
     ),
-  // Ctrl-U takes back what was typed before.
+  // Ctrl-U deletes the previous line.
   zsh: (lines) => `zmodload zsh/zpty; zpty z zsh -f -i
 zpty -w z 'autoload -U compinit; compinit -u; source <(rt completions zsh); PS1=; echo READY'
 zpty -r z output '*READY*READY*'
@@ -215,7 +215,7 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     });
     const output = await new Response(child.stdout).text();
     for (const { offered } of LINES) expect(output).toContain(offered);
-    // Where the shell cannot be asked to offer files, the script does.
+    // This shell cannot complete files, so rt's script does.
     if (shell.startsWith("bash ")) expect(output).toContain("dev.ts");
   });
 }

@@ -1,4 +1,4 @@
-// `rt doctor` of the installation: each thing that can be wrong, made wrong, and what it says to do.
+// `rt doctor` of the installation: every possible problem is created, and the report names it with a remedy.
 import { describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -31,7 +31,7 @@ async function examineIn(files: Files, env?: Environment) {
 }
 
 describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the installation", () => {
-  test("rt doctor reports the version and no problem of a sound installation", async () => {
+  test("rt doctor reports the version and no problem when the installation is sound", async () => {
     const { of } = await examineIn({}, { PATH: `${dirname(RT)}:${process.env.PATH}`, RT_CONCURRENCY: "2" });
     expect(of("version").found).toMatch(/^rt \d+\.\d+\.\d+, with Bun \d+\.\d+\.\d+ \([0-9a-f]{9}\), /);
     expect(of("program").found).toBe(RT);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     });
     const behind = await examineIn({}, { PATH: `${dirname(RT)}:${other.path}` });
     expect(behind.of("PATH").found).toBe(`rt is ${RT}; it shadows ${other.join("rt")}`);
-    // A link to it is no other program.
+    // A link to this rt is the same program.
     await using linked = await createProject();
     await symlink(RT, linked.join("rt"));
     const { of: found } = await examine(linked, { PATH: linked.path });
@@ -110,13 +110,13 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(await found("shop/web")).toBe(
       `No rtfig.toml in this folder; secrets and [run.cache] come from the root project's ${own}; ${above} is not used for this folder`,
     );
-    // Not a workspace member, so that no root project applies.
+    // Not a workspace member, so no root project applies.
     expect(await found("shop/other")).toBe(
       `No rtfig.toml in this folder; ${own} is not used for this folder; ${above} is not used for this folder`,
     );
   });
 
-  test("how much is kept of scripts", async () => {
+  test("rt doctor reports the size of the cache and warns when it is unusable", async () => {
     await using project = await createProject({ "cache/x": "" });
     const { of } = await examine(project);
     expect(of("cache").found).toMatch(/^The cache is empty \(.*\/cache\/rt\/scripts-\d+\)$/);

@@ -1,5 +1,5 @@
-// What the files of a working directory may not do: steer rt itself. `.env` is for the user's program; what rt decides (the
-// bus, the temporary directory, colours, which shell) goes by the environment that it was started with.
+// Files of the working directory must not configure rt itself. `.env` is for the user's program; rt reads its own settings (bus,
+// temporary directory, colours, shell) from the environment in which it started.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
@@ -14,11 +14,11 @@ async function runIn(files: Files, args: readonly string[], env: Environment = {
   return await runRt({ args, cwd: project.path, env });
 }
 
-describe.skipIf(process.platform !== "linux")("which bus keeps the secrets", () => {
+describe.skipIf(process.platform !== "linux")("the bus of the credential store", () => {
   const PROGRAM = "rt.secrets.set('hostile', 'a', 'value').catch((error) => console.log(error.code))";
 
   for (const args of [["secrets", "set", "hostile", "a"], ["store.ts"], ["--smol", "store.ts"]])
-    test(`is not said by .env: rt ${args.join(" ")}`, async () => {
+    test(`ignores .env: rt ${args.join(" ")}`, async () => {
       await using keyring = await startKeyring();
       await using project = await createProject({
         ".env": `DBUS_SESSION_BUS_ADDRESS="${keyring.address}"\n`,
@@ -36,7 +36,7 @@ describe.skipIf(process.platform !== "linux")("which bus keeps the secrets", () 
       expect(await keyring.run(["secret-tool", "search", "--all", "service", "hostile"])).toBe("");
     });
 
-  test("is not said by the program either, once it runs", async () => {
+  test("ignores variables that the running program sets", async () => {
     await using keyring = await startKeyring();
     const source = `process.env.DBUS_SESSION_BUS_ADDRESS = "unix:path=/nowhere"; await rt.secrets.set("a", "b", "c");
       console.log(await rt.secrets.get("a", "b"));`;
@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== "linux")("which bus keeps the secrets", () 
       });
   });
 
-  test("is not said by .env to rt doctor", async () => {
+  test("ignores .env in rt doctor", async () => {
     await using keyring = await startKeyring();
     await using project = await createProject({
       ".env": `DBUS_SESSION_BUS_ADDRESS="${keyring.address}"\n`,
@@ -60,9 +60,9 @@ describe.skipIf(process.platform !== "linux")("which bus keeps the secrets", () 
     expect(stdout).toContain(`No session bus answers at unix:path=${project.join("runtime/bus")}`);
   });
 
-  // Without the variable the bus is looked for where systemd has it, and that would be a developer's own.
+  // Without the variable rt uses systemd's path for the bus, which would be the developer's own bus.
   test.skipIf(existsSync(`/run/user/${process.getuid?.()}/bus`))(
-    "is not said by XDG_RUNTIME_DIR in .env",
+    "ignores XDG_RUNTIME_DIR in .env",
     async () => {
       await using keyring = await startKeyring();
       const path = keyring.address.replace(/^unix:path=|,.*/g, "");
@@ -78,10 +78,10 @@ describe.skipIf(process.platform !== "linux")("which bus keeps the secrets", () 
   );
 });
 
-describe.skipIf(!isPosix).concurrent(".env does not say", () => {
+describe.skipIf(!isPosix).concurrent(".env does not change", () => {
   const scripts = { build: "echo built && true", where: "command -v node && true" };
 
-  test("in which colours rt writes", async () => {
+  test("the colours of rt's output", async () => {
     const files = { "package.json": { scripts }, ".env": "FORCE_COLOR=1" };
     for (const args of [["run"], ["run", "build"], ["run", "--filter", "*", "build"]]) {
       const { stdout, stderr } = await runIn(files, args);
@@ -93,7 +93,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
     expect((await runIn(files, ["run"], { FORCE_COLOR: "1" })).stdout).toContain("\x1b");
   });
 
-  test("how many scripts run at a time, what is printed of a plan, nor which scripts are running", async () => {
+  test("the concurrency limit, the printed plan and the list of running scripts", async () => {
     const manifest = { name: "a", scripts };
     await using project = await createProject({ "package.json": manifest });
     const running = Array.from({ length: 9 }, () => `build in ${project.path}`).join("\n");
@@ -113,7 +113,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
     expect(given).toMatchObject({ status: 1, stderr: expect.stringContaining("RT_CONCURRENCY needs") });
   });
 
-  test("which shell runs a script, nor which programs are there", async () => {
+  test("the shell and the programs of a script", async () => {
     await using project = await createProject(
       {
         "package.json": { scripts: { build: "echo built && true" } },
@@ -132,7 +132,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
     expect(tool.stdout).not.toContain("evil");
   });
 
-  test("where rt keeps files of its own", async () => {
+  test("the directory of rt's temporary files", async () => {
     await using project = await createProject({
       "package.json": { scripts: { where: "command -v node && true" } },
       "a.ts": "console.log(import.meta.main)",
@@ -154,7 +154,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
     expect(await readdir(theirs)).toEqual(["x"]);
   });
 
-  test("that a debugger waits", async () => {
+  test("whether a debugger waits", async () => {
     await using project = await createProject({ "a.ts": "console.log(1)", ".env": "BUN_INSPECT=1" });
     await mkdir(project.join("run"), { mode: 0o700 });
     const env = { XDG_RUNTIME_DIR: project.join("run") };
@@ -165,7 +165,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
     expect(await readdir(project.join("run"))).toEqual([]);
   });
 
-  test("what git does when rt asks it", async () => {
+  test("the git commands that rt runs", async () => {
     await using project = await createProject({ "package.json": { name: "a", scripts } });
     await project.write({ ".env": `GIT_TRACE=${project.join("trace")}\n` });
     const init = `git init -q && git add -A && git -c user.name=a -c user.email=a@b commit -qm x`;
@@ -179,7 +179,7 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
   });
 });
 
-describe.concurrent("no code of the working directory's runs in rt's own commands", () => {
+describe.concurrent("no code of the working directory", () => {
   const EVIL = "require('node:fs').writeFileSync('ran', process.argv.join(' ')); export default {};";
   const FILES = {
     "evil.ts": EVIL,
@@ -206,7 +206,7 @@ describe.concurrent("no code of the working directory's runs in rt's own command
     ...["help", "help secrets", "--version", "--help", "run", "types", "completions bash", "doctor"],
     ...["secrets list", "secrets set a b", "secrets get a b", "upgrade --rollback", "upgrade ./no-such-file"],
   ])
-    test(`rt ${line}`, async () => {
+    test(`runs in rt ${line}`, async () => {
       await using project = await createProject(FILES);
       await using clean = await createProject({ "package.json": FILES["package.json"] });
       const run = async ({ path }: { path: string }) => {

@@ -1,4 +1,4 @@
-// `rt help`: guides, helps of commands, the manual page, as they reach a pipe and a terminal.
+// `rt help`: guides, help of commands and the manual page, in a pipe and on a terminal.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { GUIDES } from "../../src/cli/help/guides.ts";
@@ -18,14 +18,14 @@ async function help(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** Letters and digits alone: what is left when lines are broken and marks are gone. */
+/** Returns the letters and digits, which remain when lines are broken and markup is removed. */
 function lettersOf(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
-describe("a guide", () => {
+describe("a rendered guide", () => {
   test.each(Object.entries(GUIDES))(
-    "rt help %s is the page of docs/, as plain text",
+    "rt help %s prints the page of docs/ as plain text",
     async (name, { page }) => {
       const shown = await help(name);
       expect(shown).not.toMatch(ESCAPE);
@@ -35,14 +35,14 @@ describe("a guide", () => {
     },
   );
 
-  test("a rendered guide contains all words of its page", async () => {
+  test("contains all words of its page", async () => {
     const markdown = await Bun.file(`${REPOSITORY}/docs/errors.md`).text();
     const shown = lettersOf(await help("errors"));
     for (const [, cell] of markdown.matchAll(/^\| `(ERR_\w+)`/gm)) expect(shown).toContain(lettersOf(cell!));
     for (const [, title] of markdown.matchAll(/^#+ (.+)$/gm)) expect(shown).toContain(lettersOf(title!));
   });
 
-  test("shows code as it is, to be copied, and tells it from what it prints", () => {
+  test("shows code unchanged and separates it from its output", () => {
     const page =
       "# T\n\n```ts\nlet a = 1; // |\n\n  deep();\n```\n\n```text\n1\n```\n\n| a | b |\n| - | - |\n| c | d |\n";
     const plain = renderPage(page, 80, false);
@@ -52,12 +52,12 @@ describe("a guide", () => {
     expect(Bun.stripANSI(renderPage(page, 80, true))).toContain("    let a = 1; // |\n\n      deep();\n");
   });
 
-  test("leaves code alone that looks like a link, a table or a comment", () => {
+  test("leaves code unchanged that looks like a link, a table or a comment", () => {
     const code = "map[key](value);\n| a | b | c |\n| - | - | - |\n<!-- d -->";
     expect(renderPage(`\`\`\`js\n${code}\n\`\`\`\n`, 80, false)).toBe(code.replaceAll(/^/gm, "    "));
   });
 
-  test("makes a list of a table that is too wide, with the name of each column", () => {
+  test("shows a table that is too wide as a list, with the name of each column", () => {
     const cell = "word ".repeat(9).trim();
     const wide = `| Key | Meaning | More |\n| --- | --- | --- |\n| \`a\\|b\` | ${cell} | ${cell} |\n| c | d | |\n`;
     const shown = renderPage(wide, 80, false);
@@ -66,12 +66,12 @@ describe("a guide", () => {
     expect(renderPage(wide.replaceAll(cell, "e"), 80, false)).toContain("| Key ");
   });
 
-  test("puts one blank line in front of a list", () => {
+  test("keeps one blank line before a list", () => {
     expect(renderPage("Text:\n\n- a\n  more\n- b\n\n1. c\n", 80, false)).toMatch(/^Text:\n\n {2}\* a/);
     expect(renderPage("```sh\nls --long\n```\n\n- a\n", 80, false)).toBe("    ls --long\n\n  * a");
   });
 
-  test("names the command for another guide instead of a link that leads nowhere", () => {
+  test("replaces a link to another guide by its command, and removes links to other files", () => {
     const text = renderPage(
       "See [the codes](errors.md#x), [here](../a.ts), [there](https://a.example/).",
       80,
@@ -80,7 +80,7 @@ describe("a guide", () => {
     expect(text).toBe("See the codes (rt help errors), here, there (https://a.example/).");
   });
 
-  test("keeps to the width of the terminal, in colours without a background of their own", async () => {
+  test("fits the terminal's width and sets no background colours", async () => {
     for (const columns of [60, 100]) {
       const command = `stty cols ${columns}; exec "$0" help csrf`;
       await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
@@ -95,7 +95,7 @@ describe("a guide", () => {
     }
   });
 
-  test("help has no colours with NO_COLOR", async () => {
+  test("omits colours with NO_COLOR", async () => {
     const environment = cleanEnvironment({ NO_COLOR: "1" });
     await using terminal = startOnTerminal([RT, "help", "errors"], environment);
     await terminal.shows("rt doctor");
@@ -112,7 +112,7 @@ describe("rt help", () => {
     expect(overview).toMatch(/^ {2}install, i +Install dependencies$/m);
   });
 
-  test("suggests the nearest command or guide, and exits with 1", async () => {
+  test("suggests the nearest command or guide and exits with 1 when the name is unknown", async () => {
     await expectRt({
       args: ["help", "secert"],
       stderr: 'error: No help for "secert"\nhint: did you mean secrets?\n',
@@ -126,18 +126,18 @@ describe("rt help", () => {
     await expectRt({ args: ["help", "migrations"], stderr: /hint: did you mean migration\?/, status: 1 });
   });
 
-  test("brackets a value that may be left out", async () => {
+  test("shows an optional value in brackets", async () => {
     const text = await help("run");
     expect(text).toContain("--dry-run[=json|html|mermaid]");
     expect(text).toContain("--inspect[=address]");
     expect(text).toContain("--filter=<pattern>");
   });
 
-  test("knows the options by their own name as well", async () => {
+  test("accepts `options` as a name of the list of options", async () => {
     expect(await help("options")).toBe(await help("run"));
   });
 
-  test("breaks no line in a pipe, and every long line on a terminal", async () => {
+  test("wraps no line in a pipe, and every long line on a terminal", async () => {
     const { help: text } = OPTIONS.find(({ name }) => name === "no-addons")!;
     expect(await help("run")).toContain(text);
     const command = 'stty cols 72; exec "$0" help run';
@@ -145,11 +145,11 @@ describe("rt help", () => {
     await terminal.shows("Guides: rt help scripts");
     const lines = Bun.stripANSI(terminal.shown).split("\r\n");
     const long = lines.filter((line) => Bun.stringWidth(line) > 72);
-    // Names are not broken: the list of an option's values is one word.
+    // Names are not broken: the list of an option's choices is one word.
     expect(long.filter((line) => !line.trimStart().startsWith("-"))).toEqual([]);
   });
 
-  test.each(["secrets", "doctor"])("rt %s --help has the columns of the others", async (command) => {
+  test.each(["secrets", "doctor"])("rt %s --help has the layout of every command's help", async (command) => {
     const { stdout, stderr, status } = await runRt({ args: [command, "--help"] });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(stdout).toStartWith(`${COMMANDS[command]!.help}\n\nUsage\n  rt ${command} `);
@@ -157,7 +157,7 @@ describe("rt help", () => {
     expect(stdout).toMatch(/\n\nExit codes\n {2}0 +\S/);
   });
 
-  test("gives all of a long text to a reader that takes its time", async () => {
+  test("prints all of a long text to a slow reader", async () => {
     const { stdout } = await runRt({
       program: ["bash", "-c", '"$0" help configuration | { IFS= read -r first; echo "$first"; cat; }', RT],
     });
@@ -170,7 +170,7 @@ describe("the manual page", () => {
     expect(await help("--man")).toBe(renderManual());
   });
 
-  test("mandoc reports nothing about the manual page", async () => {
+  test("passes mandoc without a report", async () => {
     await using project = await createProject({ "rt.1": renderManual() });
     await expectRt({ program: ["mandoc", "-Tlint", "-Wall", project.join("rt.1")] });
   });
@@ -199,7 +199,7 @@ test("README, rt help secrets and rt types mark rt.secrets as new and experiment
   expect(texts.map((text) => /new\s+and\s+experimental/i.test(text))).toEqual([true, true, true]);
 });
 
-describe.concurrent("--help behind a command", () => {
+describe.concurrent("--help after a command", () => {
   for (const [command, { by }] of Object.entries(COMMANDS)) {
     if (by !== "rt") continue;
     for (const flag of ["--help", "-h"])

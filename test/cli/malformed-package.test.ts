@@ -1,4 +1,4 @@
-// A package.json that cannot be read is pointed at, by line and column.
+// rt reports the line and column of a syntax error in package.json.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -15,7 +15,7 @@ const MALFORMED: ReadonlyArray<readonly [text: string, line: number, column: num
 ];
 
 describe.concurrent("a malformed package.json", () => {
-  test.each(MALFORMED)("%j is pointed at: line %i", async (text, line, column) => {
+  test.each(MALFORMED)("%j is reported at line %i", async (text, line, column) => {
     await using project = await createProject({ "package.json": text, "x.ts": "console.log('ran')" });
     for (const args of [["run", "go"], ["go"], ["run"], ["--silent", "run", "go"]]) {
       const { stdout, stderr, status } = await runRt({ args, cwd: project.path });
@@ -30,7 +30,7 @@ describe.concurrent("a malformed package.json", () => {
     }
   });
 
-  test("a directory in its place is named", async () => {
+  test("a directory named package.json is reported", async () => {
     await expectRt({
       files: { "package.json/x": "" },
       args: ["run", "go"],
@@ -39,7 +39,7 @@ describe.concurrent("a malformed package.json", () => {
     });
   });
 
-  test("an empty one is named", async () => {
+  test("an empty package.json is reported at its first character", async () => {
     await expectRt({
       files: { "package.json": "" },
       args: ["run", "go"],

@@ -1,4 +1,4 @@
-// Options that are wrong, and code given as an option: one clear line.
+// Wrong options, and code given as an option: one error line and a hint.
 import { testTranscripts } from "../support/transcripts.ts";
 
 testTranscripts("a mistake", [
@@ -19,7 +19,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "an unknown option that is near nothing",
+    "an unknown option without a similar name",
     {
       args: ["--qqqqqqqq", "x"],
       status: 1,
@@ -31,7 +31,7 @@ testTranscripts("a mistake", [
     { args: ["-Z"], status: 1, stderr: /^error: Unknown option "-Z"\nhint: .+\n$/ },
   ],
   [
-    "a value that is missing",
+    "a missing value",
     {
       args: ["--preload"],
       status: 1,
@@ -39,7 +39,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a value that is not among the choices",
+    "a value outside of the choices",
     {
       args: ["--shell", "fish", "x"],
       status: 1,
@@ -47,7 +47,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a value that is no number",
+    "a value that is not a number",
     {
       args: ["--console-depth=x", "x.ts"],
       status: 1,
@@ -63,7 +63,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "options and nothing to run",
+    "options without a target",
     {
       args: ["--smol"],
       status: 1,
@@ -71,7 +71,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a directory for --cwd that is not there",
+    "a missing directory for --cwd",
     {
       args: ["--cwd", "$PROJECT/absent", "run"],
       status: 1,
@@ -79,11 +79,11 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "code for -e that is missing",
+    "missing code for -e",
     { args: ["-e"], status: 1, stderr: "error: --eval needs a value\nhint: write it as --eval=<code>\n" },
   ],
-  ["code for -e that is empty is no mistake", { args: ["-e", ""] }],
-  ["code for -p that is empty is undefined", { args: ["-p", ""], stdout: "undefined\n" }],
+  ["empty code for -e is accepted", { args: ["-e", ""] }],
+  ["empty code for -p prints undefined", { args: ["-p", ""], stdout: "undefined\n" }],
   [
     "code piped to -, without run, with arguments",
     {

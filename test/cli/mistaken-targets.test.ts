@@ -5,20 +5,14 @@ import { packageWith } from "../support/workspace.ts";
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
 
 testTranscripts("a mistake", [
+  ["a missing file", { args: ["missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' }],
   [
-    "a file that is missing",
-    { args: ["missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
-  ],
-  [
-    "a file that is missing, with run",
+    "a missing file, with run",
     { args: ["run", "missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
   ],
+  ["a missing path", { args: ["./missing"], status: 1, stderr: 'error: Module not found "./missing"\n' }],
   [
-    "a path that is missing",
-    { args: ["./missing"], status: 1, stderr: 'error: Module not found "./missing"\n' },
-  ],
-  [
-    "a path whose name is long, as code is that was meant for -e",
+    "a path with a long name, as code that lacks -e",
     {
       args: [`./${"x".repeat(240)}`],
       status: 1,
@@ -26,15 +20,15 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "an absolute path that is missing",
+    "a missing absolute path",
     { args: ["$PROJECT/absent/x.ts"], status: 1, stderr: 'error: Module not found "$PROJECT/absent/x.ts"\n' },
   ],
   [
-    "a file that is missing, with options of the engine",
+    "a missing file, with options of the engine",
     { args: ["--smol", "missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
   ],
   [
-    "a script that is missing",
+    "a missing script",
     {
       files: packageWith({ build: "true" }),
       args: ["run", "biuld"],
@@ -43,7 +37,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a command behind a --",
+    "a command after --",
     {
       files: packageWith({ build: "true" }),
       args: ["--", "run", "build"],
@@ -52,7 +46,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a script that is missing, without run",
+    "a missing script, without run",
     {
       files: packageWith({ build: "true" }),
       args: ["biuld"],
@@ -61,7 +55,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a command that is mistyped",
+    "a mistyped command",
     {
       files: packageWith({ dev: "true" }),
       args: ["isntall"],
@@ -70,7 +64,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a mistyped command behind run, where there are none",
+    "a mistyped command after run, which has no commands",
     {
       files: packageWith({ dev: "true" }),
       args: ["run", "isntall"],
@@ -79,7 +73,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a package's binary that is mistyped",
+    "a mistyped package binary",
     {
       files: { ...packageWith({ dev: "true" }), "node_modules/.bin/eslint": "" },
       args: ["run", "elsint"],
@@ -88,7 +82,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a script near nothing",
+    "a script without a similar name",
     {
       files: packageWith({ build: "true" }),
       args: ["run", "qqqqqqq"],
@@ -117,7 +111,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a usual name of a script, which is no package's",
+    "a usual name of a script that is not a package",
     {
       files: packageWith({ qqqqqqq: "true" }),
       args: ["run", "deploy"],
@@ -126,7 +120,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "what is no name of a package",
+    "a word that cannot be a package name",
     {
       files: packageWith({ build: "true" }),
       args: ["run", "q:q`q"],
@@ -135,7 +129,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a script where there are none",
+    "a script when package.json has none",
     {
       files: { "package.json": {} },
       args: ["run", "qqqqqqq"],
@@ -145,7 +139,7 @@ testTranscripts("a mistake", [
     },
   ],
   [
-    "a script where there is no package.json",
+    "a script without a package.json",
     {
       args: ["run", "qqqqqqq"],
       status: 1,

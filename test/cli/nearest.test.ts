@@ -1,4 +1,4 @@
-// Which known names a mistyped one may have meant.
+// Finding the known name that is nearest to a mistyped one.
 import { expect, test } from "bun:test";
 import { suggestNames } from "../../src/did-you-mean.ts";
 

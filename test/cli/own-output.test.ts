@@ -1,4 +1,4 @@
-// rt's own output arrives once and whole: behind what others append to the same file, and on a pipe that does not block.
+// rt writes its own output once and completely: after text that another program appends, and to a pipe that does not block.
 import { describe, expect, test } from "bun:test";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   "an unknown name": ["run", "nothing-of-that-name"],
 };
 
-/** Each writes in a way of its own, or did. */
+/** Each of these commands writes its output by a different function. */
 const ON_PIPES = ["rt types", "rt run", "rt secrets list"];
 
 async function withProject(use: (project: Project) => Promise<void>): Promise<void> {
@@ -43,11 +43,11 @@ async function withProject(use: (project: Project) => Promise<void>): Promise<vo
 
 describe.skipIf(process.platform === "win32").concurrent("rt's own output", () => {
   for (const [title, args] of Object.entries(COMMANDS)) {
-    test(`${title} writes behind the text that another program has appended to the same file`, () =>
+    test(`${title} writes after the text that another program has appended to the same file`, () =>
       withProject(async (project) => {
         const plain = await runRt({ args, cwd: project.path });
         await Bun.write(project.join("out"), "first\n");
-        // The shell opens the file to append; its position is still at the start when rt begins.
+        // The shell opens the file for appending; its position is still 0 when rt starts.
         const line = `exec >>out 2>&1; printf 'second\\n' >other; cat other >>out; "$@"; printf 'last\\n' >>out`;
         const program = ["sh", "-c", line, "sh", RT, ...args];
         await runRt({ program, cwd: project.path });
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own output", () =
   }
 });
 
-/** Reads the program's standard output from a pipe of 4,096 bytes, when it is full for the first time. */
+/** Reads the program's standard output from a pipe of 4,096 bytes after the pipe became full. */
 const SMALL_PIPE = `
 import array, fcntl, os, subprocess, sys, termios, time
 reader, writer = os.pipe()

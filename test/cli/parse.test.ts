@@ -1,4 +1,4 @@
-// Splitting a command line: pure, so every shape of it is a row.
+// Splitting a command line into options, command, target and arguments.
 import { describe, expect, test } from "bun:test";
 import { OPTIONS } from "../../src/options/options.ts";
 import { collectOptions, mentionsOption, parseCommandLine, UsageError } from "../../src/options/parse.ts";
@@ -71,7 +71,7 @@ describe("parseCommandLine()", () => {
     } as never);
   });
 
-  test("takes an empty word for a target, and an empty value where one may be left out", () => {
+  test("takes an empty word as target, and an empty value when the value is optional", () => {
     expect(parse([""])).toEqual({ options: [], command: undefined, target: "", args: [] });
     expect(parse(["--affected=", "y"])).toMatchObject({ options: ["affected="], target: "y" });
   });
@@ -102,26 +102,26 @@ describe("parseCommandLine()", () => {
     [["--shell", "fish", "x"], '--shell cannot be "fish"'],
     [["--unhandled-rejections=maybe", "x"], '--unhandled-rejections cannot be "maybe"'],
     [["--Smol"], 'Unknown option "--Smol"'],
-  ])("refuses %j", (line, message) => {
+  ])("rejects %j", (line, message) => {
     const error = failure(line);
     expect(error.message).toBe(message);
     expect(error.hint).toBeString();
   });
 
-  test("keeps what is behind the target unread, whatever it is", () => {
+  test("leaves all words after the target unparsed", () => {
     const odd = ["--wach", "-Z", "--", "--smol=1", "-e", "", "--preload"];
     expect(parse(["dev", ...odd]).args).toEqual(odd);
     expect(parse(["--silent", "run", "dev", ...odd]).args).toEqual(odd);
   });
 });
 
-test("mentionsOption() looks for anything that could be one", () => {
+test("mentionsOption() finds every word that may be an option", () => {
   expect(mentionsOption(["a", "-"])).toBe(false);
   expect(mentionsOption(["a", "-x"])).toBe(true);
   expect(mentionsOption([])).toBe(false);
 });
 
-test("collectOptions() reads repeated options and their aliases, and where they stand", () => {
+test("collectOptions() collects repeated options and aliases, and whether they are on the command line", () => {
   const { options } = parseCommandLine(
     ["--port=1", "--port=2", "-r", "a", "--require=b", "--import", "c", "--silent", "x.ts"],
     OPTIONS,

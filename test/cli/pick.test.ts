@@ -1,5 +1,4 @@
-// `rt run --pick` in a real terminal: search, run, arguments, leave, another size, thousands of scripts; and where there is no
-// terminal, or none that can be drawn on.
+// `rt run --pick` in a real terminal: search, run, arguments, exit, resize, thousands of scripts; and without a usable terminal.
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +25,7 @@ class Screen {
 
   constructor(directory: string, args: string, env: Environment, columns = 60, rows = 20) {
     this.#name = `p${++sessions}`;
-    // The modes of the terminal are shown before and after.
+    // Prints the terminal's modes before and after.
     const modes = "stty -a | grep -o '[^ ]*icanon\\|[^ ]*echo ' | tr '\\n' ' '";
     const command = `trap : INT; clear; M=$(${modes}); ${RT} ${args}; S=$?; echo "modes $M/ $(${modes})"; echo "status $S"; read end`;
     const variables = Object.entries(cleanEnvironment(env)).map(([key, value]) => `${key}=${value}`);
@@ -54,14 +53,14 @@ class Screen {
     return lines;
   }
 
-  /** The screen at the first look at which it has this line. */
+  /** Resolves with the screen when it has this line. */
   async shows(line: string): Promise<string[]> {
     let lines: string[] = [];
     await waitUntil(() => (lines = this.lines).includes(line));
     return lines;
   }
 
-  /** Resolves with the exit code when the terminal is as it was. */
+  /** Resolves with the exit code after checking that the terminal's modes are restored. */
   async ends(): Promise<number> {
     await waitUntil(() => /^status \d+$/.test(this.lines.at(-1) ?? ""));
     const [, before, after] = /^modes (.*)\/ (.*)$/.exec(this.lines.at(-2)!.padEnd(1))!;
@@ -107,7 +106,7 @@ async function pick(project: Project, args = "run --pick", columns?: number, row
 }
 
 describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => {
-  test("finds by name, package and command, and runs what is chosen, with the terminal", async () => {
+  test("finds scripts by name, package and command, and runs the chosen one in the terminal", async () => {
     await using project = await shop();
     const screen = await pick(project);
     const first = await screen.shows("Run a script: _");
@@ -119,11 +118,11 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       '  web serve  read line; echo "got $line"',
     ]);
     expect(first.slice(6, 8)).toEqual(["$ rt run lint", "  echo linted"]);
-    screen.press("NPage"); // no further than the last
+    screen.press("NPage"); // stops at the last script
     await screen.shows("$ rt run --filter ./packages/web serve");
     screen.press("PPage");
     await screen.shows("$ rt run lint");
-    screen.press("Up", "Down", "Down"); // nor than the first
+    screen.press("Up", "Down", "Down"); // stops at the first script
     await screen.shows("$ rt run --filter ./packages/api test");
     screen.type("wbserve");
     await screen.shows("$ rt run --filter ./packages/web serve");
@@ -135,7 +134,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await screen.ends()).toBe(0);
   });
 
-  test("takes arguments, and has what was picked last first, with them", async () => {
+  test("passes arguments, and offers the last picked script and its arguments first", async () => {
     await using project = await shop();
     const screen = await pick(project);
     await screen.shows("Run a script: _");
@@ -149,9 +148,9 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await screen.shows("Arguments: _");
     screen.type("--only 'a b");
     await screen.shows("  Unclosed quote".trim());
-    screen.press("Enter"); // does nothing
+    screen.press("Enter"); // Enter does nothing here
     screen.type("' $HOME");
-    // As one would have to type it in a shell.
+    // The arguments are quoted as a shell needs them.
     await screen.shows("$ rt run --filter ./packages/api test --only 'a b' '$HOME'");
     screen.press("Enter");
     await screen.shows("tested --only a b $HOME");
@@ -168,18 +167,15 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await again.ends()).toBe(130);
   });
 
-  test.each(["C-c", "C-d", "Escape"])(
-    "is left with %s, with code 130 and the terminal as it was",
-    async (key) => {
-      await using project = await shop();
-      const screen = await pick(project);
-      await screen.shows("Run a script: _");
-      screen.press(key);
-      expect(await screen.ends()).toBe(130);
-    },
-  );
+  test.each(["C-c", "C-d", "Escape"])("exits with 130 and restores the terminal on %s", async (key) => {
+    await using project = await shop();
+    const screen = await pick(project);
+    await screen.shows("Run a script: _");
+    screen.press(key);
+    expect(await screen.ends()).toBe(130);
+  });
 
-  test("the picker redraws within the terminal width after a resize", async () => {
+  test("redraws within the terminal width after a resize", async () => {
     await using project = await shop();
     const screen = await pick(project);
     await screen.shows("Run a script: _");
@@ -207,7 +203,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await screen.ends()).toBe(130);
   });
 
-  test("the picker shows and searches five thousand scripts", async () => {
+  test("shows and searches five thousand scripts", async () => {
     const scripts = Object.fromEntries(
       Array.from({ length: 5000 }, (_, index) => [`task-${index}`, `echo number ${index}`]),
     );
@@ -221,13 +217,13 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await screen.shows("> task-4999  echo number 4999");
     screen.type("x");
     await screen.shows("No script matches");
-    screen.press("Enter"); // does nothing
+    screen.press("Enter"); // Enter does nothing here
     screen.press("BSpace", "Enter");
     await screen.shows("number 4999");
     expect(await screen.ends()).toBe(0);
   });
 
-  test("rt run offers the picker after the script list, for one key", async () => {
+  test("starts on Enter after the list of scripts of rt run", async () => {
     await using project = await shop();
     const screen = await pick(project, "run");
     await screen.shows("Press Enter to pick a script, any other key to exit");
@@ -243,7 +239,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s ends the question with the terminal as it was",
+    "%s ends the offer of the picker and restores the terminal",
     async (signal) => {
       await using project = await shop();
       await using terminal = startOnTerminal([RT, "run"], cleanEnvironment(stateOf(project)), {
@@ -257,7 +253,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     },
   );
 
-  test("a signal ends it with the terminal as it was", async () => {
+  test("restores the terminal when a signal ends it", async () => {
     await using project = await shop();
     await using terminal = startOnTerminal([RT, "run", "--pick"], cleanEnvironment(stateOf(project)), {
       cwd: project.path,
@@ -269,7 +265,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(terminal.isOrdinary).toBe(true);
   });
 
-  test("the picker asks line by line with ACCESSIBLE=1", async () => {
+  test("prompts line by line with ACCESSIBLE=1", async () => {
     await using project = await shop();
     const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
     await using terminal = startOnTerminal([RT, "run", "--pick", "built web"], env, { cwd: project.path });
@@ -288,47 +284,50 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
   });
 });
 
-test.skipIf(process.platform === "win32")("remembers what was picked in this workspace alone", async () => {
-  await using project = await shop();
-  await using other = await shop();
-  await project.write({ "state/x": "" });
-  const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
-  const pickLint = async (at: Project, offered: string, args: string) => {
-    await using terminal = startOnTerminal([RT, "run", "--pick", "echo linted"], env, { cwd: at.path });
-    await terminal.shows("1. lint: echo linted");
-    await terminal.shows("(empty to exit): ");
-    terminal.type("0\r"); // no number of one: a part of a name
-    await terminal.shows("No script matches");
-    await terminal.shows("(empty to exit): ", 2);
-    terminal.type("linted\r");
-    await terminal.shows("(empty to exit): ", 3);
-    terminal.type("1\r");
-    await terminal.shows(`Arguments (${offered}empty for none): `);
-    terminal.type("'\r");
-    await terminal.shows("Unclosed quote");
-    await terminal.shows("empty for none): ", 2);
-    terminal.type(`${args}\r`);
-    expect(await terminal.ends()).toBe(0);
-  };
-  const kept = () => [
-    ...new Bun.Glob("state/rt/picked/*.json").scanSync({ cwd: project.path, absolute: true }),
-  ];
-  await pickLint(project, "", "one");
-  const [file] = kept();
-  const picked = (await Bun.file(file!).json()) as object[];
-  expect(picked).toHaveLength(1);
-  const others = Array.from({ length: 60 }, (_, index) => ({ ...picked[0], scriptName: `task-${index}` }));
-  await Bun.write(file!, JSON.stringify([...picked, null, { directory: 1 }, ...others]));
-  await pickLint(project, "last time: one; ", "two");
-  await pickLint(project, "last time: two; ", "three");
-  const now = (await Bun.file(file!).json()) as { scriptName: string; args: string }[];
-  expect(now.filter(({ scriptName }) => scriptName === "lint").map(({ args }) => args)).toEqual(["three"]);
-  await Bun.write(file!, JSON.stringify(others));
-  await pickLint(project, "", "four");
-  expect(await Bun.file(file!).json()).toHaveLength(50);
-  await pickLint(other, "", "five");
-  expect(kept()).toHaveLength(2);
-});
+test.skipIf(process.platform === "win32")(
+  "the picker stores the last picked scripts separately for each workspace",
+  async () => {
+    await using project = await shop();
+    await using other = await shop();
+    await project.write({ "state/x": "" });
+    const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
+    const pickLint = async (at: Project, offered: string, args: string) => {
+      await using terminal = startOnTerminal([RT, "run", "--pick", "echo linted"], env, { cwd: at.path });
+      await terminal.shows("1. lint: echo linted");
+      await terminal.shows("(empty to exit): ");
+      terminal.type("0\r"); // no such number, so a part of a name
+      await terminal.shows("No script matches");
+      await terminal.shows("(empty to exit): ", 2);
+      terminal.type("linted\r");
+      await terminal.shows("(empty to exit): ", 3);
+      terminal.type("1\r");
+      await terminal.shows(`Arguments (${offered}empty for none): `);
+      terminal.type("'\r");
+      await terminal.shows("Unclosed quote");
+      await terminal.shows("empty for none): ", 2);
+      terminal.type(`${args}\r`);
+      expect(await terminal.ends()).toBe(0);
+    };
+    const kept = () => [
+      ...new Bun.Glob("state/rt/picked/*.json").scanSync({ cwd: project.path, absolute: true }),
+    ];
+    await pickLint(project, "", "one");
+    const [file] = kept();
+    const picked = (await Bun.file(file!).json()) as object[];
+    expect(picked).toHaveLength(1);
+    const others = Array.from({ length: 60 }, (_, index) => ({ ...picked[0], scriptName: `task-${index}` }));
+    await Bun.write(file!, JSON.stringify([...picked, null, { directory: 1 }, ...others]));
+    await pickLint(project, "last time: one; ", "two");
+    await pickLint(project, "last time: two; ", "three");
+    const now = (await Bun.file(file!).json()) as { scriptName: string; args: string }[];
+    expect(now.filter(({ scriptName }) => scriptName === "lint").map(({ args }) => args)).toEqual(["three"]);
+    await Bun.write(file!, JSON.stringify(others));
+    await pickLint(project, "", "four");
+    expect(await Bun.file(file!).json()).toHaveLength(50);
+    await pickLint(other, "", "five");
+    expect(kept()).toHaveLength(2);
+  },
+);
 
 test.skipIf(process.platform === "win32")("the line prompt exits with 130 after an empty line", async () => {
   await using project = await shop();
@@ -348,12 +347,12 @@ test.each<[string, string[] | undefined]>([
   ["a\\ b $HOME *\\", ["a b", "$HOME", "*\\"]],
   [`a "b`, undefined],
   ["a 'b", undefined],
-])("the arguments %j are %j", (line, words) => expect(splitLine(line)).toEqual(words));
+])("splitLine() splits %j into %j", (line, words) => expect(splitLine(line)).toEqual(words));
 
 describe.concurrent("without a terminal", () => {
   const files = { "package.json": { scripts: { a: "true" } } };
 
-  test("--pick lists, as rt run does", () =>
+  test("--pick prints the list of scripts", () =>
     expectRt({
       files,
       args: ["run", "--pick"],
@@ -373,9 +372,9 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform === "win32")("a list of scripts ends when its terminal is gone", async () => {
+test.skipIf(process.platform === "win32")("a list of scripts ends when its terminal closes", async () => {
   await using project = await createProject({ "package.json": { scripts: { a: "true", b: "true" } } });
-  // The shell that leads the session ignores the signal, so rt notices by its standard input alone.
+  // The shell that leads the session ignores the signal, so rt detects the hang-up only by its standard input.
   const line = `trap '' HUP; ${RT} run --pick; echo $? > ended`;
   await using terminal = startOnTerminal(["sh", "-c", line], cleanEnvironment({ TERM: "xterm" }), {
     cwd: project.path,

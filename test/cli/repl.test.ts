@@ -1,11 +1,11 @@
-// `rt repl`: a REPL in which `rt` is, on a terminal and from a pipe.
+// `rt repl`: a REPL that has `rt`, on a terminal and from a pipe.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { testTranscripts } from "../support/transcripts.ts";
 
-/** Output for the given lines, without the banner. */
+/** Returns the output for the given lines, without the banner. */
 async function answersTo(lines: string, ...args: string[]): Promise<string> {
   await using project = await createProject({ "a.ts": "export const a: number = 7;\n" });
   const { stdout, stderr, status } = await runRt({ args, stdin: lines, cwd: project.path });
@@ -13,7 +13,7 @@ async function answersTo(lines: string, ...args: string[]): Promise<string> {
   return stdout.split("\n").slice(2).join("\n");
 }
 
-test("lines from a pipe see what the lines before them have awaited, imported and thrown", async () => {
+test("piped lines see what earlier lines awaited, imported and threw", async () => {
   const lines = `
     import { a } from "./a.ts"
     a + 1
@@ -79,7 +79,7 @@ testTranscripts("rt repl with words", [
   ["help is of the command", { files: {}, args: ["repl", "--help"], stdout: /rt repl \[options\]/ }],
 ]);
 
-test("on a terminal it goes on with lines that have not ended, keeps a history, and ends with the program", async () => {
+test("the REPL continues incomplete lines, keeps a history and exits when the program exits", async () => {
   await using project = await createProject();
   await using terminal = startOnTerminal([RT, "repl"], cleanEnvironment({ HOME: project.path }));
   await terminal.shows("Welcome");

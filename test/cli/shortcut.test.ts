@@ -1,4 +1,4 @@
-// The short cuts of `rt <file>`, with switches of the engine or without, and `rt run <script>` must be the plans that the whole command line would make, or none.
+// The shortcuts for `rt <file>` and `rt run <script>` make the same plans as the complete command line, or none.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
@@ -66,7 +66,7 @@ const NAMES = [
 ];
 const REST = [[], ["x"], ["--", "y"], ["--smol"], ["a", "--", "b"], ["--"], [""]];
 
-/** What src/cli/command-line.ts does for a line, up to the plan. */
+/** Plans a command line as src/cli/command-line.ts does. */
 async function planWhole(words: readonly string[], cwd: string): Promise<ExecutionPlan | undefined> {
   try {
     const invocation = parseCommandLine(words, mentionsOption(words) ? OPTIONS : []);
@@ -101,7 +101,7 @@ afterAll(async () => {
   for (const project of projects) await project[Symbol.asyncDispose]();
 });
 
-test("planShortcut() agrees with planRun() wherever it answers, and answers for every plain file", async () => {
+test("planShortcut() plans every plain file, and agrees with planRun()", async () => {
   let taken = 0;
   for (const project of projects) {
     process.chdir(project.path);
@@ -129,7 +129,7 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
   expect(taken).toBeGreaterThan(80);
 });
 
-test("planShortcut() agrees with planRun() behind switches, and leaves every other option to it", async () => {
+test("planShortcut() agrees with planRun() after switches, and plans no other options", async () => {
   process.chdir(projects[0]!.path);
   const taken: string[] = [];
   for (const { name, short } of OPTIONS) {
@@ -177,7 +177,7 @@ test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: 
   for (const project of projects) {
     process.chdir(project.path);
     for (const name of NAMES) {
-      if (!explicitRun && name in COMMANDS) continue; // not asked, see command-line.ts
+      if (!explicitRun && name in COMMANDS) continue; // command-line.ts does not call it for commands
       for (const rest of REST) {
         const quick = planScriptShortcut([name, ...rest], explicitRun) as ExecutionPlan | undefined;
         const whole = await planWhole([...(explicitRun ? ["run"] : []), name, ...rest], project.path);
@@ -190,7 +190,7 @@ test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: 
   expect(taken).toBeGreaterThan(40);
 });
 
-test("code on standard input is given to the engine in the words of planRun()", async () => {
+test("planInputShortcut() plans code on standard input as planRun() does", async () => {
   for (const project of projects) {
     for (const words of REST.flatMap((rest) => [
       ["-", ...rest],
@@ -202,19 +202,22 @@ test("code on standard input is given to the engine in the words of planRun()", 
   }
 });
 
-test("code on standard input is not started ahead of what an rtfig.toml says", async () => {
+test("code on standard input runs after the preloads of rtfig.toml", async () => {
   const files = { ...FILES, "rtfig.toml": 'preload = ["./first.ts"]', "first.ts": "console.log(1)" };
   for (const args of [["-"], ["run", "-", "x"]])
     await expectRt({ files, args, stdin: "console.log(2)", stdout: "1\n2\n" });
 });
 
-test("no script is planned ahead of what an rtfig.toml says", async () => {
+test("planScriptShortcut() plans nothing when there is an rtfig.toml", async () => {
   await using project = await createProject({ ...FILES, "rtfig.toml": "" });
   process.chdir(project.path);
   expect(planScriptShortcut(["dev"], true)).toBeUndefined();
 });
 
-test.each(["node", "/usr/bin/node"])("there is no short cut for a program called %s", async (argv0) => {
-  process.chdir(projects[0]!.path);
-  expect(await planShortcut(["rt", "rt", "a.ts"], argv0)).toBeUndefined();
-});
+test.each(["node", "/usr/bin/node"])(
+  "planShortcut() plans nothing when the program is called %s",
+  async (argv0) => {
+    process.chdir(projects[0]!.path);
+    expect(await planShortcut(["rt", "rt", "a.ts"], argv0)).toBeUndefined();
+  },
+);

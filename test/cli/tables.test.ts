@@ -1,4 +1,4 @@
-// The tables of options and commands hold what everything that reads them takes for granted.
+// The tables of options and commands satisfy the assumptions of their readers.
 import { describe, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { renderHelp } from "../../src/cli/help/help.ts";
@@ -33,7 +33,7 @@ const DEFAULTS: Record<string, string> = {
 const duplicates = (items: readonly string[]) => items.filter((item, index) => items.indexOf(item) !== index);
 
 describe("the table of options", () => {
-  test("has every option of the specification, with its short form", () => {
+  test("contains every option of the specification, with its short form", () => {
     const known = OPTIONS.map(({ name, short }) => (short === undefined ? name : `${name},${short}`));
     expect(
       SPECIFIED.trim()
@@ -42,11 +42,11 @@ describe("the table of options", () => {
     ).toEqual([]);
   });
 
-  test("knows -i, the specification's short form without a long one", () => {
+  test("contains -i, the specification's only short form without a long one", () => {
     expect(OPTIONS.find(({ short }) => short === "i")).toMatchObject({ forward: "-i" });
   });
 
-  test("gives the specification's defaults", () => {
+  test("contains the specification's defaults", () => {
     for (const [name, value] of Object.entries(DEFAULTS))
       expect({ name, default: OPTIONS.find((option) => option.name === name)?.default }).toEqual({
         name,
@@ -54,22 +54,22 @@ describe("the table of options", () => {
       });
   });
 
-  test("names and shorts are unique", () => {
+  test("uses each name and short form once", () => {
     expect(duplicates(OPTIONS.map(({ name }) => name))).toEqual([]);
     expect(duplicates(OPTIONS.flatMap(({ short }) => short ?? []))).toEqual([]);
   });
 
-  test("names are long and lower case, shorts are one letter", () => {
+  test("uses lower-case names and short forms of one letter", () => {
     expect(OPTIONS.filter(({ name }) => !/^[a-z][a-z0-9.-]+$/.test(name))).toEqual([]);
     expect(OPTIONS.filter(({ short }) => short !== undefined && !/^[a-zA-Z]$/.test(short))).toEqual([]);
   });
 
-  test("a group stands together", () => {
+  test("lists the options of a group together", () => {
     const groups = OPTIONS.map(({ group }) => group).filter((group, index, all) => group !== all[index - 1]);
     expect(duplicates(groups)).toEqual([]);
   });
 
-  test("every option is explained in one sentence without a period", () => {
+  test("explains every option in one sentence without a period", () => {
     expect(
       OPTIONS.filter(
         ({ help }) =>
@@ -78,7 +78,7 @@ describe("the table of options", () => {
     ).toEqual([]);
   });
 
-  test("every value has a hint, choices are not empty, and a default is one of them", () => {
+  test("gives every value a hint, several choices, and a default among the choices", () => {
     for (const { name, value, default: fallback } of OPTIONS) {
       if (!value) expect({ name, fallback }).toEqual({ name, fallback: undefined });
       else {
@@ -86,7 +86,7 @@ describe("the table of options", () => {
         if (value.choices)
           expect({
             name,
-            some: value.choices.length > (value.kind === "optional" ? 0 : 1), // to leave it out is a choice
+            some: value.choices.length > (value.kind === "optional" ? 0 : 1), // an optional value may be omitted
             known: fallback === undefined || value.choices.includes(fallback),
           }).toEqual({ name, some: true, known: true });
         if (value.kind === "number" && fallback !== undefined) expect(fallback).toMatch(/^\d+$/);
@@ -94,7 +94,7 @@ describe("the table of options", () => {
     }
   });
 
-  test("an alias names a row that takes the same value", () => {
+  test("gives aliases the same value as their option", () => {
     for (const { name, aliasOf, value, by } of OPTIONS.filter((option) => option.aliasOf !== undefined)) {
       const row = OPTIONS.find((option) => option.name === aliasOf);
       expect({ name, kind: row?.value?.kind, by: row?.by, alias: row?.aliasOf }).toEqual({
@@ -106,7 +106,7 @@ describe("the table of options", () => {
     }
   });
 
-  test("is all in `rt help run`", async () => {
+  test("appears completely in `rt help run`", async () => {
     const help = await renderHelp("run");
     const words = help.split(/[\s,|]+/);
     expect(
@@ -132,12 +132,12 @@ describe("the table of options", () => {
 });
 
 describe("the table of commands", () => {
-  test("has no names of objects in it", () => {
+  test("omits names that every object has", () => {
     for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"])
       expect(name in COMMANDS).toBe(false);
   });
 
-  test("explains each one", async () => {
+  test("explains each command", async () => {
     const overview = await renderHelp();
     for (const [name, { help, aliasOf }] of Object.entries(COMMANDS)) {
       expect({ name, good: help.length > 8 && /^[A-Z]/.test(help) && !help.endsWith(".") }).toEqual({

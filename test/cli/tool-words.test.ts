@@ -1,4 +1,4 @@
-// What the engine's tools say: the commands that they name are rt's. Help, headings and hints, in files and in colours.
+// Messages of the engine's tools name rt's commands: help, headings and hints, in files and in colours.
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { COMMANDS } from "../../src/options/commands.ts";
@@ -8,10 +8,10 @@ import { packageWith } from "../support/workspace.ts";
 
 const TOOLS = Object.keys(COMMANDS).filter((name) => COMMANDS[name]!.by === "engine");
 
-/** A command that begins with the engine's name; not a value of --target, nor "built with bun!". */
+/** Matches a command that begins with the engine's name; not a value of --target, nor "built with bun!". */
 const NAMES_ENGINE = /(?<![\w./=-])bunx?[ \x1b](?!Bake|or |v\d|runtime|executable)\S+/g;
 
-/** Other names of remove and update that rt does not have. */
+/** Aliases of remove and update that rt does not have. */
 const LEFT = ["bun r", "bun up"];
 
 async function engineNamesIn(args: readonly string[], color: boolean): Promise<readonly string[]> {
@@ -21,12 +21,12 @@ async function engineNamesIn(args: readonly string[], color: boolean): Promise<r
   return [...text.matchAll(NAMES_ENGINE)].map(([name]) => name).filter((name) => !LEFT.includes(name));
 }
 
-async function said(args: readonly string[], files: Files = {}) {
+async function runIn(args: readonly string[], files: Files = {}) {
   await using project = await createProject(files);
   return await runRt({ args, cwd: project.path });
 }
 
-describe.concurrent("the help of a tool", () => {
+describe.concurrent("the help of an engine tool", () => {
   for (const name of TOOLS) {
     for (const color of [false, true])
       test(`rt ${name} --help${color ? ", in colours," : ""} names rt`, async () => {
@@ -35,7 +35,7 @@ describe.concurrent("the help of a tool", () => {
   }
 });
 
-describe.concurrent("a tool's heading", () => {
+describe.concurrent("the heading of an engine tool", () => {
   const files = packageWith({});
   for (const [args, heading] of [
     [["install"], "rt install  v"],
@@ -45,7 +45,7 @@ describe.concurrent("a tool's heading", () => {
     [["prune"], "rt prune  v"],
   ] as const)
     test(args.join(" "), async () => {
-      const { stdout, stderr } = await said(args, files);
+      const { stdout, stderr } = await runIn(args, files);
       expect(stdout + stderr).toStartWith(heading);
     });
 });
@@ -54,7 +54,7 @@ test.each([
   [["exec", "absent-command"], ""],
   [["--silent", "--shell=rt", "run", "s"], ""],
 ])("rt %p names rt when a command is not found", async (args, stdout) => {
-  const result = await said(args, { "package.json": { scripts: { s: "absent-command" } } });
+  const result = await runIn(args, { "package.json": { scripts: { s: "absent-command" } } });
   expect(result).toMatchObject({ stdout, stderr: "rt: command not found: absent-command \n" });
 });
 
@@ -76,14 +76,14 @@ describe.concurrent("a hint", () => {
     ],
   ] as const)
     test(name, async () => {
-      const { stdout, stderr } = await said(args, files);
+      const { stdout, stderr } = await runIn(args, files);
       expect(stdout + stderr).toContain(hint);
       expect(stdout + stderr).not.toMatch(/\bbun (?:install|test|pm)\b/);
     });
 });
 
-describe("what is no message", () => {
-  test("a report for other programs keeps its name", async () => {
+describe("the engine patch does not change", () => {
+  test("the tool's name in a report for other programs", async () => {
     await using project = await createProject({
       "a.test.ts": 'import { test } from "bun:test"; test("a", () => {});',
     });
@@ -92,12 +92,12 @@ describe("what is no message", () => {
     expect(await readFile(`${project.path}/report.xml`, "utf8")).toContain('<testsuites name="bun test"');
   });
 
-  test("the script that the engine gives to node-gyp's callers is whole", async () => {
+  test("the script for node-gyp's callers", async () => {
     const program = await readFile(RT);
     expect(program.includes("then\n  bun x --silent node-gyp $@\nelse")).toBe(true);
   });
 
-  test("scripts of a project that is created have no odd space", async () => {
+  test("the spaces in scripts of a created project", async () => {
     await using project = await createProject({});
     await runRt({
       args: ["init", "--react"],

@@ -1,4 +1,4 @@
-// Values that an option cannot have: one line that says so, a hint where there is one, and nothing has run.
+// Invalid values of options print one error line and a hint where possible, and nothing runs.
 import { describe, test } from "bun:test";
 import { LOADERS } from "../../src/options/values.ts";
 import { expectRt } from "../support/rt.ts";
@@ -149,16 +149,16 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe.concurrent("wrong values", () => {
+describe.concurrent("invalid values", () => {
   for (const { args, error, hint } of CASES) {
-    test(`rt ${args.join(" ").slice(0, 80)}`, async () => {
+    test(`rejected: rt ${args.join(" ").slice(0, 80)}`, async () => {
       const lines = [`error: ${error}`, ...(hint ? [`hint: ${hint}`] : [])];
       await expectRt({ files: FILES, args, status: 1, stderr: `${lines.join("\n")}\n` });
     });
   }
 
   for (const value of ["folder"]) {
-    test(`rt run --report=${value} does not run what it could not report`, async () => {
+    test(`rt run --report=${value} does not run the script when it cannot write the report`, async () => {
       await expectRt({
         files: FILES,
         args: ["run", `--report=${value}`, "hello"],
@@ -171,7 +171,7 @@ describe.concurrent("wrong values", () => {
   }
 });
 
-test("options for many scripts need the name of a script, and --filter alone lists those of packages", async () => {
+test("options for several scripts need a script's name, and --filter alone lists the scripts of packages", async () => {
   const files = {
     "package.json": { workspaces: ["a"], scripts: { own: "echo own" } },
     "a/package.json": { name: "a", scripts: { other: "echo other" } },
@@ -200,7 +200,7 @@ test("options for many scripts need the name of a script, and --filter alone lis
   });
 });
 
-test("a script of no workspace is named without one in front of its lines", async () => {
+test("output lines of a script outside of a workspace have no package name as prefix", async () => {
   await expectRt({
     files: FILES,
     args: ["run", "--concurrency=1", "hello"],
@@ -208,7 +208,7 @@ test("a script of no workspace is named without one in front of its lines", asyn
   });
 });
 
-describe.concurrent("a script whose name an option has taken as its value", () => {
+describe.concurrent("a script name that is the value of an option", () => {
   const files = {
     "package.json": { workspaces: ["a"], scripts: { build: "echo built" } },
     "a/package.json": { name: "a", scripts: { lint: "echo linted" } },
@@ -224,7 +224,7 @@ describe.concurrent("a script whose name an option has taken as its value", () =
   ] as const;
   for (const [flag, name, option, more] of cases) {
     for (const words of [["run"], ["run", "--filter", "a"], ["run", "--pick"], []])
-      test(`rt ${[...words, flag, name].join(" ")} fails and says so`, async () => {
+      test(`rt ${[...words, flag, name].join(" ")} fails and names the option`, async () => {
         const hints = [`run the script: rt run ${name}`, ...(more ? [more] : [])];
         await expectRt({
           files,
@@ -240,7 +240,7 @@ describe.concurrent("a script whose name an option has taken as its value", () =
   }
 });
 
-test("rt --parallel build names the command line that runs the script of that name", async () => {
+test("rt --parallel build prints the command that runs the script of that name", async () => {
   const files = { "package.json": { scripts: { build: "echo built" } } };
   await expectRt({
     files,
