@@ -1,21 +1,21 @@
-// A project with scripts that are cached, and a cache of its own.
+// A project with cached scripts and a separate cache directory.
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
 import { allowAll } from "../support/trusted.ts";
 
 export interface CachedProject extends Project {
-  /** What XDG_CACHE_HOME is. */
+  /** The value of XDG_CACHE_HOME. */
   readonly cache: string;
-  /** `rt` with these words, in the project. */
+  /** Runs `rt` with these arguments in the project. */
   rt(args: readonly string[], env?: Environment): Promise<RtResult>;
-  /** Runs it and tells which way, as `wayOf()` has it. */
+  /** Runs the script and returns its outcome (`outcomeOf()`). */
   run(script: string, env?: Environment): Promise<string>;
 }
 
 export const CAN_TRACE = process.platform === "linux";
 
-/** Which way a run went: "ran", "hit", the line that says why it was not kept, or how it failed. */
-export function wayOf({ stderr, status }: RtResult, path: string): string {
+/** The outcome of a run: "ran", "hit", the warning with the uncacheable reason, or the failure. */
+export function outcomeOf({ stderr, status }: RtResult, path: string): string {
   if (status !== 0) return `failed: ${stderr}`;
   const warning = stderr.split("\n").find((line) => line.startsWith("warning: "));
   if (stderr.includes("Done before: ")) return "hit";
@@ -23,15 +23,18 @@ export function wayOf({ stderr, status }: RtResult, path: string): string {
 }
 
 /**
- * Names the file of the system that has changed since the last run. A package that is installed beside the tests changes
- * /etc/ld.so.cache, which nearly each program reads: then a run is right to run again.
+ * Names a changed file of the system. A package that is installed while the tests run changes /etc/ld.so.cache, which almost
+ * every program reads. Then a script rightly runs again.
  */
 function describeOtherChange(why: string): string {
   const changed = /\s(\/(?:etc|usr|lib|lib64|bin)\/\S+) (?:has|is) /.exec(why);
   return changed ? `, since ${changed[1]} has changed: was a package installed?` : "";
 }
 
-/** @param config lines of [run.cache] @param place where the project is made, in place of the directory for temporary files */
+/**
+ * @param config lines of [run.cache] @param place the parent directory of the project; by default the directory for temporary
+ * files
+ */
 export async function cachedProject(
   scripts: Readonly<Record<string, string>>,
   files: Files = {},
@@ -53,7 +56,7 @@ export async function cachedProject(
   const rt: CachedProject["rt"] = async (args, env) => {
     const file = Bun.file(project.join("rtfig.toml"));
     const text = (await file.exists()) ? await file.text() : "";
-    // A test that sets RT_TRUST itself is about consent. All others allow what servers get.
+    // Tests of consent set RT_TRUST themselves. For all others every server is allowed.
     const mayAsk = /^\[(?:cache|run)\.remote\]$/m.test(text) && !(env && "RT_TRUST" in env);
     const allowed = mayAsk ? await allowAll(project.path, env) : {};
     return await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...allowed, ...env } });
@@ -63,10 +66,10 @@ export async function cachedProject(
     cache: cache.path,
     rt,
     async run(script, env) {
-      const way = wayOf(await rt(["run", script], env), project.path);
-      return way === "ran"
+      const outcome = outcomeOf(await rt(["run", script], env), project.path);
+      return outcome === "ran"
         ? `ran${describeOtherChange((await rt(["cache", "why", script], env)).stdout)}`
-        : way;
+        : outcome;
     },
     async [Symbol.asyncDispose]() {
       await project[Symbol.asyncDispose]();

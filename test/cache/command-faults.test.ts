@@ -1,4 +1,4 @@
-// `rt cache` where the cache is somebody else's, is no folder, or cannot be written to: one line that says so, and an exit code.
+// `rt cache` prints one error line and exits with 1 if its directory is unusable or belongs to another user.
 import { describe, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ async function filled(): Promise<CachedProject & { readonly store: string }> {
   return { ...project, store: store! };
 }
 
-const rtCache = async (project: CachedProject, words: string, env = {}) =>
-  await project.rt(["cache", ...words.split(" ")], env);
+const rtCache = async (project: CachedProject, command: string, env = {}) =>
+  await project.rt(["cache", ...command.split(" ")], env);
 
-test("nothing is there below a file, and so nothing is left", async () => {
+test("rt cache reports an empty cache when XDG_CACHE_HOME is a file", async () => {
   await using project = await cachedProject({ t: "echo" });
   await project.write({ file: "" });
   const env = { XDG_CACHE_HOME: project.join("file") };
@@ -31,12 +31,12 @@ test("nothing is there below a file, and so nothing is left", async () => {
   expect((await rtCache(project, "status", env)).stdout).toStartWith("Nothing is kept in ");
 });
 
-test("a file in its place is said, and goes with what is cleared", async () => {
+test("rt cache fails when the store is a file, and rt cache clear removes that file", async () => {
   await using project = await filled();
   await rm(project.store, { recursive: true });
   await Bun.write(project.store, "");
-  for (const words of COMMANDS.slice(0, -1)) {
-    const { stderr, status } = await rtCache(project, words);
+  for (const command of COMMANDS.slice(0, -1)) {
+    const { stderr, status } = await rtCache(project, command);
     expect(stderr).toMatch(/^error: The cache cannot be used: .*\nhint: .*\n$/);
     expect(status).toBe(1);
   }
@@ -45,32 +45,32 @@ test("a file in its place is said, and goes with what is cleared", async () => {
   expect(await project.run("t")).toBe("hit");
 });
 
-describe.skipIf(AS_OTHER.length === 0)("another user's", () => {
-  const asOther = async (project: CachedProject, words: string) => {
-    const child = Bun.spawnSync([...AS_OTHER, RT, "cache", ...words.split(" ")], {
+describe.skipIf(AS_OTHER.length === 0)("cache of another user:", () => {
+  const asOther = async (project: CachedProject, command: string) => {
+    const child = Bun.spawnSync([...AS_OTHER, RT, "cache", ...command.split(" ")], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin", XDG_CACHE_HOME: project.cache },
     });
     return { stdout: `${child.stdout}`, stderr: `${child.stderr}`, status: child.exitCode };
   };
 
-  test.each(COMMANDS)("rt cache %s", async (words) => {
+  test.each(COMMANDS)("rt cache %s fails with one error and one hint", async (command) => {
     await using project = await filled();
     for (const path of [project.cache, join(project.cache, "rt")]) await chmod(path, 0o755);
-    const { stdout, stderr, status } = await asOther(project, words);
+    const { stdout, stderr, status } = await asOther(project, command);
     expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
     expect(stderr).toMatch(/^error: The cache cannot be used: .*\n/);
     expect(stderr).toEndWith(HINT);
     expect(stderr.split("\n")).toHaveLength(3);
     await chmod(project.cache, 0o700);
-    // What cannot be looked at may be there.
-    expect((await asOther(project, words)).status).toBe(1);
+    // A directory that rt may not read can have entries, so `rt cache clear` must not report success.
+    expect((await asOther(project, command)).status).toBe(1);
     expect(await project.run("t")).toBe("hit");
   });
 });
 
 test.each(["status", "clear"])(
-  "rt cache %s takes no script, and does nothing to all of them",
+  "rt cache %s rejects a script name and leaves the cache unchanged",
   async (word) => {
     await using project = await filled();
     expect(await rtCache(project, `${word} t`)).toEqual({

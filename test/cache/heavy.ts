@@ -1,6 +1,5 @@
-// `npm run test:cache`: the tests of this folder as often as they should be tried before a release. Words choose test files,
-// as with `npm test`; RT_TEST_SEED chooses other moments. With `--all` it is each input of the tools of the corpus instead, or
-// of those that are named: whole-pass.ts.
+// `npm run test:cache`: runs the tests of this folder with the numbers of rounds for a release. Arguments select test files,
+// as with `npm test`. RT_TEST_SEED sets the random seed. `--all` runs each input of the corpus tools instead (whole-pass.ts).
 import { join } from "node:path";
 import { compile, DIST } from "../../build/compile.ts";
 import { hostTarget } from "../../build/targets.ts";

@@ -1,4 +1,4 @@
-// Hints that name configuration: pasted where they say, the line is valid, and the hint does not come again.
+// Hints that contain configuration: the line is valid, and prevents the hint in the next run.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 const HINT = /set its rule in \[run\.cache\] to: (("(?:[^"\\]|\\.)*"|[\w-]+) = .*)$/m;
 
-/** rtfig.toml with the line of a hint in the place of the rule of that name. */
+/** Returns rtfig.toml with the hint's line instead of the rule of that name. */
 function paste(config: string, output: string): string {
   const [, line, name] = HINT.exec(output) ?? [];
   if (line === undefined) throw new Error(`no hint in: ${output}`);
@@ -18,7 +18,7 @@ function paste(config: string, output: string): string {
   return ["[run.cache]", line, ...rest].join("\n");
 }
 
-/** A script, the first run of which ends with a hint. */
+/** A script whose first run ends with a hint. */
 interface Case {
   readonly script: string;
   readonly files?: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
-  "the hint about %s can be pasted, and does not come again",
+  "the hint about %s can be pasted, and does not appear again",
   async (_, { script, files = {}, rule = "true", env, said, isGit, name = "t" }) => {
     await using outside = await createProject();
     const key = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
@@ -89,7 +89,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "the hint about names above the project can be pasted, and does not come again",
+  "the hint about names above the project can be pasted, and does not appear again",
   async () => {
     await using above = await createProject();
     await using project = await cachedProject(
@@ -112,7 +112,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test("every hint of a cached script that names [run.cache] is made as a line to paste", () => {
+test("every hint of src/cache that names a key of [run.cache] is a line to paste", () => {
   const folder = join(REPOSITORY, "src/cache");
   const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))

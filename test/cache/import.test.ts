@@ -1,4 +1,4 @@
-// `rt cache import turbo.json`.
+// `rt cache import turbo.json` writes [run.cache] and [cache.remote].
 import { expect, test } from "bun:test";
 import { chmod, rm, stat, symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
@@ -28,7 +28,7 @@ const TURBO = `{
   },
 }`;
 
-test("a turbo.json becomes tables, and what has no place there is named", async () => {
+test("rt cache import translates turbo.json, and names what has no equivalent", async () => {
   await using project = await createProject({
     "package.json": { name: "root" },
     "turbo.json": TURBO,
@@ -81,7 +81,7 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
   ];
   for (const each of [...about, "remoteCache.preflight", "signed here", "globalDependencies"])
     expect([each, notes.filter((note) => note.includes(each)).length]).toEqual([each, 1]);
-  // It can be read, and is not written a second time.
+  // The written file is valid, and a second import does not change it.
   expect((await runRt({ args: ["run"], cwd: project.path })).status).toBe(0);
   const again = await run("turbo.json");
   expect(again.stderr).toStartWith("error: rtfig.toml has [run.cache] already\nhint: ");
@@ -137,7 +137,7 @@ const PACKAGES = {
   "packages/plain/package.json": { name: "plain" },
 };
 
-test("what packages say in a turbo.json of theirs is taken over, with what they inherit", async () => {
+test("rt cache import translates the turbo.json of packages, with inherited settings", async () => {
   await using project = await createProject(PACKAGES);
   const run = async (...args: string[]) =>
     await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: project.join("cache") } });
@@ -147,7 +147,7 @@ test("what packages say in a turbo.json of theirs is taken over, with what they 
       "hint: name the turbo.json of the root: what packages say in theirs is taken over with it\n",
     1,
   ]);
-  // Even if it does not say so.
+  // A turbo.json without "extends" is recognized as a package's file as well.
   expect((await run("cache", "import", "packages/bare/turbo.json")).stderr).toStartWith(
     "error: packages/bare/turbo.json is the one of a package\n",
   );
@@ -183,7 +183,7 @@ test("what packages say in a turbo.json of theirs is taken over, with what they 
     '"lib#build" in packages/web/turbo.json: only the turbo.json of the root names packages',
     "",
   ]);
-  // What turbo does not cache runs.
+  // A task that turbo does not cache runs each time.
   for (const _ of [1, 2])
     expect((await run("run", "--filter", "web", "deploy")).stdout).not.toContain("Done before");
   await rm(project.join("rtfig.toml"));
@@ -197,7 +197,7 @@ test("what packages say in a turbo.json of theirs is taken over, with what they 
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a tool's cache in what a task makes is no input, and a source beside it is one",
+  "an imported exclusion of outputs is ignored, and a source beside the outputs is an input",
   async () => {
     const script =
       "mkdir -p out/cache out/made; cat src/page out/cache/state > out/page 2> /dev/null; date +%N > out/cache/state; true";
@@ -220,7 +220,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what it wrote is in force", async () => {
+test.skipIf(!CAN_TRACE)("an imported configuration takes effect", async () => {
   const turbo = { tasks: { build: { outputs: ["out"] }, dev: { cache: false } } };
   await using project = await cachedProject(
     { build: "cat page > out", dev: "cat page" },
@@ -233,7 +233,7 @@ test.skipIf(!CAN_TRACE)("what it wrote is in force", async () => {
 });
 
 test.skipIf(process.platform !== "linux")(
-  "what is no file, or one without an end, is not waited for",
+  "rt cache import refuses a turbo.json that is a pipe or a device without end",
   async () => {
     await using project = await createProject({ "package.json": { name: "root" } });
     const run = async () => await runRt({ args: ["cache", "import", "turbo.json"], cwd: project.path });

@@ -1,10 +1,9 @@
-// `npm run test:cache -- --all [tools]`: each input of each tool is changed in each way, however long that takes, and so is what
-// is no input, which has to be a hit. With `--every=10` it is each tenth of both. What was tried
-// is in dist/cache-pass.json, so a pass that was ended goes on where it was; the next one, or one with `--anew`, begins at the
-// beginning.
-//
-// Contract: exits with 1 where a change was not noticed, or something that is no input made the script run, which stays in the
-// file and is said again.
+// `npm run test:cache -- --all [tools]`: makes each change of each input, which must be a miss, and of each other path, which
+// must be a hit. `--every=10` tries a tenth of them. dist/cache-pass.json stores the progress, so an interrupted pass
+// continues.
+// Invariants:
+// - Exits with 1 if a change had the wrong result. These changes stay in the file and are printed again.
+// - A new pass, or one with `--anew`, starts from the beginning.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
@@ -12,10 +11,10 @@ import { findNeedless, findStale, type InputChange, recordRun } from "./tracing/
 import { missingProgram, WORKLOADS } from "./tracing/tool-projects.ts";
 
 const FILE = join(REPOSITORY, "dist/cache-pass.json");
-/** Changes between two writes of the file. */
+/** The number of changes between two writes of the file. */
 const PORTION = 25;
 
-/** Names of changes, by tool. */
+/** The names of changes, by tool. */
 type Progress = Record<string, { tried: string[]; stale: string[]; needless: string[] }>;
 
 function readProgress(): Progress {
@@ -48,7 +47,7 @@ for (const name of names) {
   }
   const begin = Date.now();
   await using run = await recordRun(name, workload, true);
-  if ((await run.look()) !== "hit")
+  if ((await run.validate()) !== "hit")
     throw new Error(`${name} is no hit when nothing has changed: ${await run.explain()}`);
   const own = (progress[name] ??= { tried: [], stale: [], needless: [] });
   const tried = new Set(own.tried);

@@ -1,11 +1,11 @@
-// `rt cache why` over several projects that have one cache.
+// `rt cache why` with several projects that share a cache.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { CAN_TRACE } from "./cached-project.ts";
 
 test.skipIf(!CAN_TRACE)(
-  "rt cache why shows the runs of the project that it is called in, and elsewhere the folder of each run",
+  "rt cache why shows the runs of the project of the current directory, and outside all projects the folder of each run",
   async () => {
     const filesIn = (folder: string) => ({
       [`${folder}/package.json`]: { name: "p", scripts: { build: `echo ${folder}` } },

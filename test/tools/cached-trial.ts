@@ -4,7 +4,7 @@
 //
 // The home directory is empty at first, and the cache is the project's own.
 import { rm } from "node:fs/promises";
-import { type CachedProject, cachedProject, wayOf } from "../cache/cached-project.ts";
+import { type CachedProject, cachedProject, outcomeOf } from "../cache/cached-project.ts";
 import { createProject } from "../support/project.ts";
 import type { Environment } from "../support/rt.ts";
 import { AFTER, BEFORE, type CachedToolProject } from "./cached-projects.ts";
@@ -22,7 +22,7 @@ export interface CachedTrial {
 const IGNORED = ["node_modules", "dist", ".next", ".astro"];
 
 interface Step {
-  /** As wayOf() has it, or the project's `unkept`. */
+  /** As outcomeOf() has it, or the project's `unkept`. */
   readonly way: string;
   readonly told: string;
   readonly said: string;
@@ -101,7 +101,7 @@ async function runStep(
 ): Promise<string | undefined> {
   const result = await project.rt(["run", "work"], env);
   const output = `${result.stdout}${result.stderr}`;
-  const went = wayOf(result, project.path);
+  const went = outcomeOf(result, project.path);
   if (way === unkept ? !went.includes(unkept) : went !== way) {
     const { stdout, stderr } = await project.rt(["cache", "why", "work"], env);
     return `${output}${stdout}${stderr}`;

@@ -1,4 +1,4 @@
-// What a hit does: everything that the run did, without the run.
+// A cache hit has every effect of the recorded run: outputs, deletions and output log.
 import { expect, test } from "bun:test";
 import { chmod, lstat, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { RT, runRt } from "../../support/rt.ts";
@@ -16,7 +16,7 @@ const BUILD = [
   "fs.appendFileSync('../runs', 'x');",
 ].join("\n");
 
-/** Everything below a directory, as it is. */
+/** Describes every path below a directory: kind, mode and content. */
 async function snapshot(directory: string): Promise<{ name: string }[]> {
   const names = (await readdir(directory, { recursive: true })).sort();
   return await Promise.all(
@@ -30,7 +30,7 @@ async function snapshot(directory: string): Promise<{ name: string }[]> {
   );
 }
 
-test.skipIf(!CAN_TRACE)("a hit leaves what the run left, whatever was there", async () => {
+test.skipIf(!CAN_TRACE)("a hit restores all outputs, whichever of them were changed or deleted", async () => {
   await using project = await cachedProject(
     {},
     {
@@ -74,7 +74,7 @@ test.skipIf(!CAN_TRACE)("a hit leaves what the run left, whatever was there", as
 });
 
 test.skipIf(!CAN_TRACE)(
-  "the log comes again as it was, of each stream, hook by hook, in colour",
+  "a hit replays both streams of all hooks, with colours, and without $ lines under --silent",
   async () => {
     const write = (text: string) => `node -e 'process.stdout.write("${text}"); process.stderr.write("[e]")'`;
     await using project = await cachedProject(
@@ -99,36 +99,43 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("nothing outside the project is written, and nothing damaged is used", async () => {
-  await using project = await cachedProject({ build: "mkdir -p dist; cp source dist/out" }, { source: "1" });
-  await using other = await cachedProject({});
-  expect(await project.run("build")).toBe("ran");
-  await rm(project.join("dist"), { recursive: true });
-  await symlink(other.path, project.join("dist"));
-  const before = await readdir(other.path);
-  expect(await project.run("build")).not.toBe("hit");
-  // The script itself copies through the link; rt leaves neither the output nor its draft there.
-  expect((await readdir(other.path)).toSorted()).toEqual([...before, "out"].toSorted());
-  await rm(project.join("dist"));
-  await rm(`${other.path}/out`, { force: true });
-  // Every content of the cache is damaged: it runs, and is whole again.
-  expect(await project.run("build")).toBe("hit");
-  await rm(project.join("dist"), { recursive: true });
-  const { stdout: status } = await project.rt(["cache", "status"]);
-  const [, store] = / in (\/.*)\n/.exec(status) ?? [];
-  for (const name of new Bun.Glob("blobs/*/*").scanSync(store))
-    await writeFile(`${store}/${name}`, "damaged");
-  expect(await project.run("build")).toBe("ran");
-  expect(await Bun.file(project.join("dist/out")).text()).toBe("1");
-  await rm(project.join("dist"), { recursive: true });
-  expect(await project.run("build")).toBe("hit");
-  for (const name of new Bun.Glob("keys/*/*").scanSync(store)) await writeFile(`${store}/${name}`, "damaged");
-  expect(await project.run("build")).toBe("ran");
-  expect((await project.rt(["cache", "clear"])).stdout).toBe("Nothing is kept any more\n");
-  expect((await project.rt(["cache"])).stdout).toStartWith("Nothing is kept in ");
-});
+test.skipIf(!CAN_TRACE)(
+  "a hit restores nothing outside the project and uses no damaged blob or entry",
+  async () => {
+    await using project = await cachedProject(
+      { build: "mkdir -p dist; cp source dist/out" },
+      { source: "1" },
+    );
+    await using other = await cachedProject({});
+    expect(await project.run("build")).toBe("ran");
+    await rm(project.join("dist"), { recursive: true });
+    await symlink(other.path, project.join("dist"));
+    const before = await readdir(other.path);
+    expect(await project.run("build")).not.toBe("hit");
+    // The script itself copies through the link. rt leaves neither the output nor a temporary file there.
+    expect((await readdir(other.path)).toSorted()).toEqual([...before, "out"].toSorted());
+    await rm(project.join("dist"));
+    await rm(`${other.path}/out`, { force: true });
+    // A run with damaged blobs is a miss, and repairs them.
+    expect(await project.run("build")).toBe("hit");
+    await rm(project.join("dist"), { recursive: true });
+    const { stdout: status } = await project.rt(["cache", "status"]);
+    const [, store] = / in (\/.*)\n/.exec(status) ?? [];
+    for (const name of new Bun.Glob("blobs/*/*").scanSync(store))
+      await writeFile(`${store}/${name}`, "damaged");
+    expect(await project.run("build")).toBe("ran");
+    expect(await Bun.file(project.join("dist/out")).text()).toBe("1");
+    await rm(project.join("dist"), { recursive: true });
+    expect(await project.run("build")).toBe("hit");
+    for (const name of new Bun.Glob("keys/*/*").scanSync(store))
+      await writeFile(`${store}/${name}`, "damaged");
+    expect(await project.run("build")).toBe("ran");
+    expect((await project.rt(["cache", "clear"])).stdout).toBe("Nothing is kept any more\n");
+    expect((await project.rt(["cache"])).stdout).toStartWith("Nothing is kept in ");
+  },
+);
 
-test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
+test.skipIf(!CAN_TRACE)("concurrent rt processes share one cache", async () => {
   const packages = ["a", "b", "c", "d"];
   const files = Object.fromEntries(
     packages.flatMap((name) => [
@@ -145,7 +152,7 @@ test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
   };
   for (const [status, done] of await Promise.all(["1", "2", "3"].map(all)))
     expect([status, done]).toEqual([0, 4]);
-  // What all three had written at the same moment is nobody's, and not kept: one alone does that.
+  // rt does not cache concurrent runs of one script, so a single process fills the cache.
   expect((await all("4")).slice(0, 2)).toEqual([0, 4]);
   for (const name of packages) await rm(project.join(name, "out"));
   expect(await all("5")).toEqual([0, 4, 4]);
@@ -156,7 +163,7 @@ test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a hook of a cached script that fails is told, and what it says stays where it is",
+  "a failing hook of a cached script keeps its output in order and is reported with its exit code",
   async () => {
     await using project = await cachedProject({
       prebuild: "echo said >&2; exit 3",
@@ -170,36 +177,38 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each is kept", async () => {
-  const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
-  const manifest = (name: string) => ({ name, scripts: { build: "cat package.json > out; sleep 0.05" } });
-  const files = Object.fromEntries(names.map((name) => [`${name}/package.json`, manifest(name)]));
-  await using project = await cachedProject({}, files, "build = true");
-  await project.write({ "package.json": { name: "root", workspaces: names } });
-  const run = `ulimit -n 160; exec "$0" --parallel --filter '*' run build`;
-  const all = async () => {
-    const env = { XDG_CACHE_HOME: project.cache };
-    const { stderr, status } = await runRt({
-      program: ["bash", "-c", run, RT],
-      cwd: project.path,
-      env,
-    });
-    return [
-      status,
-      stderr.match(/^(?:warning|error): .*/gm) ?? [],
-      stderr.match(/Done before: /g)?.length ?? 0,
-    ];
-  };
-  expect(await all()).toEqual([0, [], 0]);
-  expect(await all()).toEqual([0, [], names.length]);
-});
+test.skipIf(!CAN_TRACE)(
+  "parallel scripts are all cached when there are more scripts than free file descriptors",
+  async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+    const manifest = (name: string) => ({ name, scripts: { build: "cat package.json > out; sleep 0.05" } });
+    const files = Object.fromEntries(names.map((name) => [`${name}/package.json`, manifest(name)]));
+    await using project = await cachedProject({}, files, "build = true");
+    await project.write({ "package.json": { name: "root", workspaces: names } });
+    const run = `ulimit -n 160; exec "$0" --parallel --filter '*' run build`;
+    const all = async () => {
+      const env = { XDG_CACHE_HOME: project.cache };
+      const { stderr, status } = await runRt({
+        program: ["bash", "-c", run, RT],
+        cwd: project.path,
+        env,
+      });
+      return [
+        status,
+        stderr.match(/^(?:warning|error): .*/gm) ?? [],
+        stderr.match(/Done before: /g)?.length ?? 0,
+      ];
+    };
+    expect(await all()).toEqual([0, [], 0]);
+    expect(await all()).toEqual([0, [], names.length]);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a hit", async () => {
+test.skipIf(!CAN_TRACE)("--dry-run counts the scripts that would run and the hits separately", async () => {
   await using project = await cachedProject({ one: "cat in", two: "cat in2" }, { in: "1", in2: "1" });
   const plan = async () => {
     const words = ["run", "--sequential", "--dry-run", "one", "two"];
     const { stdout } = await project.rt(words);
-    // Who asks for the reasons is told the same.
     expect((await project.rt(["--why", ...words])).stdout).toBe(stdout);
     const page = (await project.rt(["run", "--sequential", "--dry-run=html", "one", "two"])).stdout;
     expect(JSON.parse(page.match(/<script type="application\/json"[^>]*>(.*?)<\/script>/s)![1]!).count).toBe(

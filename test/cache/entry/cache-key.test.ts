@@ -1,4 +1,4 @@
-// What has to be the same before an earlier run counts: how a script is started, and what is said of it.
+// The cache key covers the arguments, variables, umask and rule of a script.
 import { expect, test } from "bun:test";
 import { linkSync } from "node:fs";
 import { statPath } from "../../../platform/files/path-state.ts";
@@ -8,7 +8,7 @@ import { createProject } from "../../support/project.ts";
 import { RT, runRt } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
-test.skipIf(!CAN_TRACE)("arguments and the umask count; how deep shells are nested does not", async () => {
+test.skipIf(!CAN_TRACE)("the cache key includes arguments and umask, but not SHLVL", async () => {
   const config = 't = { env = ["SHLVL"] }';
   await using project = await cachedProject({ t: "cat in; echo" }, { in: "text\n" }, config);
   const run = async (args: string[], umask: string, env = {}) => {
@@ -29,12 +29,12 @@ test.skipIf(!CAN_TRACE)("arguments and the umask count; how deep shells are nest
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what a file of variables names is given, and what the environment says of it wins",
+  "a script gets the variables of --env-file, and the environment overrides them",
   async () => {
     const files = { e: "A=1\nB=2\n" };
     await using project = await cachedProject({ t: "echo $A $B $C" }, files, "t = { outputs = [] }");
-    const run = async (words: string[], env = {}) => {
-      const { stdout, stderr } = await project.rt([...words, "run", "t"], env);
+    const run = async (options: string[], env = {}) => {
+      const { stdout, stderr } = await project.rt([...options, "run", "t"], env);
       return [stdout, stderr.includes("Done before")];
     };
     expect(await run(["--env-file=e"])).toEqual(["1 2\n", false]);
@@ -44,22 +44,25 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("settings count, and an exclamation mark takes back", async () => {
-  await using project = await cachedProject(
-    { t: "cat gen/a gen/kept" },
-    { "gen/a": "1", "gen/kept": "1" },
-    't = { ignore = ["gen/**", "!gen/kept"] }',
-  );
-  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
-  await project.write({ "gen/a": "2" });
-  expect(await project.run("t")).toBe("hit");
-  await project.write({ "gen/kept": "2" });
-  expect(await project.run("t")).toBe("ran");
-  await project.write({ "rtfig.toml": "[run.cache]\nt = true\n" });
-  expect(await project.run("t")).toBe("ran");
-});
+test.skipIf(!CAN_TRACE)(
+  "the cache key includes the rule, and a ! pattern of ignore re-includes a path",
+  async () => {
+    await using project = await cachedProject(
+      { t: "cat gen/a gen/kept" },
+      { "gen/a": "1", "gen/kept": "1" },
+      't = { ignore = ["gen/**", "!gen/kept"] }',
+    );
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await project.write({ "gen/a": "2" });
+    expect(await project.run("t")).toBe("hit");
+    await project.write({ "gen/kept": "2" });
+    expect(await project.run("t")).toBe("ran");
+    await project.write({ "rtfig.toml": "[run.cache]\nt = true\n" });
+    expect(await project.run("t")).toBe("ran");
+  },
+);
 
-test.skipIf(!CAN_TRACE)("what writes more than 64 MB to the terminal is not kept", async () => {
+test.skipIf(!CAN_TRACE)("a run that writes more than 64 MB to the terminal is not cached", async () => {
   await using project = await cachedProject({ t: "head -c 68000000 /dev/zero" });
   const { stderr } = await runRt({
     program: ["bash", "-c", `"$0" run t > /dev/null`, RT],
@@ -72,18 +75,21 @@ test.skipIf(!CAN_TRACE)("what writes more than 64 MB to the terminal is not kept
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
 });
 
-test.skipIf(!CAN_TRACE)("a word that rt cache does not know changes nothing", async () => {
-  await using project = await cachedProject({ t: "cat in" }, { in: "1" });
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.rt(["cache", "cleer"])).toEqual({
-    stdout: "",
-    stderr: 'error: rt cache knows no "cleer"\nhint: did you mean clear?\n',
-    status: 1,
-  });
-  expect(await project.run("t")).toBe("hit");
-});
+test.skipIf(!CAN_TRACE)(
+  "an unknown subcommand of rt cache changes nothing and gets a suggestion",
+  async () => {
+    await using project = await cachedProject({ t: "cat in" }, { in: "1" });
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.rt(["cache", "cleer"])).toEqual({
+      stdout: "",
+      stderr: 'error: rt cache knows no "cleer"\nhint: did you mean clear?\n',
+      status: 1,
+    });
+    expect(await project.run("t")).toBe("hit");
+  },
+);
 
-test("a program to which a hard link is made while it is read keeps its hash", async () => {
+test("a program keeps its hash when a hard link to it is created during hashing", async () => {
   await using project = await createProject({ program: "x".repeat(8 << 20) });
   const path = project.join("program");
   const hashes = new FileHashCache(
@@ -91,7 +97,7 @@ test("a program to which a hard link is made while it is read keeps its hash", a
     () => true,
     () => null,
   );
-  // It is read in pieces, and whoever waits has a turn between two of them.
+  // The file is hashed in chunks, and other callbacks run between them.
   const hash = hashOf(path, hashes, statPath);
   await new Promise((next) => setImmediate(next));
   linkSync(path, project.join("link"));
@@ -99,7 +105,7 @@ test("a program to which a hard link is made while it is read keeps its hash", a
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what is left out above a project, or beside a package, is not the project itself",
+  "an ignore pattern that matches folders above or beside a package does not exclude the package itself",
   async () => {
     for (const ignore of ['"$ABOVE/*"', '"$ABOVE/**"', '"../*"', '"/**"', '"/*"', '"../../*"']) {
       await using above = await createProject({
@@ -126,7 +132,7 @@ test.skipIf(!CAN_TRACE)(
       expect([ignore, await run()]).toEqual([ignore, "hit"]);
       await above.write({ "shop/packages/web/page": "2" });
       expect([ignore, await run()]).toEqual([ignore, "ran"]);
-      // What is said of the packages' neighbours is believed.
+      // "../../*" matches the file in the workspace root; the other patterns do not.
       await above.write({ "shop/all": "2" });
       expect([ignore, await run()]).toEqual([ignore, ignore === '"../../*"' ? "hit" : "ran"]);
     }

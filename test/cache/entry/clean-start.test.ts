@@ -1,12 +1,11 @@
-// Checks that the removal of outputs, or a fresh clone without them, needs no new run. The exception: the script has read
-// the content of such an output.
+// A run without its outputs, as in a fresh clone, is a hit. The exception: the script has read the content of such an output.
 import { expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
-import { CAN_TRACE, type CachedProject, cachedProject, wayOf } from "../cached-project.ts";
+import { CAN_TRACE, type CachedProject, cachedProject, outcomeOf } from "../cached-project.ts";
 
-/** All files below a folder of the project, with their text. */
+/** Returns the text of all files below a folder of the project. */
 async function filesIn(project: CachedProject, folder: string): Promise<Record<string, string>> {
   const found = await readdir(project.join(folder), { recursive: true, withFileTypes: true });
   const files = found.filter((each) => each.isFile()).map((each) => `${each.parentPath}/${each.name}`);
@@ -16,7 +15,7 @@ async function filesIn(project: CachedProject, folder: string): Promise<Record<s
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** Builds, edits, builds again, and removes the output; the files of the second build. */
+/** Builds, edits, builds again and removes the output. Returns the files of the second build. */
 async function buildTwice(project: CachedProject): Promise<Record<string, string>> {
   expect(await project.run("build")).toBe("ran");
   await project.write({ page: "two\n" });
@@ -52,7 +51,6 @@ for (const config of ["build = true", 'build = { outputs = ["dist/**"] }'])
       const made = await buildTwice(project);
       expect(await project.run("build")).toBe("hit");
       expect(await filesIn(project, "dist")).toEqual(made);
-      // With either state of the source, and whatever of the output is there.
       await project.write({ page: "one\n" });
       expect(await project.run("build")).toBe("hit");
       await project.write({ page: "two\n" });
@@ -61,42 +59,51 @@ for (const config of ["build = true", 'build = { outputs = ["dist/**"] }'])
     },
   );
 
-test.skipIf(!CAN_TRACE)("a fresh clone has the hits of a checkout in which older outputs were", async () => {
-  const build = "mkdir -p dist && cat page > dist/out";
-  await using project = await cachedProject({ build }, { page: "one\n" });
-  const made = await buildTwice(project);
-  await using clone = await createProject();
-  await cp(project.path, clone.path, { recursive: true });
-  const result = await runRt({
-    args: ["run", "build"],
-    cwd: clone.path,
-    env: { XDG_CACHE_HOME: project.cache },
-  });
-  expect(wayOf(result, clone.path)).toBe("hit");
-  expect(await readFile(clone.join("dist/out"), "utf8")).toBe(made["dist/out"]!);
-});
+test.skipIf(!CAN_TRACE)(
+  "a fresh clone gets the hits of a checkout that contained older outputs",
+  async () => {
+    const build = "mkdir -p dist && cat page > dist/out";
+    await using project = await cachedProject({ build }, { page: "one\n" });
+    const made = await buildTwice(project);
+    await using clone = await createProject();
+    await cp(project.path, clone.path, { recursive: true });
+    const result = await runRt({
+      args: ["run", "build"],
+      cwd: clone.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+    expect(outcomeOf(result, clone.path)).toBe("hit");
+    expect(await readFile(clone.join("dist/out"), "utf8")).toBe(made["dist/out"]!);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("an older output that the script has skipped is restored with the rest", async () => {
-  // As cp -u, or make: what is there already is not made again.
-  const build = "mkdir -p dist; cat page > dist/page; test -e dist/other || cat other > dist/other";
-  await using project = await cachedProject({ build }, { page: "one\n", other: "other\n" });
-  const made = await buildTwice(project);
-  expect(Object.keys(made)).toEqual(["dist/other", "dist/page"]);
-  expect(await project.run("build")).toBe("hit");
-  expect(await filesIn(project, "dist")).toEqual(made);
-});
+test.skipIf(!CAN_TRACE)(
+  "a hit restores an older output that the script has kept, together with the new outputs",
+  async () => {
+    // Like `cp -u` and make, the script does not rebuild an existing file.
+    const build = "mkdir -p dist; cat page > dist/page; test -e dist/other || cat other > dist/other";
+    await using project = await cachedProject({ build }, { page: "one\n", other: "other\n" });
+    const made = await buildTwice(project);
+    expect(Object.keys(made)).toEqual(["dist/other", "dist/page"]);
+    expect(await project.run("build")).toBe("hit");
+    expect(await filesIn(project, "dist")).toEqual(made);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("an older output that the script has not looked at is not restored", async () => {
-  const build = "mkdir -p dist; for name in src/*; do cp $name dist/; done";
-  await using project = await cachedProject({ build }, { page: "", "src/a": "a", "src/b": "b" });
-  expect(await project.run("build")).toBe("ran");
-  await rm(project.join("src/b"));
-  expect(await project.run("build")).toBe("ran");
-  expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a", "dist/b"]);
-  await rm(project.join("dist"), { recursive: true });
-  expect(await project.run("build")).toBe("hit");
-  expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a"]);
-});
+test.skipIf(!CAN_TRACE)(
+  "a hit does not restore an older output that the script has not accessed",
+  async () => {
+    const build = "mkdir -p dist; for name in src/*; do cp $name dist/; done";
+    await using project = await cachedProject({ build }, { page: "", "src/a": "a", "src/b": "b" });
+    expect(await project.run("build")).toBe("ran");
+    await rm(project.join("src/b"));
+    expect(await project.run("build")).toBe("ran");
+    expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a", "dist/b"]);
+    await rm(project.join("dist"), { recursive: true });
+    expect(await project.run("build")).toBe("hit");
+    expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a"]);
+  },
+);
 
 test.skipIf(!CAN_TRACE).each([
   [
@@ -104,7 +111,7 @@ test.skipIf(!CAN_TRACE).each([
     "cat dist/first 2>/dev/null; mkdir -p dist; test -e dist/first || cat page > dist/first; cat page > dist/out",
   ],
   [
-    "has listed and left as it was",
+    "has listed and left unchanged",
     'mkdir -p dist; test -n "$(ls dist)" || cat page > dist/first; cat page > dist/out',
   ],
 ])("a script runs again without an older output that it %s", async (_, build) => {
@@ -114,17 +121,20 @@ test.skipIf(!CAN_TRACE).each([
   expect(await filesIn(project, "dist")).toEqual({ "dist/first": "two\n", "dist/out": "two\n" });
 });
 
-test.skipIf(!CAN_TRACE)("a file or folder that no earlier run has made must still be there", async () => {
-  const build = "mkdir -p dist && cat page > dist/out";
-  await using project = await cachedProject({ build }, { page: "one\n" });
-  await mkdir(project.join("dist"));
-  expect(await project.run("build")).toBe("ran");
-  await project.write({ page: "two\n" });
-  expect(await project.run("build")).toBe("ran");
-  await rename(project.join("dist"), project.join("moved"));
-  expect(await project.run("build")).toBe("ran");
-  // Nor is a file of the user in the folder taken for an output.
-  await writeFile(project.join("dist/own"), "");
-  expect(await project.run("build")).not.toContain("failed");
-  expect(await readFile(project.join("dist/own"), "utf8")).toBe("");
-});
+test.skipIf(!CAN_TRACE)(
+  "a file or folder that no earlier run has created is required for a hit",
+  async () => {
+    const build = "mkdir -p dist && cat page > dist/out";
+    await using project = await cachedProject({ build }, { page: "one\n" });
+    await mkdir(project.join("dist"));
+    expect(await project.run("build")).toBe("ran");
+    await project.write({ page: "two\n" });
+    expect(await project.run("build")).toBe("ran");
+    await rename(project.join("dist"), project.join("moved"));
+    expect(await project.run("build")).toBe("ran");
+    // A file of the user in the folder is not an output either.
+    await writeFile(project.join("dist/own"), "");
+    expect(await project.run("build")).not.toContain("failed");
+    expect(await readFile(project.join("dist/own"), "utf8")).toBe("");
+  },
+);

@@ -1,4 +1,5 @@
-// Scripts that nobody follows: what git does not ignore counts, and what the rule names.
+// Scripts that are not traced depend on their declared inputs: the files that git does not ignore, and those that the rule
+// names.
 import { expect, test } from "bun:test";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { cachedProject } from "../cached-project.ts";
@@ -24,7 +25,7 @@ const FILES = {
 const RULE = 'build = { trace = false, inputs = ["../apart/**"], outputs = ["dist/**"], env = ["LEVEL"] }';
 
 for (const hasGit of [true, false])
-  test(`what is declared makes a script run again, and nothing else does, ${hasGit ? "with" : "without"} git`, async () => {
+  test(`a script runs again only after a change of a declared input, ${hasGit ? "with" : "without"} git`, async () => {
     await using project = await cachedProject({}, { ...FILES }, RULE);
     await project.write({ "package.json": FILES["package.json"] });
     if (hasGit) Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
@@ -66,7 +67,7 @@ for (const hasGit of [true, false])
     expect(await go({ LEVEL: "1" })).toBe(hasGit ? "hit" : "app/local has changed");
   });
 
-test("a rule that says nothing of outputs caches nothing, and what changed meanwhile is not kept", async () => {
+test("an untraced script is not cached when its rule names no outputs, or when an input changes during the run", async () => {
   await using project = await cachedProject(
     { silent: "cat source", edits: "echo x >> source", empty: "cat source" },
     { source: "" },

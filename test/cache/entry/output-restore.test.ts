@@ -1,4 +1,4 @@
-// How the files of a hit are put back where other things stand by now.
+// A hit restores the outputs when other files, folders or links have replaced them.
 import { expect, test } from "bun:test";
 import { lstat, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { hasProgram } from "../../../build/system-programs.ts";
@@ -7,8 +7,8 @@ import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
 const DECLARED = 't = { outputs = ["dist/**"] }';
 
-test.skipIf(!CAN_TRACE)("nothing is put back through a link that leads out of the project", async () => {
-  // Of declared outputs no condition says what the directory is.
+test.skipIf(!CAN_TRACE)("a hit restores nothing through a symlink out of the project", async () => {
+  // An entry has no recorded dependency on the kind of the directory of declared outputs.
   await using project = await cachedProject({ t: "cp in dist/out" }, { in: "1", "dist/kept": "" }, DECLARED);
   await using other = await cachedProject({});
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
@@ -16,14 +16,13 @@ test.skipIf(!CAN_TRACE)("nothing is put back through a link that leads out of th
   await symlink(other.path, project.join("dist"));
   expect(await project.run("t")).not.toBe("hit");
   expect(await readdir(other.path)).not.toContain("kept");
-  // Nor deeper.
   await rm(project.join("dist"));
   await mkdir(project.join("dist"));
   expect(await project.run("t")).toBe("hit");
   expect((await readdir(project.join("dist"))).toSorted()).toEqual(["kept", "out"]);
 });
 
-test.skipIf(!CAN_TRACE)("nothing is taken away through a link that leads out of the project", async () => {
+test.skipIf(!CAN_TRACE)("a hit deletes nothing through a symlink out of the project", async () => {
   await using project = await cachedProject(
     { t: "rm dist/old; cat in" },
     { in: "1", "dist/old": "", "dist/kept": "" },
@@ -37,7 +36,7 @@ test.skipIf(!CAN_TRACE)("nothing is taken away through a link that leads out of 
   expect(stderr).not.toContain("Done before");
 });
 
-test.skipIf(!CAN_TRACE)("files and links with the longest names come back", async () => {
+test.skipIf(!CAN_TRACE)("a hit restores files and symlinks with names of the maximum length", async () => {
   const names = ["字".repeat(83), `a${"字".repeat(84)}`, "🙂".repeat(63), "x".repeat(255)];
   const script = [...names.map((name) => `echo $0 > d/${name}`), `mkdir l; ln -s x l/${names[1]}`].join("; ");
   await using project = await cachedProject({ t: `mkdir d; ${script}` });
@@ -49,7 +48,7 @@ test.skipIf(!CAN_TRACE)("files and links with the longest names come back", asyn
 });
 
 test.skipIf(!CAN_TRACE)(
-  "links, modes of directories and what was removed with all in it come back",
+  "a hit restores symlinks and the modes of directories, and deletes what the script deleted with its content",
   async () => {
     const script = [
       "mkdir -p dist/closed && chmod 750 dist/closed && echo x > dist/closed/file",
@@ -67,7 +66,7 @@ test.skipIf(!CAN_TRACE)(
     expect((await lstat(project.join("dist/closed"))).mode & 0o777).toBe(0o750);
     expect(await readlink(project.join("dist/link"))).toBe("closed/file");
     expect(await readlink(project.join("dist/dangling"))).toBe("/nowhere/at/all");
-    // Other links, a file and a directory in their places.
+    // A different link target is a miss, because these outputs are not declared.
     await rm(project.join("dist/link"));
     await symlink("elsewhere", project.join("dist/link"));
     expect(await project.run("t")).not.toBe("hit");
@@ -75,7 +74,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "declared outputs replace what stands in their places, and leave no draft",
+  "a hit replaces whatever is at the paths of declared outputs, and leaves no temporary file",
   async () => {
     const script = "mkdir -p dist/d && cp in dist/d/file && ln -sf d/file dist/link";
     await using project = await cachedProject({ t: script }, { in: "1" }, DECLARED);
@@ -103,7 +102,7 @@ test.skipIf(!CAN_TRACE)(
       expect(await look()).toEqual(fresh);
     }
     expect(await Bun.file(project.join("in")).text()).toBe("1");
-    // A directory that is not empty is not taken away: the script runs, and nothing half is left.
+    // A restore does not delete a directory with content. The script runs, and no partial restore remains.
     await spoil("dist/d/file", async (path) => await mkdir(`${path}/sub`, { recursive: true }));
     expect(await project.run("t")).not.toBe("hit");
     expect((await readdir(project.join("dist/d"))).toSorted()).toEqual(["file"]);
@@ -111,7 +110,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("files come back with the permissions that the script gave them", async () => {
+test.skipIf(!CAN_TRACE)("a hit restores files with the permissions that the script set", async () => {
   await using project = await cachedProject({ t: "cp in out; chmod 400 out" }, { in: "1" });
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("out"));
@@ -120,7 +119,7 @@ test.skipIf(!CAN_TRACE)("files come back with the permissions that the script ga
 });
 
 test.skipIf(!CAN_TRACE || !hasProgram("strace"))(
-  "declared outputs are listed once, however many there are",
+  "a run lists a directory of declared outputs once",
   async () => {
     await using project = await cachedProject(
       { t: "mkdir -p dist/deep && cp in dist/deep/file" },
@@ -128,9 +127,20 @@ test.skipIf(!CAN_TRACE || !hasProgram("strace"))(
       DECLARED,
     );
     const deep = project.join("dist/deep");
-    const words = ["strace", "-f", "-qq", "-s", "4096", "-e", "trace=openat", "-o", project.join("log"), RT];
+    const program = [
+      "strace",
+      "-f",
+      "-qq",
+      "-s",
+      "4096",
+      "-e",
+      "trace=openat",
+      "-o",
+      project.join("log"),
+      RT,
+    ];
     const { status } = await runRt({
-      program: words,
+      program,
       args: ["run", "t"],
       cwd: project.path,
       env: { XDG_CACHE_HOME: project.cache },

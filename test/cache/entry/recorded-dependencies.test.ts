@@ -1,5 +1,5 @@
-// Compares each kind of condition of an entry, part by part, with real files. Each row has one change that only this part
-// notices. A part that is always met would be a stale hit.
+// Validates each kind of recorded dependency against real files. Each row has one change that only this kind detects. A
+// dependency that always matched would cause a stale hit.
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { validateEntry, type StaleOutputLookup } from "../../../src/cache/entry/entry-validation.ts";
@@ -14,12 +14,12 @@ const HASH = hashBytes("text");
 
 interface Row {
   readonly condition: RecordedDependency;
-  /** The outputs of the run; none by default. */
+  /** The outputs of the run. */
   readonly outputs?: readonly RecordedOutput[];
-  /** Makes the state that the run found. */
+  /** Creates the state that the run recorded. */
   readonly before: () => void;
-  /** Each change, with the end of what is said of it; null where the condition is still met. */
-  readonly changes: readonly (readonly [what: string, change: () => void, said: string | null])[];
+  /** Each change, with the end of the cache miss reason, or null if the dependency still matches. */
+  readonly changes: readonly (readonly [label: string, change: () => void, reason: string | null])[];
 }
 
 const write = (name: string, text = "text") => {
@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
     changes: [
       ["a file", () => write("x"), "x is there now"],
       ["a folder", () => makeDirectory("x"), "x is there now"],
-      ["a link that leads nowhere", () => link("x"), "x is there now"],
+      ["a dangling link", () => link("x"), "x is there now"],
       ["a pipe", () => fifo("x"), "x is there now"],
     ],
   },
@@ -151,7 +151,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    // As the run found it, or as it left it.
+    // Either the recorded state or the output of the run matches.
     condition: ["absent", "x"],
     outputs: [FILE],
     before: () => {},
@@ -207,7 +207,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    // A directory that was made has nothing in it but what was put there.
+    // The listing of a directory that the run created ignores the run's outputs.
     condition: ["names", "x", []],
     outputs: [
       { path: "x", kind: "directory", mode: 0o755 },
@@ -235,10 +235,10 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Compares with the working directory; null if the conditions are met. */
+/** Validates in the working directory. Returns null if all dependencies match. */
 async function differenceOf(
   { condition, outputs = [] }: Row,
-  left?: StaleOutputLookup,
+  lookup?: StaleOutputLookup,
 ): Promise<string | null> {
   const entry = { conditions: [condition], outputs } as unknown as CacheEntry;
   const hashes = new FileHashCache(
@@ -253,7 +253,7 @@ async function differenceOf(
     isIgnored: () => false,
     statCache: new StatCache(),
   };
-  const { mismatch: difference, staleOutputs } = await validateEntry(entry, world, left);
+  const { mismatch: difference, staleOutputs } = await validateEntry(entry, world, lookup);
   expect(staleOutputs).toEqual([]);
   return difference;
 }
@@ -263,7 +263,7 @@ test
   .each(
     ROWS.flatMap((row) => row.changes.map((change) => [row.condition[0], change[0], row, change] as const)),
   )(
-  "a condition of the kind %s compares the state after the change: %s",
+  "a dependency of the kind %s validates the state after the change: %s",
   async (_kind, _what, row, change) => {
     await using project = await createProject();
     const from = process.cwd();
@@ -279,22 +279,22 @@ test
   },
 );
 
-test("an output is replaced where another run of the script has left a file, and not where a folder is", async () => {
+test("a hit replaces a file that another run of the script has left, but not a folder", async () => {
   await using project = await createProject();
   const path = project.join("x");
   const row = { condition: ["absent", path], outputs: [{ ...FILE, path }] } as unknown as Row;
-  const left = (isLeft: boolean): StaleOutputLookup => ({ has: async () => isLeft, at: async () => null });
+  const lookup = (isLeft: boolean): StaleOutputLookup => ({ has: async () => isLeft, at: async () => null });
   writeFileSync(path, "other");
-  expect(await differenceOf(row, left(true))).toBeNull();
-  expect(await differenceOf(row, left(false))).toBe(`${path} is there now`);
+  expect(await differenceOf(row, lookup(true))).toBeNull();
+  expect(await differenceOf(row, lookup(false))).toBe(`${path} is there now`);
   rmSync(path);
   mkdirSync(path);
-  expect(await differenceOf(row, left(true))).toBe(`${path} is there now`);
+  expect(await differenceOf(row, lookup(true))).toBe(`${path} is there now`);
 });
 
 const ALL_LEFT: StaleOutputLookup = { has: async () => true, at: async (paths) => paths };
 
-test("an output of another run is replaced only where this run has created the file or the folder", async () => {
+test("a hit replaces an output of another run only where this run has created the file or folder", async () => {
   await using project = await createProject({ "x/z": "", "other/z": "" });
   const at = project.join("x");
   const made: RecordedOutput = { path: at, kind: "directory", mode: 0o755 };
@@ -304,7 +304,7 @@ test("an output of another run is replaced only where this run has created the f
   expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z is new`);
   expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a is not there any more`);
   rmSync(at, { recursive: true });
-  // Names behind a link are another folder's: the condition on the link itself decides.
+  // Behind a link are the names of another folder. The dependency on the link itself decides.
   symlinkSync("other", at);
   expect(await differenceOf(row(names(), [made]))).toBeNull();
   rmSync(at);
@@ -314,7 +314,7 @@ test("an output of another run is replaced only where this run has created the f
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a script that looked at the size of a file before it replaced it runs again for another size",
+  "a script that checks the size of a file before it replaces the file runs again for another size",
   async () => {
     await using project = await cachedProject(
       { t: "test -s out && echo was there; echo 1 > out" },

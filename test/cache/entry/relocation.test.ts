@@ -1,16 +1,16 @@
-// What one checkout of a project has done, another one need not do: git worktrees, and folders of the same workspace. But
-// never where the script has seen, or could have found, something else there.
+// A cache entry applies to other checkouts of the project: git worktrees and copies. It does not apply if the script depends
+// on the path of its checkout, or on files above it that differ.
 import { expect, test } from "bun:test";
 import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { createProject, type Project } from "../../support/project.ts";
 import { cleanEnvironment, type Environment, runRt } from "../../support/rt.ts";
-import { CAN_TRACE, cachedProject, wayOf } from "../cached-project.ts";
+import { CAN_TRACE, cachedProject, outcomeOf } from "../cached-project.ts";
 
-/** Checkouts below one directory, with one cache. */
+/** Checkouts of one project below one directory, with a shared cache. */
 interface Checkouts extends Project {
-  /** Another checkout of the same, without what was made. */
+  /** Creates a checkout without outputs. */
   check(name: string): Promise<void>;
-  /** "hit", "ran", or what went wrong. */
+  /** Returns "hit", "ran" or the output of a failed run. */
   run(directory: string, words?: readonly string[], env?: Environment): Promise<string>;
   read(path: string): Promise<string>;
 }
@@ -47,7 +47,7 @@ async function checkouts(build: string, rule: string, more: Record<string, strin
 }
 
 test.skipIf(!CAN_TRACE)(
-  "a worktree has the hits of the first checkout, beside it and elsewhere",
+  "a worktree gets the hits of the first checkout, whether it is beside it or at another depth",
   async () => {
     const script = "mkdir -p dist && tr a-z A-Z < source > dist/out && cat dist/out";
     await using all = await checkouts(script, "true");
@@ -58,7 +58,7 @@ test.skipIf(!CAN_TRACE)(
       expect([name, await all.run(name)]).toEqual([name, "hit"]);
       expect(await all.read(`${name}/app/dist/out`)).toBe("TEXT\n");
     }
-    // From the member's folder too, where no rtfig.toml is.
+    // The rules of the workspace root also apply in a member's folder.
     expect(await all.run("two/app", ["run", "build"])).toBe("hit");
     expect(await all.run("two/app", ["--filter", "app", "run", "build"])).toBe("hit");
     await all.write({ "two/app/source": "other\n" });
@@ -71,8 +71,8 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** Scripts that show where they are, each in its way. */
-const SEEING: Readonly<Record<string, string>> = {
+/** Scripts that output their path. */
+const PATH_PRINTERS: Readonly<Record<string, string>> = {
   "the path": "pwd > out",
   "the path, printed": "pwd",
   "the path in base64": 'printf %s "x $PWD" | base64 -w 0 > out',
@@ -97,20 +97,20 @@ const SEEING: Readonly<Record<string, string>> = {
   ),
 };
 
-test.skipIf(!CAN_TRACE).each(Object.entries(SEEING))(
+test.skipIf(!CAN_TRACE).each(Object.entries(PATH_PRINTERS))(
   "a script that shows %s runs in each checkout",
   async (_, script) => {
     await using all = await checkouts(`cat source > /dev/null; ${script}`, "true");
     for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
     for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "ran"]);
-    // Of the same name: only who shows no more than that may have it.
+    // A checkout with the same directory name gets the hits of scripts that print only this name.
     expect(await all.run("deep/er/one")).toBe(script.includes("basename") ? "hit" : "ran");
     for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "hit"]);
   },
 );
 
 test.skipIf(!CAN_TRACE)(
-  "the directory's name in the middle of a word says nothing of where it is",
+  "an entry applies to another checkout when the directory's name occurs only inside other words",
   async () => {
     await using all = await checkouts("echo someone goneéone2 > out", "true");
     for (const name of ["one", "two"]) await all.check(name);
@@ -118,28 +118,31 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what is found above a checkout counts, and what is not there", async () => {
-  const script = "cat ../../beside && node -p 'try { require(\"dep\") } catch { 0 }'";
-  await using all = await checkouts(script, "true");
-  for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
-  await all.write({ beside: "1" });
-  expect(await all.run("one")).toBe("ran");
-  expect(await all.run("two")).toBe("hit");
-  // There is none beside it, and the script fails.
-  expect(await all.run("deep/er/one")).toContain("beside");
-  await all.write({ "deep/er/beside": "2" });
-  expect(await all.run("deep/er/one")).toBe("ran");
-  await all.write({ "deep/er/beside": "1" });
-  expect(await all.run("deep/er/one")).toBe("hit");
-  // Node looks for it in all directories above.
-  await all.write({ "deep/node_modules/dep/index.js": "module.exports = 1" });
-  expect(await all.run("deep/er/one")).toBe("ran");
-  await rm(all.join("deep/node_modules"), { recursive: true });
-  expect(await all.run("deep/er/one")).toBe("hit");
-});
+test.skipIf(!CAN_TRACE)(
+  "an entry depends on the files above a checkout, and on those that do not exist there",
+  async () => {
+    const script = "cat ../../beside && node -p 'try { require(\"dep\") } catch { 0 }'";
+    await using all = await checkouts(script, "true");
+    for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
+    await all.write({ beside: "1" });
+    expect(await all.run("one")).toBe("ran");
+    expect(await all.run("two")).toBe("hit");
+    // This checkout has no such file, so the script fails.
+    expect(await all.run("deep/er/one")).toContain("beside");
+    await all.write({ "deep/er/beside": "2" });
+    expect(await all.run("deep/er/one")).toBe("ran");
+    await all.write({ "deep/er/beside": "1" });
+    expect(await all.run("deep/er/one")).toBe("hit");
+    // Node searches for packages in all parent directories.
+    await all.write({ "deep/node_modules/dep/index.js": "module.exports = 1" });
+    expect(await all.run("deep/er/one")).toBe("ran");
+    await rm(all.join("deep/node_modules"), { recursive: true });
+    expect(await all.run("deep/er/one")).toBe("hit");
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
-  "what is looked for from folder to folder up to the home directory is not there in any of them",
+  "an entry depends on the absence of a file in every folder up to the home directory",
   async () => {
     const script = "cd ..; until test -e .conf; do cd ..; done; cat .conf";
     await using all = await checkouts(script, "true");
@@ -155,7 +158,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "a rule that is not shared is each checkout's own, and a member's file is none",
+  "an entry applies to one checkout only under shared = false, and the rules of a member's rtfig.toml are ignored",
   async () => {
     await using all = await checkouts("cat source", "{ shared = false }");
     for (const name of ["one", "two"]) await all.check(name);
@@ -177,31 +180,34 @@ test.skipIf(!CAN_TRACE).each([
   ["lists the root without looking at .git", "ls > /dev/null; node -p 'fs.readdirSync(\".\").length'", "hit"],
   ["prints .git as a folder of the root", "find . -maxdepth 1 -type d", "ran"],
   ["looks at .git itself", "test -d .git && echo a folder; true", "ran"],
-])("in a git worktree, a script that %s is found or runs accordingly", async (_, build, expected) => {
-  await using project = await cachedProject({ build }, { source: "hello\n" });
-  await using other = await createProject();
-  const git = (...words: string[]) => {
-    const env = cleanEnvironment({
-      ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@example.com", GIT_CONFIG_GLOBAL: "/dev/null" },
-      ...{ GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@example.com" },
-    });
-    expect(Bun.spawnSync(["git", ...words], { cwd: project.path, env }).exitCode).toBe(0);
-  };
-  git("init", "-q");
-  git("add", ".");
-  git("commit", "-qm", "one");
-  git("worktree", "add", "-q", other.join("tree"));
-  const inTree = async () =>
-    wayOf(
-      await runRt({
-        args: ["run", "build"],
-        cwd: other.join("tree"),
-        env: { XDG_CACHE_HOME: project.cache },
-      }),
-      "",
-    );
-  // The permissions of the root count.
-  await chmod(project.path, 0o755);
-  await chmod(other.join("tree"), 0o755);
-  expect([await project.run("build"), await inTree(), await inTree()]).toEqual(["ran", expected, "hit"]);
-});
+])(
+  "a script in a git worktree that %s is a hit only if it did not depend on the kind of .git",
+  async (_, build, expected) => {
+    await using project = await cachedProject({ build }, { source: "hello\n" });
+    await using other = await createProject();
+    const git = (...words: string[]) => {
+      const env = cleanEnvironment({
+        ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@example.com", GIT_CONFIG_GLOBAL: "/dev/null" },
+        ...{ GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@example.com" },
+      });
+      expect(Bun.spawnSync(["git", ...words], { cwd: project.path, env }).exitCode).toBe(0);
+    };
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "one");
+    git("worktree", "add", "-q", other.join("tree"));
+    const inTree = async () =>
+      outcomeOf(
+        await runRt({
+          args: ["run", "build"],
+          cwd: other.join("tree"),
+          env: { XDG_CACHE_HOME: project.cache },
+        }),
+        "",
+      );
+    // The root's permissions are part of the entry.
+    await chmod(project.path, 0o755);
+    await chmod(other.join("tree"), 0o755);
+    expect([await project.run("build"), await inTree(), await inTree()]).toEqual(["ran", expected, "hit"]);
+  },
+);

@@ -1,4 +1,4 @@
-// The globs of a rule, in a project that lies in a folder whose name would be a glob itself.
+// Tests the globs of a rule in a project whose folder's name contains glob characters.
 import { expect, test } from "bun:test";
 import { runRt } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
@@ -12,7 +12,7 @@ const FILES = {
 };
 
 test.skipIf(!CAN_TRACE).each([String.raw`!a[b]{c,d}*?\e`, String.raw`a\[b`, "a[b/c]d"])(
-  "inputs, outputs and ignore mean what they mean in a folder called %s",
+  "inputs, outputs and ignore are relative to the folder called %s",
   async (name) => {
     await using project = await cachedProject({});
     const write = async (files: Record<string, string | object>) => {
@@ -45,7 +45,7 @@ test.skipIf(!CAN_TRACE).each([String.raw`!a[b]{c,d}*?\e`, String.raw`a\[b`, "a[b
 );
 
 test.skipIf(!CAN_TRACE)(
-  "what a glob itself escapes is no wildcard, and one that begins with ! is a name",
+  "an escaped wildcard in inputs is literal, and ./! begins a name with an exclamation mark",
   async () => {
     await using project = await cachedProject(
       { build: "true" },

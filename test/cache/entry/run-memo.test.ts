@@ -1,6 +1,6 @@
-// A run of many scripts that finds everything as the one before did is told again without being planned. What could make
-// it tell the wrong thing: an input that is not looked at. So each is changed, and the answer compared with that of the
-// ordinary way; and strace tells what that looks at.
+// A run is replayed from the run memo, without planning, if all stat fingerprints match the previous run. A missed input
+// would cause a stale replay. So each test changes one input and compares the output with that of a run without the memo.
+// The log of strace lists the paths that the memo must validate.
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -33,8 +33,8 @@ const MOST_ROUNDS = 8;
 const ALL = `recalled ${COUNT} of ${COUNT} scripts`;
 
 /**
- * What each package's script looks at, but for its own files. What fails says nothing: cat writes a message in several pieces,
- * and between them another script's line may come.
+ * The scripts of the first packages, each with another kind of input. Failures are silent: `cat` writes an error message in
+ * several writes, and lines of other scripts can come between them.
  */
 const LINES: readonly string[] = [
   "mkdir -p dist; cat src/a ../../shared > dist/out; echo made $npm_package_version",
@@ -71,22 +71,22 @@ function files(): Files {
   return all;
 }
 
-interface Recalled extends CachedProject {
+interface MemoProject extends CachedProject {
   readonly env: Environment;
-  /** Its answer, without times; and how much of it was recalled. */
+  /** Returns the sorted output without times, and the number of memoized scripts. */
   build(words?: readonly string[], env?: Environment): Promise<{ said: string; recalled: string }>;
-  /** Runs it until all of it is recalled, or so many of its scripts. */
+  /** Repeats the run until this number of scripts is memoized. */
   settle(count?: number, env?: Environment): Promise<void>;
 }
 
-// All projects of this file have one cache folder, one after the other, since where it is belongs to what a script
-// depends on. It begins as the first of them left it, so that the scripts of the others need not run.
+// All projects of this file use one cache path in turn, because the path is part of the dependencies. It starts as a copy of
+// the first project's cache, so the scripts of the others are hits.
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "rt-recall-")));
 const [CACHE, FILLED] = [join(folder, "cache"), join(folder, "filled")];
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** @param more files that are others @param rules lines of [run.cache] */
-async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> {
+/** @param more overrides of files @param rules lines of [run.cache] */
+async function memoProject(more: Files = {}, rules = ""): Promise<MemoProject> {
   const project = await cachedProject({}, { ...files(), ...more }, `build = { env = ["LEVEL"] }\n${rules}`);
   chmodSync(project.join("bin/tool"), 0o755);
   for (const index of [4, 9]) symlinkSync("../../../target", project.join(`packages/p${index}/src/link`));
@@ -98,7 +98,7 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
     RT_DEBUG: "recall",
     PATH: `${project.join("early")}:${project.join("bin")}:${process.env.PATH}`,
   };
-  const build: Recalled["build"] = async (words = RUN, more = {}) => {
+  const build: MemoProject["build"] = async (words = RUN, more = {}) => {
     const { stdout, stderr, status } = await project.rt(words, { ...env, ...more });
     const lines = stderr.split("\n");
     const recalled = lines.filter((line) => line.includes("recalled "));
@@ -107,7 +107,7 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
     return { said: said.replace(/\b[\d.]+ m?s\b/g, "TIME"), recalled: recalled.join() };
   };
   const settle = async (count = COUNT, more: Environment = {}) => {
-    // It is found by the ordinary way, and is found to have been so for a while.
+    // A run is memoized only after its entries were validated, and after racy timestamps have aged.
     let recalled = "";
     const wanted = `recalled ${count} of ${COUNT} scripts`;
     for (let round = 0; round < MOST_ROUNDS && recalled !== wanted; round += 1)
@@ -125,10 +125,10 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
 }
 
 const STORE = "scripts-4";
-const stores = (project: CachedProject) => join(project.cache, "rt", STORE);
-const memories = (project: CachedProject) => join(stores(project), "recalled");
+const storeOf = (project: CachedProject) => join(project.cache, "rt", STORE);
+const memosOf = (project: CachedProject) => join(storeOf(project), "recalled");
 
-/** What is in the project now, and in which state. */
+/** The files of the project, with mode and content. */
 function treeOf(project: CachedProject): string[] {
   const paths = readdirSync(project.path, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
@@ -139,99 +139,98 @@ function treeOf(project: CachedProject): string[] {
     .map((path) => `${path} ${statSync(path).mode} ${Bun.hash(readFileSync(path))}`);
 }
 
-/** The same at the same path, which are other files. */
+/** Copies a directory, so that the same path has new inodes. */
 function swap(from: string, to: string): void {
   rmSync(to, { recursive: true, force: true });
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
 }
 
-type Change = (project: Recalled, sh: (line: string) => void) => void;
+type Change = (project: MemoProject, sh: (line: string) => void) => void;
 
 const sh =
   (line: string): Change =>
   (_, run) =>
     run(line);
 
-/** The largest file of the last run's, and what is done to it. */
-const memory =
+/** Changes each file of the run memo. */
+const changeMemo =
   (change: (path: string) => void): Change =>
   (project) => {
-    for (const name of readdirSync(memories(project))) change(join(memories(project), name));
+    for (const name of readdirSync(memosOf(project))) change(join(memosOf(project), name));
   };
 
 const CHANGES: Readonly<Record<string, Change>> = {
-  "a file is longer": sh("echo x >> packages/p0/src/a"),
-  "a file is another of the same size and time": sh(
+  "a file has more bytes": sh("echo x >> packages/p0/src/a"),
+  "a file has other content of the same size and time": sh(
     "touch -r packages/p8/src/a t; printf 'A OF 8\\n' > packages/p8/src/a; touch -r t packages/p8/src/a; rm t",
   ),
-  "a file is another that was renamed to it": sh(
-    "cp -p packages/p8/src/a t; echo y >> t; mv t packages/p8/src/a",
-  ),
+  "a file was replaced by a rename": sh("cp -p packages/p8/src/a t; echo y >> t; mv t packages/p8/src/a"),
   "a file has other permissions": sh("chmod 600 packages/p8/src/a"),
-  "a file outside of the packages is another": sh("echo more >> shared"),
-  "a file that several scripts read is another": sh("echo more >> common"),
-  "a file is gone": sh("rm packages/p9/src/a"),
-  "a file is a folder": sh("rm packages/p8/src/a; mkdir packages/p8/src/a"),
-  "a file is new where names were listed": sh("echo > packages/p5/src/c"),
-  "a file has another name": sh("mv packages/p5/src/b packages/p5/src/c"),
-  "a folder is a link to another": sh(
+  "a file outside the packages has changed": sh("echo more >> shared"),
+  "a file that several scripts read has changed": sh("echo more >> common"),
+  "a file was deleted": sh("rm packages/p9/src/a"),
+  "a file was replaced by a folder": sh("rm packages/p8/src/a; mkdir packages/p8/src/a"),
+  "a listed folder has a new file": sh("echo > packages/p5/src/c"),
+  "a file was renamed": sh("mv packages/p5/src/b packages/p5/src/c"),
+  "a folder was replaced by a link": sh(
     "mv packages/p5/src moved; rm moved/b; ln -s ../../moved packages/p5/src",
   ),
-  "a link leads elsewhere": sh("ln -sfn ../../../shared packages/p4/src/link"),
-  "what a link leads to is another": sh("echo more >> target"),
-  "what was not there is there": sh("touch flag"),
-  "a file of variables is another": sh("echo A=2 > packages/p3/.env"),
-  "a file of variables is gone": sh("rm packages/p3/.env"),
-  "a script is another": sh("sed -i 's/cat src/cat -n src/' packages/p11/package.json"),
+  "a link has another target": sh("ln -sfn ../../../shared packages/p4/src/link"),
+  "the target of a link has changed": sh("echo more >> target"),
+  "a missing file was created": sh("touch flag"),
+  "an env file has changed": sh("echo A=2 > packages/p3/.env"),
+  "an env file was deleted": sh("rm packages/p3/.env"),
+  "a script has changed": sh("sed -i 's/cat src/cat -n src/' packages/p11/package.json"),
   "a package has another version": sh("sed -i s/1.0.0/1.0.1/ packages/p0/package.json"),
   "a package has another name": sh("sed -i s/p10/q10/ packages/p10/package.json"),
-  "what a package.json leads to is another": sh("sed -i s/1.0.0/1.0.2/ manifest"),
-  "a package is new": sh("cp -r packages/p11 packages/p99; sed -i s/p11/p99/ packages/p99/package.json"),
-  "a package is gone": sh("rm -r packages/p11"),
-  "a package has no package.json any more": sh("rm packages/p11/package.json"),
-  "a package.json is none": sh("echo '{' > packages/p11/package.json"),
-  "a package waits for another": sh(
+  "the target of a linked package.json has changed": sh("sed -i s/1.0.0/1.0.2/ manifest"),
+  "a package was added": sh("cp -r packages/p11 packages/p99; sed -i s/p11/p99/ packages/p99/package.json"),
+  "a package was deleted": sh("rm -r packages/p11"),
+  "the package.json of a package was deleted": sh("rm packages/p11/package.json"),
+  "a package.json is invalid": sh("echo '{' > packages/p11/package.json"),
+  "a package depends on another": sh(
     `sed -i 's/"name": "p10"/"name": "p10", "dependencies": {"p11": "*"}/' packages/p10/package.json`,
   ),
   "the workspace has other packages": sh("sed -i 's#packages/\\*#packages/p?#' package.json"),
-  "a folder of a package is a link": sh("mv packages/p11 moved; ln -s ../moved packages/p11"),
+  "the folder of a package was replaced by a link": sh("mv packages/p11 moved; ln -s ../moved packages/p11"),
   "another file lists packages": sh("printf 'packages: [packages/p1]\\n' > pnpm-workspace.yaml"),
-  "a script is not cached any more": sh("echo '\"p11#build\" = false' >> rtfig.toml"),
-  "a script has outputs that are its own": sh(
+  "a script is no longer cached": sh("echo '\"p11#build\" = false' >> rtfig.toml"),
+  "a script has a rule with outputs": sh(
     'printf \'[run.cache."p0#build"]\\noutputs = ["dist/**"]\\n\' >> rtfig.toml',
   ),
   "no script is cached": sh("echo > rtfig.toml"),
-  "what was made is gone": sh("rm packages/p0/dist/out"),
-  "all that was made is gone": sh("rm -r packages/p0/dist"),
-  "what was made is another": sh("echo x >> packages/p0/dist/out"),
-  "what was made has other permissions": sh("chmod 600 packages/p0/dist/out"),
-  "a program is another": sh("echo echo more >> bin/tool"),
-  "a program is found earlier": sh(
+  "an output was deleted": sh("rm packages/p0/dist/out"),
+  "an output folder was deleted": sh("rm -r packages/p0/dist"),
+  "an output has changed": sh("echo x >> packages/p0/dist/out"),
+  "an output has other permissions": sh("chmod 600 packages/p0/dist/out"),
+  "a program has changed": sh("echo echo more >> bin/tool"),
+  "a program exists earlier in PATH": sh(
     "mkdir early; printf '#!/bin/sh\\necho early\\n' > early/tool; chmod +x early/tool",
   ),
-  "a program may not be executed": sh("chmod -x bin/tool"),
-  "a program of the package's own is found": sh(
+  "a program is not executable": sh("chmod -x bin/tool"),
+  "a program exists in the package's node_modules": sh(
     "mkdir -p packages/p1/node_modules/.bin; cp bin/tool packages/p1/node_modules/.bin; echo echo own >> packages/p1/node_modules/.bin/tool",
   ),
-  "a program of the workspace's is found": sh(
+  "a program exists in the workspace's node_modules": sh(
     "mkdir -p node_modules/.bin; cp bin/tool node_modules/.bin; echo echo own >> node_modules/.bin/tool",
   ),
-  "what a script wrote is damaged in the store": (project, run) =>
-    run(`cd ${stores(project)}/blobs; for f in */*; do echo x >> $f; done`),
-  "what scripts wrote is gone from the store": (project, run) => run(`rm -r ${stores(project)}/blobs/*`),
-  "an entry is gone from the store": (project, run) =>
-    run(`cd ${stores(project)}/keys; rm "$(ls */*.zst | head -1)"`),
-  "an entry is damaged in the store": (project, run) =>
-    run(`cd ${stores(project)}/keys; echo >> "$(ls */*.zst | head -1)"`),
-  "all entries are gone": (project, run) => run(`rm -r ${stores(project)}/keys/*`),
-  "the store is empty": (project, run) => run(`rm -r ${stores(project)}`),
-  "what was found out is gone": (project, run) => run(`rm ${stores(project)}/scripts/*`),
-  "the memory is cut off": memory((path) => writeFileSync(path, readFileSync(path).subarray(0, 999))),
-  "the memory is empty": memory((path) => writeFileSync(path, "")),
-  "others may write where the memory is": (project) => chmodSync(memories(project), 0o777),
-  "the memory is a folder": (project, run) =>
-    run(`cd ${memories(project)}; for f in *; do rm $f; mkdir $f; done`),
-  "a byte of the memory is another": memory((path) => {
+  "the blobs in the store are damaged": (project, run) =>
+    run(`cd ${storeOf(project)}/blobs; for f in */*; do echo x >> $f; done`),
+  "the blobs in the store were deleted": (project, run) => run(`rm -r ${storeOf(project)}/blobs/*`),
+  "an entry in the store was deleted": (project, run) =>
+    run(`cd ${storeOf(project)}/keys; rm "$(ls */*.zst | head -1)"`),
+  "an entry in the store is damaged": (project, run) =>
+    run(`cd ${storeOf(project)}/keys; echo >> "$(ls */*.zst | head -1)"`),
+  "all entries in the store were deleted": (project, run) => run(`rm -r ${storeOf(project)}/keys/*`),
+  "the store is empty": (project, run) => run(`rm -r ${storeOf(project)}`),
+  "the facts about scripts in the store were deleted": (project, run) =>
+    run(`rm ${storeOf(project)}/scripts/*`),
+  "the run memo is truncated": changeMemo((path) => writeFileSync(path, readFileSync(path).subarray(0, 999))),
+  "the run memo is empty": changeMemo((path) => writeFileSync(path, "")),
+  "other users may write to the folder of the run memo": (project) => chmodSync(memosOf(project), 0o777),
+  "the run memo was replaced by a folder": (project, run) =>
+    run(`cd ${memosOf(project)}; for f in *; do rm $f; mkdir $f; done`),
+  "a byte of the run memo has changed": changeMemo((path) => {
     const bytes = readFileSync(path);
     bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);
     writeFileSync(path, bytes);
@@ -239,21 +238,21 @@ const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 test.skipIf(!CAN_TRACE).each(Object.entries(CHANGES))(
-  "when %s, a run says what one without a memory does",
+  "when %s, a run has the output of one without the run memo",
   async (_, change) => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     await project.settle();
     change(project, (line) => {
       const { exitCode, stderr } = Bun.spawnSync(["sh", "-ec", line], { cwd: project.path });
       expect({ exitCode, said: `${stderr}` }).toEqual({ exitCode: 0, said: "" });
     });
-    await compareWithOrdinary(project);
+    await compareWithoutMemo(project);
   },
 );
 
-/** The same run of the same files, with what is remembered and without. */
-async function compareWithOrdinary(
-  project: Recalled,
+/** Compares a run with the run memo to the same run without it, on equal files. */
+async function compareWithoutMemo(
+  project: MemoProject,
   words: readonly string[] = RUN,
   env: Environment = {},
 ): Promise<void> {
@@ -265,7 +264,7 @@ async function compareWithOrdinary(
     const tree = treeOf(project);
     swap(was, project.path);
     swap(cache, project.cache);
-    if (existsSync(stores(project))) rmSync(memories(project), { recursive: true, force: true });
+    if (existsSync(storeOf(project))) rmSync(memosOf(project), { recursive: true, force: true });
     const ordinary = await project.build(words, env);
     expect(recalled).not.toContain(ALL);
     expect(said).toBe(ordinary.said);
@@ -275,33 +274,33 @@ async function compareWithOrdinary(
   }
 }
 
-/** What of the environment, the words or the place is another: it is asked something else. */
-const QUESTIONS: Readonly<Record<string, readonly [words: readonly string[], env: Environment]>> = {
-  "a variable that is declared": [RUN, { LEVEL: "2" }],
-  "a variable that nobody gets": [RUN, { UNKNOWN: "1" }],
-  "a variable that decides on colours": [RUN, { FORCE_COLOR: "1" }],
+/** The run memo of a plain run covers none of these environments, arguments and directories. */
+const OTHER_RUNS: Readonly<Record<string, readonly [words: readonly string[], env: Environment]>> = {
+  "a declared variable": [RUN, { LEVEL: "2" }],
+  "an undeclared variable": [RUN, { UNKNOWN: "1" }],
+  "a variable that sets the colours": [RUN, { FORCE_COLOR: "1" }],
   "an argument": [[...RUN, "src/b"], {}],
   "another filter": [["--filter", "p?", "--filter", "p1*", "run", "build"], {}],
   "another directory": [["--cwd", "packages/p1", ...RUN], {}],
-  "a limit": [["--concurrency", "1", ...RUN], {}],
-  "no reading": [["--force", ...RUN], {}],
-  "no cache": [["--no-cache", ...RUN], {}],
-  reasons: [["--why", ...RUN], {}],
+  "a concurrency limit": [["--concurrency", "1", ...RUN], {}],
+  "--force": [["--force", ...RUN], {}],
+  "--no-cache": [["--no-cache", ...RUN], {}],
+  "--why": [["--why", ...RUN], {}],
 };
 
-test.skipIf(!CAN_TRACE).each(Object.entries(QUESTIONS))(
-  "a run that is asked for %s besides goes the ordinary way",
+test.skipIf(!CAN_TRACE).each(Object.entries(OTHER_RUNS))(
+  "a run with %s does not use the run memo of one without it",
   async (_, [words, env]) => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     await project.settle();
-    await compareWithOrdinary(project, words, env);
+    await compareWithoutMemo(project, words, env);
   },
 );
 
 test.skipIf(!CAN_TRACE)(
-  "after one change all other scripts are recalled, and then that one as well",
+  "a run after one change replays all other scripts, and the changed one after it has run",
   async () => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     await project.settle();
     const before = (await project.build()).said;
     writeFileSync(project.join("packages/p11/src/a"), "another\n");
@@ -315,22 +314,22 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "a script that comes after one that runs is looked at when its turn comes",
+  "a script that depends on a running script is validated after that script has ended",
   async () => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     await project.settle();
-    // p7 waits for p0, and reads what that makes.
+    // p7 depends on p0 and reads its output.
     writeFileSync(project.join("packages/p0/src/a"), "another\n");
     expect((await project.build()).said).toContain("p7 build: another");
   },
 );
 
-/** p10 is not cached, and does something to others once it has a file `now`; p11 waits for it. */
-async function meddlingProject(line: string): Promise<Recalled> {
+/** p10 is not cached, and runs a command if the file `now` exists. p11 depends on p10. */
+async function changingProject(line: string): Promise<MemoProject> {
   const manifest = (name: string, build: string, dependencies = {}) => ({
     ...{ name, version: "1.0.0", scripts: { build }, dependencies },
   });
-  return await recalledProject(
+  return await memoProject(
     {
       "packages/p10/package.json": manifest("p10", `if test -e now; then ${line}; fi`),
       "packages/p11/package.json": manifest("p11", "cat src/a; echo is $npm_package_version", { p10: "*" }),
@@ -339,56 +338,59 @@ async function meddlingProject(line: string): Promise<Recalled> {
   );
 }
 
-test.skipIf(!CAN_TRACE)("a script runs as the plan had it, whatever came before it", async () => {
-  await using project = await meddlingProject("sed -i s/1.0.0/3.0.0/ ../p11/package.json");
+test.skipIf(!CAN_TRACE)("a script runs as planned, whatever an earlier script has changed", async () => {
+  await using project = await changingProject("sed -i s/1.0.0/3.0.0/ ../p11/package.json");
   await project.settle(COUNT - 1);
   writeFileSync(project.join("packages/p10/now"), "");
   writeFileSync(project.join("packages/p11/src/a"), "another\n");
-  await compareWithOrdinary(project);
+  await compareWithoutMemo(project);
   expect(readFileSync(project.join("packages/p11/package.json"), "utf8")).toContain("3.0.0");
 });
 
-test.skipIf(!CAN_TRACE)("what something has changed since it was looked at is not remembered", async () => {
-  await using project = await meddlingProject("echo new >> ../../shared");
-  await project.settle(COUNT - 1);
-  const words = ["--concurrency", "1", ...RUN];
-  // Its second time, in which it is remembered.
-  await project.build(words);
-  writeFileSync(project.join("packages/p10/now"), "");
-  // p0 is judged before p10 runs.
-  expect((await project.build(words)).said).toContain("p0 build: made 1.0.0");
-  await project.build(words);
-  expect(readFileSync(project.join("packages/p0/dist/out"), "utf8")).toBe("a of 0\nshared\nnew\n");
-});
+test.skipIf(!CAN_TRACE)(
+  "a run is not memoized when a script has changed an input after its validation",
+  async () => {
+    await using project = await changingProject("echo new >> ../../shared");
+    await project.settle(COUNT - 1);
+    const words = ["--concurrency", "1", ...RUN];
+    // The second run is memoized.
+    await project.build(words);
+    writeFileSync(project.join("packages/p10/now"), "");
+    // p0 is validated before p10 runs.
+    expect((await project.build(words)).said).toContain("p0 build: made 1.0.0");
+    await project.build(words);
+    expect(readFileSync(project.join("packages/p0/dist/out"), "utf8")).toBe("a of 0\nshared\nnew\n");
+  },
+);
 
-test.skipIf(!CAN_TRACE)("what globs of its rule mean is found out each time", async () => {
-  await using project = await recalledProject(
+test.skipIf(!CAN_TRACE)("the globs of a rule are evaluated in each run", async () => {
+  await using project = await memoProject(
     { "packages/p8/more/a.txt": "" },
     '"p8#build" = { inputs = ["more/*.txt"] }\n"p9#build" = { inputs = ["src/b"] }',
   );
   await project.settle(COUNT - 1);
   writeFileSync(project.join("packages/p8/more/b.txt"), "");
-  await compareWithOrdinary(project);
+  await compareWithoutMemo(project);
   await project.settle(COUNT - 1);
   writeFileSync(project.join("packages/p9/src/b"), "another\n");
-  await compareWithOrdinary(project);
+  await compareWithoutMemo(project);
 });
 
 test.skipIf(!CAN_TRACE).each([
-  ["pnpm-workspace.yaml is another", "packages: [packages/p?]\n"],
+  ["pnpm-workspace.yaml has changed", "packages: [packages/p?]\n"],
   ["pnpm-workspace.yaml is empty", ""],
-])("when %s, a run says what one without a memory does", async (_, text) => {
-  await using project = await recalledProject({
+])("when %s, a run has the output of one without the run memo", async (_, text) => {
+  await using project = await memoProject({
     "package.json": { name: "root" },
     "pnpm-workspace.yaml": "packages: ['packages/*']\n",
   });
   await project.settle();
   writeFileSync(project.join("pnpm-workspace.yaml"), text);
-  await compareWithOrdinary(project);
+  await compareWithoutMemo(project);
 });
 
 test.skipIf(!CAN_TRACE)("an edited file of --env-file makes the scripts run again", async () => {
-  await using project = await recalledProject({ "own.env": "LEVEL=2\n" });
+  await using project = await memoProject({ "own.env": "LEVEL=2\n" });
   const words = ["--env-file", "own.env", ...RUN];
   const env = { LEVEL: undefined };
   for (let round = 0; round < 4; round += 1)
@@ -397,7 +399,7 @@ test.skipIf(!CAN_TRACE)("an edited file of --env-file makes the scripts run agai
   expect((await project.build(words, env)).said).toContain("p2 build: level 3");
 });
 
-/** Runs that the memory does not cover, each by one option or setting; the plain run is the control. */
+/** Options and settings that the run memo does not cover. */
 const UNCOVERED: Readonly<Record<string, readonly [words: readonly string[], env?: Environment]>> = {
   "--env-file": [["--env-file", "own.env"]],
   "--affected": [["--affected=HEAD"]],
@@ -417,8 +419,8 @@ const UNCOVERED: Readonly<Record<string, readonly [words: readonly string[], env
   ],
 };
 
-test.skipIf(!CAN_TRACE)("each option that the memory does not cover bypasses it", async () => {
-  await using project = await recalledProject({ "own.env": "LEVEL=2\n" });
+test.skipIf(!CAN_TRACE)("an option that the run memo does not cover bypasses it", async () => {
+  await using project = await memoProject({ "own.env": "LEVEL=2\n" });
   const git = (...words: string[]) => Bun.spawnSync(["git", ...words], { cwd: project.path, env: GIT });
   for (const words of [
     ["init", "-q"],
@@ -436,8 +438,8 @@ test.skipIf(!CAN_TRACE)("each option that the memory does not cover bypasses it"
   expect((await project.build(RUN, trusted)).recalled).toBe("");
 });
 
-test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each time", async () => {
-  await using project = await recalledProject({
+test.skipIf(!CAN_TRACE)("a run whose plan has warnings is planned each time", async () => {
+  await using project = await memoProject({
     "package.json": { name: "root", workspaces: ["packages/*", "absent"] },
   });
   for (let round = 0; round < 4; round += 1) await project.build();
@@ -447,11 +449,11 @@ test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each tim
 });
 
 test.skipIf(!CAN_TRACE)(
-  "hits whose entries were not used for long are found by the ordinary way, which marks them",
+  "hits of entries that were not used for long are planned once, which updates their time of use",
   async () => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     await project.settle();
-    const path = join(memories(project), readdirSync(memories(project))[0]!);
+    const path = join(memosOf(project), readdirSync(memosOf(project))[0]!);
     const body = readFileSync(path, "latin1").slice(65);
     const past = Date.now() - 2 * 3_600_000;
     const older = body.replaceAll(/"used":[\d.]+/g, `"used":${past}`);
@@ -465,46 +467,46 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "what is remembered has no value of a variable in it, and is this user's alone",
+  "the run memo contains no value of a variable, and only its user may read it",
   async () => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     const env = { LEVEL: "the-level", UNKNOWN: "a-secret-value" };
     await project.settle(COUNT, env);
-    const names = readdirSync(memories(project));
+    const names = readdirSync(memosOf(project));
     expect(names).toHaveLength(1);
-    const path = join(memories(project), names[0]!);
+    const path = join(memosOf(project), names[0]!);
     expect(readFileSync(path, "latin1")).not.toMatch(/the-level|a-secret-value/);
-    expect([statSync(path).mode & 0o777, statSync(memories(project)).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect([statSync(path).mode & 0o777, statSync(memosOf(project)).mode & 0o777]).toEqual([0o600, 0o700]);
   },
 );
 
-/** Bytes: of a file that has its digest and nothing else. */
+/** The size of a file with a digest and no body, in bytes. */
 const EMPTY = 65;
 
-test.skipIf(!CAN_TRACE)("what is asked once is not remembered, only that it was asked", async () => {
-  await using project = await recalledProject();
+test.skipIf(!CAN_TRACE)("a run is memoized only when it is repeated", async () => {
+  await using project = await memoProject();
   await project.settle();
   await project.build(RUN, { UNKNOWN: "once" });
-  const sizes = readdirSync(memories(project)).map((name) => statSync(join(memories(project), name)).size);
+  const sizes = readdirSync(memosOf(project)).map((name) => statSync(join(memosOf(project), name)).size);
   expect(sizes.map((size) => size > EMPTY).sort()).toEqual([false, true]);
 });
 
-test.skipIf(!CAN_TRACE)("few are kept, the newest", async () => {
-  await using project = await recalledProject();
+test.skipIf(!CAN_TRACE)("the newest eight run memos are kept", async () => {
+  await using project = await memoProject();
   await project.settle();
   for (let number = 0; number < 10; number += 1) await project.build(RUN, { UNKNOWN: `${number}` });
-  expect(readdirSync(memories(project))).toHaveLength(8);
+  expect(readdirSync(memosOf(project))).toHaveLength(8);
   await project.build(RUN, { UNKNOWN: "9" });
   expect((await project.build(RUN, { UNKNOWN: "9" })).recalled).toBe(ALL);
 });
 
 const SHOWN = /^\d+ +(\w+)\((?:AT_FDCWD, |\d+, )?"((?:[^"\\]|\\.)*)"/;
-/** Of the system's, and of rt's own start; and what memories are: nothing goes by them but by their stamps. */
+/** Paths that the kernel provides, that rt reads at its start, or that contain memoized data. Only their stat fingerprints are inputs. */
 const NOT_INPUTS =
   /^\/(?:proc|dev|sys)\/|\/scripts-4\/(?:blobs|hashes|known|recalled|presence|drafts|secret)\b/;
 
-/** What rt itself opens, looks at or lists. */
-async function pathsOf(project: Recalled): Promise<{ paths: Set<string>; said: string }> {
+/** The paths that rt itself opens, stats or lists. */
+async function pathsOf(project: MemoProject): Promise<{ paths: Set<string>; said: string }> {
   const log = `${project.cache}.log`;
   const words = ["strace", "-f", "-s", "4096", "-o", log, "-e", "trace=%file,getdents64", RT, ...RUN];
   const env = cleanEnvironment(project.env);
@@ -520,13 +522,13 @@ async function pathsOf(project: Recalled): Promise<{ paths: Set<string>; said: s
 }
 
 test.skipIf(process.platform !== "linux")(
-  "strace shows no path of the ordinary way that is not looked at again",
+  "the run memo validates every path that strace shows for a run without it",
   async () => {
-    await using project = await recalledProject();
+    await using project = await memoProject();
     let recalled = await pathsOf(project);
     for (let round = 0; round < MOST_ROUNDS && !recalled.said.includes(ALL); round += 1)
       recalled = await pathsOf(project);
-    rmSync(memories(project), { recursive: true });
+    rmSync(memosOf(project), { recursive: true });
     const ordinary = await pathsOf(project);
     expect(recalled.said).toContain(ALL);
     expect(ordinary.said).toContain("recalled 0 of");

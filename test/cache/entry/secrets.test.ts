@@ -1,4 +1,4 @@
-// What becomes of secrets where what scripts write is kept, and shared.
+// Cache entries and shared caches never contain values of secrets.
 import { expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
 import { trustOf } from "../../support/trusted.ts";
@@ -9,7 +9,7 @@ import { KEY } from "../server/served-cache.ts";
 const VALUE = "hunter2-and-more";
 
 test.skipIf(!CAN_TRACE)(
-  "what a script shows of a run's secrets is kept, and shared, without their values",
+  "a secret's value in the output of a script is redacted in the cache entry and in the shared cache",
   async () => {
     await using server = startLyingServer();
     await using project = await cachedProject(
@@ -42,7 +42,7 @@ test.skipIf(!CAN_TRACE)(
     expect(second).toContain("[PASSWORD]and a value that only its hash may tell");
     expect(second).toContain("Done before");
     expect(second).toContain("given [PASSWORD]");
-    // Neither in the store, nor on the way to others; and of the variable's value, nothing but what the script wrote.
+    // Neither the store nor the server has the secret's value. The variable's value is only in the output log.
     const kept = await Array.fromAsync(
       new Bun.Glob("**/*").scan({ cwd: project.cache, absolute: true, dot: true }),
     );
@@ -57,7 +57,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "token and key come from [secrets], for the server that a person has allowed, and no other",
+  "the token and the key come from [secrets], and only the server that the user allowed receives them",
   async () => {
     const tokens: (string | null)[] = [];
     await using server = startLyingServer(({ headers }) => void tokens.push(headers.get("authorization")));
@@ -84,7 +84,6 @@ test.skipIf(!CAN_TRACE)(
     const allowed = await run(hash);
     expect(allowed.stderr).not.toContain("warning");
     expect(new Set(tokens)).toEqual(new Set(["Bearer t0ken"]));
-    // They are for the server alone.
     expect(allowed.stdout).not.toContain("t0ken");
     expect(allowed.stdout).not.toContain(KEY);
     tokens.length = 0;

@@ -1,11 +1,11 @@
-// No stale hit: whatever a script, or what it starts, has seen of the disk, a change of it makes the script run again; and
-// what it has not seen does not.
+// No stale hits: a script runs again after any change of what its processes have read, probed or listed. Other changes do not
+// make it run again.
 import { expect, test } from "bun:test";
 import { chmod, copyFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { waitUntil } from "../../support/processes.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
-/** More than is read of a path at a time. */
+/** A path that is longer than the recorder reads at once. */
 const LONG = Array.from({ length: 4 }, () => "long".repeat(25)).join("/");
 
 const SCRIPT = [
@@ -46,7 +46,7 @@ async function settle(project: CachedProject, env: Record<string, string>): Prom
   expect(await go(project, env)).toBe("hit");
 }
 
-/** "hit", or why it ran. */
+/** Returns "hit", or the cache miss reason. */
 async function go(project: CachedProject, env: Record<string, string>): Promise<string> {
   const { stderr, status } = await project.rt(["--filter", "app", "run", "build"], env);
   expect({ stderr, status }).toEqual({ stderr: expect.not.stringContaining("warn"), status: 0 });
@@ -54,7 +54,7 @@ async function go(project: CachedProject, env: Record<string, string>): Promise<
   return stdout.includes("nothing that it depends on (") ? "hit" : stdout;
 }
 
-/** What is changed, what is said of it, and how it is put back. */
+/** Makes a change and returns the function that undoes it. */
 type Change = (path: (name: string) => string) => Promise<() => Promise<unknown>>;
 
 const edit =
@@ -78,7 +78,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ["a probed name that is there now", "app/switch is there now", add("app/switch")],
   ["a name in a listed directory", "app/listed/new is new", add("app/listed/new")],
   [
-    "a listed name that is gone",
+    "a listed name that was deleted",
     "app/listed/a is not there any more",
     async (path) => {
       await unlink(path("app/listed/a"));
@@ -98,7 +98,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   [
-    "a link that leads elsewhere",
+    "a link with another target",
     "app/link leads elsewhere",
     async (path) => {
       await unlink(path("app/link"));
@@ -110,12 +110,12 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
-  ["a file that a link leads to", "app/behind has changed", edit("app/behind", "BEHIND\n")],
+  ["the target of a link", "app/behind has changed", edit("app/behind", "BEHIND\n")],
   ["a file with a long path", `app/${LONG}/file has changed`, edit(`app/${LONG}/file`, "LONG\n")],
   ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
-  ["what a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
+  ["a file that a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
   [
-    "the interpreter of a #! line, which the kernel opens",
+    "the interpreter of a shebang, which only the kernel opens",
     "app/interpreter has changed",
     async (path) => {
       const before = await Bun.file(path("app/interpreter")).bytes();
@@ -133,7 +133,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   [
-    "a program that comes first in PATH now",
+    "a new program earlier in PATH",
     "app/node_modules is there now",
     async (path) => {
       await Bun.write(path("app/node_modules/.bin/tr"), "#!/bin/sh\n");
@@ -141,7 +141,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   [
-    "a file that was exchanged for another of the same size",
+    "a file that was replaced by one of the same size",
     "app/source has changed",
     async (path) => {
       await writeFile(path("app/next"), "two");
@@ -155,58 +155,67 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ],
 ];
 
-test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and nothing else does", async () => {
-  await using project = await cachedProject({}, FILES, 'build = { env = ["DECLARED"] }');
-  await project.write({ "package.json": { name: "root", workspaces: ["app"] } });
-  await chmod(project.join("app/build.sh"), 0o755);
-  await chmod(project.join("app/tool"), 0o755);
-  await symlink("one", project.join("app/link"));
-  await symlink("behind", project.join("app/linked"));
-  await copyFile("/bin/sh", project.join("app/interpreter"));
-  await Bun.write(project.join("app/started"), "#!./interpreter\necho started\n");
-  for (const name of ["interpreter", "started"]) await chmod(project.join("app", name), 0o755);
-  const env = { DECLARED: "1" };
-  await settle(project, env);
-  for (const [what, why, change] of CHANGES) {
-    const putBack = await change(project.join);
-    expect([what, await go(project, env)]).toEqual([what, expect.stringContaining(why)]);
-    await putBack();
-    expect([what, await go(project, env)]).toEqual([what, "hit"]);
-  }
-  expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED has changed");
-  expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
-  await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
-  expect(await go(project, env)).toBe("hit");
-  // The loader, too, is opened by the kernel alone, and for an interpreter.
-  const { stdout } = await project.rt(["cache"]);
-  const [, store] = / in (\/.*)\n/.exec(stdout) ?? [];
-  const [name] = new Bun.Glob("keys/*/*.zst").scanSync(store);
-  const entry = Bun.zstdDecompressSync(await Bun.file(`${store}/${name}`).bytes()).toString();
-  expect(entry).toMatch(/\["file","[^"]*\/ld-[^"]*\.so/);
-});
+test.skipIf(!CAN_TRACE)(
+  "a script runs again after a change of anything that it has read, probed or listed, and only then",
+  async () => {
+    await using project = await cachedProject({}, FILES, 'build = { env = ["DECLARED"] }');
+    await project.write({ "package.json": { name: "root", workspaces: ["app"] } });
+    await chmod(project.join("app/build.sh"), 0o755);
+    await chmod(project.join("app/tool"), 0o755);
+    await symlink("one", project.join("app/link"));
+    await symlink("behind", project.join("app/linked"));
+    await copyFile("/bin/sh", project.join("app/interpreter"));
+    await Bun.write(project.join("app/started"), "#!./interpreter\necho started\n");
+    for (const name of ["interpreter", "started"]) await chmod(project.join("app", name), 0o755);
+    const env = { DECLARED: "1" };
+    await settle(project, env);
+    for (const [what, why, change] of CHANGES) {
+      const undo = await change(project.join);
+      expect([what, await go(project, env)]).toEqual([what, expect.stringContaining(why)]);
+      await undo();
+      expect([what, await go(project, env)]).toEqual([what, "hit"]);
+    }
+    expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED has changed");
+    expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
+    await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
+    expect(await go(project, env)).toBe("hit");
+    // Only the kernel opens the dynamic loader, for an interpreter.
+    const { stdout } = await project.rt(["cache"]);
+    const [, store] = / in (\/.*)\n/.exec(stdout) ?? [];
+    const [name] = new Bun.Glob("keys/*/*.zst").scanSync(store);
+    const entry = Bun.zstdDecompressSync(await Bun.file(`${store}/${name}`).bytes()).toString();
+    expect(entry).toMatch(/\["file","[^"]*\/ld-[^"]*\.so/);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("behind a link, what stands there at that time is seen", async () => {
-  const turned = "ln -sfn one link; cat link/file; ln -sfn two link; cat link/file";
-  const own = "(cd three; cat /proc/self/cwd/file); (cd four; cat /proc/self/cwd/file)";
-  const files = Object.fromEntries(["one", "two", "three", "four"].map((name) => [`${name}/file`, name]));
-  await using project = await cachedProject({ t: `${turned}; ${own}` }, files);
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
-  for (const name of Object.keys(files)) {
-    await project.write({ [name]: "changed" });
-    expect([name, await project.run("t")]).toEqual([name, "ran"]);
-    expect([name, await project.run("t")]).toEqual([name, "hit"]);
-  }
-});
+test.skipIf(!CAN_TRACE)(
+  "a script depends on each target that a symlink had while the script ran",
+  async () => {
+    const turned = "ln -sfn one link; cat link/file; ln -sfn two link; cat link/file";
+    const own = "(cd three; cat /proc/self/cwd/file); (cd four; cat /proc/self/cwd/file)";
+    const files = Object.fromEntries(["one", "two", "three", "four"].map((name) => [`${name}/file`, name]));
+    await using project = await cachedProject({ t: `${turned}; ${own}` }, files);
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+    for (const name of Object.keys(files)) {
+      await project.write({ [name]: "changed" });
+      expect([name, await project.run("t")]).toEqual([name, "ran"]);
+      expect([name, await project.run("t")]).toEqual([name, "hit"]);
+    }
+  },
+);
 
-test.skipIf(!CAN_TRACE)("what is changed by somebody else while a script runs is not kept", async () => {
-  const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
-  await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');
-  const running = project.run("t");
-  await waitUntil(async () => await Bun.file(project.join("ready")).exists());
-  await project.write({ data: "2", go: "" });
-  expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
-});
+test.skipIf(!CAN_TRACE)(
+  "a run is not cached when another process changes an input while it runs",
+  async () => {
+    const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
+    await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');
+    const running = project.run("t");
+    await waitUntil(async () => await Bun.file(project.join("ready")).exists());
+    await project.write({ data: "2", go: "" });
+    expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
+  },
+);
 
 const FORMAT =
   `const fs = require("fs"); for (const name of fs.readdirSync("src")) { const path = "src/" + name; ` +
@@ -214,7 +223,7 @@ const FORMAT =
 
 for (const isTraced of [true, false])
   test.skipIf(isTraced && !CAN_TRACE)(
-    `a source that outputs name is never replaced by what it was, ${isTraced ? "followed" : "declared"}`,
+    `a hit never replaces a source that outputs names, ${isTraced ? "traced" : "untraced"}`,
     async () => {
       await using project = await cachedProject(
         { format: "node format.cjs", all: "cat in" },

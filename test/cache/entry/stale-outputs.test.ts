@@ -1,5 +1,5 @@
-// What lies where a script puts something counts as what it reads does: what an earlier run, or somebody else, has left there a
-// script may take away, stumble over, or leave. A hit leaves what the script would have left.
+// Files at the paths of outputs are inputs as well, because a script may delete, keep or fail on them. A hit has the same
+// effect as the script.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -14,13 +14,13 @@ for (const name of readdirSync("src")) writeFileSync("dist/" + name, readFileSyn
 `;
 
 const BUILDS: Readonly<Record<string, readonly [script: string, config: string]>> = {
-  "made anew": ["rm -rf dist && mkdir dist && cp src/* dist/", "t = true"],
+  recreated: ["rm -rf dist && mkdir dist && cp src/* dist/", "t = true"],
   declared: ["rm -rf dist && mkdir dist && cp src/* dist/", 't = { outputs = ["dist/**"] }'],
   emptied: ["node build.mjs", "t = true"],
 };
 
 for (const [what, [script, config]] of Object.entries(BUILDS))
-  test.skipIf(!CAN_TRACE)(`a folder that is ${what} has after a hit what a run would leave`, async () => {
+  test.skipIf(!CAN_TRACE)(`a hit leaves the same files as a run in a folder that is ${what}`, async () => {
     await using project = await cachedProject(
       { t: script },
       { "src/one.js": "1", "build.mjs": NODE_BUILD },
@@ -41,21 +41,21 @@ for (const [what, [script, config]] of Object.entries(BUILDS))
     expect([await project.run("t"), await dist()]).toEqual(["hit", ["one.js"]]);
   });
 
-/** Put there, or taken away, after the run; each makes the script run again. */
+/** Changes after the run; each makes the script run again. */
 const CHANGES: Readonly<Record<string, readonly [script: string, before: Change, after: Change]>> = {
   "a lock that it takes": [
     "if [ -e lock ]; then echo locked; else : > lock; echo built | tee out; rm lock; fi",
     nothing,
     make("lock"),
   ],
-  "a folder that it makes for a moment": [
+  "a folder that it creates and removes": [
     "mkdir lock && echo built && rmdir lock || true",
     nothing,
     makeFolder("lock"),
   ],
-  "a name that it lists, and makes later": ["ls; : > temporary; rm temporary", nothing, make("temporary")],
-  "a pipe that is looked at": ["[ -p pipe ] && echo pipe || echo none", makePipe("pipe"), take("pipe")],
-  "a pipe that is a file now": [
+  "a listed name that it creates later": ["ls; : > temporary; rm temporary", nothing, make("temporary")],
+  "a probed pipe": ["[ -p pipe ] && echo pipe || echo none", makePipe("pipe"), remove("pipe")],
+  "a pipe that was replaced by a file": [
     "[ -e pipe ] && echo there; [ -f pipe ] && echo file || true",
     makePipe("pipe"),
     async (project) => {
@@ -63,17 +63,17 @@ const CHANGES: Readonly<Record<string, readonly [script: string, before: Change,
       await project.write({ pipe: "" });
     },
   ],
-  "what keeps a folder from being removed": [
+  "a file that prevents the removal of a folder": [
     "rmdir d 2>/dev/null && echo removed || echo kept",
     make("d/x"),
-    take("d/x"),
+    remove("d/x"),
   ],
-  "what keeps a folder from being replaced": [
+  "a file that prevents the replacement of a folder": [
     "mkdir t; mv -T t d 2>/dev/null && echo moved || { rmdir t; echo kept; }",
     make("d/x"),
-    take("d/x"),
+    remove("d/x"),
   ],
-  "the permissions of a folder": ["stat -c %a d", makeFolder("d"), permit("d", 0o700)],
+  "the mode of a folder": ["stat -c %a d", makeFolder("d"), setMode("d", 0o700)],
 };
 
 type Change = (project: CachedProject) => Promise<unknown>;
@@ -92,16 +92,16 @@ function makePipe(name: string): Change {
   return (project) => Bun.$`mkfifo ${project.join(name)}`;
 }
 
-function take(name: string): Change {
+function remove(name: string): Change {
   return (project) => rm(project.join(name));
 }
 
-function permit(name: string, mode: number): Change {
+function setMode(name: string, mode: number): Change {
   return (project) => chmod(project.join(name), mode);
 }
 
 for (const [what, [script, before, after]] of Object.entries(CHANGES))
-  test.skipIf(!CAN_TRACE)(`${what} counts`, async () => {
+  test.skipIf(!CAN_TRACE)(`a script runs again after a change of ${what}`, async () => {
     await using project = await cachedProject({ t: script });
     await before(project);
     const ran = await project.run("t");
@@ -110,7 +110,7 @@ for (const [what, [script, before, after]] of Object.entries(CHANGES))
     expect(await project.run("t")).toBe("ran");
   });
 
-test.skipIf(!CAN_TRACE)("the permissions of a folder that it makes are put back", async () => {
+test.skipIf(!CAN_TRACE)("a hit restores the permissions of a folder that the script created", async () => {
   await using project = await cachedProject({ t: "mkdir -p dist && chmod 750 dist && : > dist/file" });
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("dist"), { recursive: true });
@@ -121,7 +121,7 @@ test.skipIf(!CAN_TRACE)("the permissions of a folder that it makes are put back"
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what somebody else puts into a folder that it makes is nothing of its own",
+  "a run is not cached when another process creates a file in a folder that the script created",
   async () => {
     const script = "mkdir dist; : > ready; until test -e go; do sleep 0.02; done; ls dist > list";
     await using project = await cachedProject({ t: script }, {}, 't = { ignore = ["go", "ready"] }');
@@ -133,7 +133,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** Each round one thread makes a folder, and another a file in it, whichever comes first. */
+/** In each round one thread creates a folder, and another a file in it, in any order. */
 const THREADS = `
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
@@ -149,7 +149,7 @@ for (let round = 0; round < 100; round++) {
 `;
 
 test.skipIf(!CAN_TRACE)(
-  "a file is kept that one thread makes in a folder which another is about to make",
+  "a hit restores a file that one thread created in a folder of another thread",
   async () => {
     await using project = await cachedProject({ t: "node threads.mjs" }, { "threads.mjs": THREADS });
     const files = async () => (await readdir(project.join("out"), { recursive: true })).sort();
@@ -161,7 +161,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** A branch is an id; what is made has it in its name, as with hashes. */
+/** A branch is an ID. The outputs have it in their names, like hashed file names. */
 const BRANCH_BUILDS: Readonly<Record<string, string>> = {
   "empties its folder": "rm -rf dist && mkdir dist && cp id dist/$(cat id).js && cp id dist/index",
   "leaves what is there": "mkdir -p dist && cp id dist/$(cat id).js && cp id dist/index",
@@ -185,7 +185,7 @@ async function inDist(project: CachedProject): Promise<string[]> {
 }
 
 for (const [what, script] of Object.entries(BRANCH_BUILDS))
-  test.skipIf(!CAN_TRACE)(`a branch that was built once is not built again, by what ${what}`, async () => {
+  test.skipIf(!CAN_TRACE)(`a branch that was built once is a hit for a script that ${what}`, async () => {
     await using project = await branches(script);
     expect(await runOn(project, "one")).toBe("ran");
     const made = await inDist(project);
@@ -193,7 +193,7 @@ for (const [what, script] of Object.entries(BRANCH_BUILDS))
     const left = await inDist(project);
     await project.write({ id: "one" });
     expect((await project.rt(["run", "--dry-run", "t"])).stdout).toContain("would not run again");
-    expect(await inDist(project)).toEqual(left); // who only looks takes nothing away
+    expect(await inDist(project)).toEqual(left); // a dry run deletes nothing
     expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
     expect(await Bun.file(project.join("dist/index")).text()).toBe("one");
     expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
@@ -201,16 +201,16 @@ for (const [what, script] of Object.entries(BRANCH_BUILDS))
 
 const KEEPS = BRANCH_BUILDS["leaves what is there"]!;
 
-/** After the second branch was built; each makes the first run again, and stays. */
-const NOT_LEFT: Readonly<Record<string, readonly [file: string, content: string]>> = {
-  "somebody has put": ["dist/foreign", "mine"],
-  "somebody has changed": ["dist/two.js", "mine"],
-  "somebody has put into a folder of its own": ["dist/deep/foreign", "mine"],
-  "somebody has put into a folder of the other's": ["dist/two/foreign", "mine"],
+/** Changes by the user after the second build. Each makes the first branch run again, and is kept. */
+const USER_CHANGES: Readonly<Record<string, readonly [file: string, content: string]>> = {
+  "the user has created": ["dist/foreign", "mine"],
+  "the user has changed": ["dist/two.js", "mine"],
+  "the user has created in an output folder": ["dist/deep/foreign", "mine"],
+  "the user has created in a stale output folder": ["dist/two/foreign", "mine"],
 };
 
-for (const [what, [file, content]] of Object.entries(NOT_LEFT))
-  test.skipIf(!CAN_TRACE)(`what ${what} there is not taken away`, async () => {
+for (const [what, [file, content]] of Object.entries(USER_CHANGES))
+  test.skipIf(!CAN_TRACE)(`a file that ${what} is not deleted as a stale output`, async () => {
     await using project = await branches(
       `mkdir -p dist/deep dist/$(cat id) && cp id dist/$(cat id)/js; ${KEEPS}`,
     );
@@ -221,7 +221,7 @@ for (const [what, [file, content]] of Object.entries(NOT_LEFT))
     expect(await Bun.file(project.join(file)).text()).toBe(content);
   });
 
-test.skipIf(!CAN_TRACE)("a file that git does not ignore is replaced as a run would do it", async () => {
+test.skipIf(!CAN_TRACE)("a hit replaces a stale output that git does not ignore", async () => {
   await using project = await branches("cp id built", "");
   expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
   expect(await runOn(project, "one")).toBe("hit");
@@ -230,40 +230,43 @@ test.skipIf(!CAN_TRACE)("a file that git does not ignore is replaced as a run wo
   expect(await runOn(project, "one")).toBe("ran");
 });
 
-test.skipIf(!CAN_TRACE)("what lies in a folder that is only read is not taken away", async () => {
-  await using project = await branches(
-    "ls made; mkdir -p made && cp id made/$(cat id) && cp id made/index",
-    "made",
-  );
-  await mkdir(project.join("made"));
-  expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
-  expect(await runOn(project, "one")).toBe("ran");
-  expect((await readdir(project.join("made"))).sort()).toEqual(["index", "one", "two"]);
-});
+test.skipIf(!CAN_TRACE)(
+  "a folder that the script only lists keeps its stale outputs, so the script runs again",
+  async () => {
+    await using project = await branches(
+      "ls made; mkdir -p made && cp id made/$(cat id) && cp id made/index",
+      "made",
+    );
+    await mkdir(project.join("made"));
+    expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
+    expect(await runOn(project, "one")).toBe("ran");
+    expect((await readdir(project.join("made"))).sort()).toEqual(["index", "one", "two"]);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("what git does not ignore is not taken away", async () => {
+test.skipIf(!CAN_TRACE)("a stale output that git does not ignore is not deleted", async () => {
   await using project = await branches(KEEPS, "dist/index");
   expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
   expect(await runOn(project, "one")).toBe("ran");
   expect(await inDist(project)).toEqual(["index", "one.js", "two.js"]);
 });
 
-test.skipIf(!CAN_TRACE)("nor, without git, what outputs does not name", async () => {
-  const ways = [];
+test.skipIf(!CAN_TRACE)("a stale output outside outputs is not deleted without git", async () => {
+  const results = [];
   for (const config of ["t = true", 't = { outputs = ["dist/**"] }']) {
     await using project = await branches(KEEPS, "dist", config);
     await rm(project.join(".git"), { recursive: true });
     await runOn(project, "one");
     await runOn(project, "two");
-    ways.push([await runOn(project, "one"), await inDist(project)]);
+    results.push([await runOn(project, "one"), await inDist(project)]);
   }
-  expect(ways).toEqual([
+  expect(results).toEqual([
     ["ran", ["index", "one.js", "two.js"]],
     ["hit", ["index", "one.js"]],
   ]);
 });
 
-test.skipIf(!CAN_TRACE)("what another script has left is not taken away", async () => {
+test.skipIf(!CAN_TRACE)("a stale output of another script is not deleted", async () => {
   const scripts = { t: KEEPS, other: "mkdir -p dist && cp id dist/other" };
   await using project = await cachedProject(scripts, { ".gitignore": "dist", id: "one" });
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });

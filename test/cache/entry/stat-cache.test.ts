@@ -1,4 +1,4 @@
-// What the scripts of one run share of what rt has seen: nothing that something has changed meanwhile.
+// The stat cache of a run is invalidated by every script that runs, and by every restore.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { startLive } from "../../options/live.ts";
 import { waitUntil } from "../../support/processes.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
-/** Three packages, each needs the one before. */
+/** Three packages, each of which depends on the one before. */
 function chain(scripts: Readonly<Record<"one" | "two" | "three", string>>) {
   const manifest = (name: keyof typeof scripts, before?: string) => ({
     name,
@@ -24,40 +24,37 @@ function chain(scripts: Readonly<Record<"one" | "two" | "three", string>>) {
   };
 }
 
-const ways = (stdout: string) =>
+const outcomesOf = (stdout: string) =>
   ["one", "two", "three"].map((name) =>
     stdout.includes(`${name} build: Done before`) ? "hit" : stdout.includes(`${name} build`) ? "ran" : "",
   );
 
-test.skipIf(!CAN_TRACE)(
-  "what a script that is not cached has changed is seen by those after it",
-  async () => {
-    await using project = await cachedProject(
-      {},
-      {
-        ...chain({
-          one: "cat ../shared >/dev/null || exit 0",
-          two: "cp ../next ../shared",
-          three: "cat ../shared",
-        }),
-        shared: "old\n",
-        next: "old\n",
-      },
-      '"one#build" = true\n"three#build" = true',
-    );
-    const build = async () => await project.rt(["--filter", "*", "run", "build"]);
-    expect(await build()).toMatchObject({ status: 0 });
-    const second = await build();
-    expect(ways(second.stdout)).toEqual(["hit", "ran", "hit"]);
-    await writeFile(project.join("next"), "new\n");
-    const third = await build();
-    expect(third.stdout).toContain("three build: new\n");
-    expect(ways(third.stdout)).toEqual(["hit", "ran", "ran"]);
-  },
-);
+test.skipIf(!CAN_TRACE)("a change by an uncached script is visible to later scripts of the run", async () => {
+  await using project = await cachedProject(
+    {},
+    {
+      ...chain({
+        one: "cat ../shared >/dev/null || exit 0",
+        two: "cp ../next ../shared",
+        three: "cat ../shared",
+      }),
+      shared: "old\n",
+      next: "old\n",
+    },
+    '"one#build" = true\n"three#build" = true',
+  );
+  const build = async () => await project.rt(["--filter", "*", "run", "build"]);
+  expect(await build()).toMatchObject({ status: 0 });
+  const second = await build();
+  expect(outcomesOf(second.stdout)).toEqual(["hit", "ran", "hit"]);
+  await writeFile(project.join("next"), "new\n");
+  const third = await build();
+  expect(third.stdout).toContain("three build: new\n");
+  expect(outcomesOf(third.stdout)).toEqual(["hit", "ran", "ran"]);
+});
 
 test.skipIf(!CAN_TRACE)(
-  "what somebody has written a moment before it is read keeps no script out",
+  "a run is cached when an input was written shortly before the script read it",
   async () => {
     await using project = await cachedProject(
       { t: "echo > go; while [ ! -e ready ]; do :; done; cat shared" },
@@ -72,7 +69,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what a hit has put back is seen by those after it", async () => {
+test.skipIf(!CAN_TRACE)("a restored output is visible to later scripts of the run", async () => {
   await using project = await cachedProject(
     {},
     chain({
@@ -86,12 +83,12 @@ test.skipIf(!CAN_TRACE)("what a hit has put back is seen by those after it", asy
   expect(await build()).toMatchObject({ status: 0 });
   await rm(project.join("two/dist"), { recursive: true });
   const { stdout } = await build();
-  expect(ways(stdout)).toEqual(["hit", "hit", "hit"]);
+  expect(outcomesOf(stdout)).toEqual(["hit", "hit", "hit"]);
   expect(stdout).toContain("three build: made\n");
 });
 
-/** Each file of the store, and when it was last touched. */
-async function touched(directory: string): Promise<string[]> {
+/** The files of the store, each with its ctime. */
+async function changeTimesOf(directory: string): Promise<string[]> {
   const names = (await readdir(directory, { recursive: true })).sort();
   return await Promise.all(
     names.map(async (name) => `${name} ${(await lstat(`${directory}/${name}`)).ctimeMs}`),
@@ -99,26 +96,26 @@ async function touched(directory: string): Promise<string[]> {
 }
 
 test.skipIf(!CAN_TRACE)(
-  "a run of hits writes nothing, and what it remembers counts only for the files that were read",
+  "a run of hits writes nothing, and the entry snapshot is used only for the files that it was made from",
   async () => {
     await using project = await cachedProject(
       {},
       { ...chain({ one: "cat in", two: "cat ../one/in", three: "echo 3" }), "one/in": "1" },
       "build = true",
     );
-    const build = async () => ways((await project.rt(["--filter", "*", "run", "build"])).stdout);
+    const build = async () => outcomesOf((await project.rt(["--filter", "*", "run", "build"])).stdout);
     for (let run = 0; run < 4; run += 1) await build();
     const store = join(project.cache, "rt/scripts-4");
-    const before = await touched(store);
+    const before = await changeTimesOf(store);
     expect(await build()).toEqual(["hit", "hit", "hit"]);
-    expect(await touched(store)).toEqual(before);
-    // Another entry of the same key: the one before is still there.
+    expect(await changeTimesOf(store)).toEqual(before);
+    // This is a second entry of the same key. The first entry is kept.
     await project.write({ "one/in": "2" });
     expect(await build()).toEqual(["ran", "ran", "hit"]);
     expect(await build()).toEqual(["hit", "hit", "hit"]);
     await project.write({ "one/in": "1" });
     for (let run = 0; run < 3; run += 1) expect(await build()).toEqual(["hit", "hit", "hit"]);
-    // What is remembered, damaged: the store is read.
+    // With a damaged entry snapshot, rt reads the store.
     const [name] = await readdir(join(store, "known"));
     const known = join(store, "known", name!);
     const text = await readFile(known, "utf8");
@@ -127,14 +124,14 @@ test.skipIf(!CAN_TRACE)(
       expect(await build()).toEqual(["hit", "hit", "hit"]);
     }
     await build();
-    // An entry, damaged: what was remembered of it before does not count.
+    // The snapshot of a damaged entry is not used.
     for (const each of before.filter((line) => line.includes(".zst ")))
       await writeFile(join(store, each.slice(0, each.lastIndexOf(" "))), "damaged");
     expect(await build()).toEqual(["ran", "ran", "ran"]);
   },
 );
 
-test.skipIf(!CAN_TRACE)("in a watched run, what has changed since the last round is seen", async () => {
+test.skipIf(!CAN_TRACE)("a watched run detects changes since the last round", async () => {
   await using project = await cachedProject(
     {},
     {
@@ -157,15 +154,18 @@ test.skipIf(!CAN_TRACE)("in a watched run, what has changed since the last round
   expect(live.output.match(/^\w+ build: Done before/gm)).toHaveLength(3);
 });
 
-test.skipIf(!CAN_TRACE)("a script that fails is told of variables at its first failure alone", async () => {
-  await using project = await cachedProject({ fail: "exit 1" });
-  const fail = async () => (await project.rt(["run", "fail"], { SOMETHING: "1" })).stderr;
-  expect(await fail()).toContain("so it did not get");
-  expect(await fail()).not.toContain("so it did not get");
-});
+test.skipIf(!CAN_TRACE)(
+  "a failing script warns about withheld variables at its first failure only",
+  async () => {
+    await using project = await cachedProject({ fail: "exit 1" });
+    const fail = async () => (await project.rt(["run", "fail"], { SOMETHING: "1" })).stderr;
+    expect(await fail()).toContain("so it did not get");
+    expect(await fail()).not.toContain("so it did not get");
+  },
+);
 
-test("what is new in a folder, gone from it, or cannot be listed any more is a difference, but for what it made itself", async () => {
-  const lookIn = async (now: string[] | null, outputs: CacheEntry["outputs"] = []) => {
+test("a listing mismatches when a name is added or removed or the folder is unreadable, except for the run's outputs", async () => {
+  const mismatchOf = async (now: string[] | null, outputs: CacheEntry["outputs"] = []) => {
     const conditions = [["names", "/x", ["fa", "fb"]]] as const;
     const world = { list: () => now, isIgnored: (path: string) => path === "/x/ignored" };
     const { mismatch: difference } = await validateEntry(
@@ -174,9 +174,9 @@ test("what is new in a folder, gone from it, or cannot be listed any more is a d
     );
     return difference;
   };
-  expect(await lookIn(["fa", "fb", "fignored"])).toBeNull();
-  expect(await lookIn(["fa", "fb", "fc"])).toBe("/x/c is new");
-  expect(await lookIn(["fa", "fb", "fc"], [{ path: "/x/c", kind: "absent" }])).toBeNull();
-  expect(await lookIn(["fa"])).toBe("/x/b is not there any more");
-  expect(await lookIn(null)).toBe("/x cannot be listed");
+  expect(await mismatchOf(["fa", "fb", "fignored"])).toBeNull();
+  expect(await mismatchOf(["fa", "fb", "fc"])).toBe("/x/c is new");
+  expect(await mismatchOf(["fa", "fb", "fc"], [{ path: "/x/c", kind: "absent" }])).toBeNull();
+  expect(await mismatchOf(["fa"])).toBe("/x/b is not there any more");
+  expect(await mismatchOf(null)).toBe("/x cannot be listed");
 });

@@ -1,10 +1,10 @@
-// Links among files that are listed, and not followed while a script runs: what they lead to counts.
+// Declared inputs include the targets of symlinks.
 import { expect, test } from "bun:test";
 import { chmod, rm, symlink, unlink } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
-/** As they are said, one after the other: what is done, and whether the script runs then. */
+/** Each step has a label, a change, and whether the script runs after it. */
 type Steps = readonly (readonly [what: string, act: () => Promise<unknown>, answer: "ran" | "hit"])[];
 
 async function go(project: CachedProject, steps: Steps): Promise<void> {
@@ -17,34 +17,34 @@ async function go(project: CachedProject, steps: Steps): Promise<void> {
 }
 
 const DECLARED = 'build = { trace = false, inputs = ["cfg"], outputs = ["out"] }';
-const FOLLOWED = 'build = { inputs = ["cfg"], outputs = ["out"] }';
-const RULES: [what: string, rule: string][] = [["that is declared", DECLARED]];
-if (CAN_TRACE) RULES.push(["that is followed", FOLLOWED]);
+const TRACED = 'build = { inputs = ["cfg"], outputs = ["out"] }';
+const RULES: [what: string, rule: string][] = [["an untraced", DECLARED]];
+if (CAN_TRACE) RULES.push(["a traced", TRACED]);
 
-test.each(RULES)("of a script %s, what links lead to", async (_, rule) => {
+test.each(RULES)("inputs of %s script include the targets of symlinks", async (_, rule) => {
   await using outside = await createProject({ real: "1", other: "1", "folder/sub/x": "1" });
   await using project = await cachedProject({ build: "echo made > out" }, { real: "1" }, rule);
-  const lead = async (target: string) => {
+  const linkTo = async (target: string) => {
     await rm(project.join("cfg"), { force: true });
     await symlink(target, project.join("cfg"));
   };
-  await lead("middle");
+  await linkTo("middle");
   await symlink("real", project.join("middle"));
   await go(project, [
     ["the file changes", async () => await project.write({ real: "2" }), "ran"],
-    ["the link between leads outside", async () => await moveMiddle(outside.join("real")), "ran"],
+    ["the middle link has a target outside", async () => await moveMiddle(outside.join("real")), "ran"],
     ["the file outside changes", async () => await outside.write({ real: "2" }), "ran"],
     ["its permissions change", async () => await chmod(outside.join("real"), 0o755), "ran"],
-    ["what is beside it changes", async () => await outside.write({ other: "2" }), "hit"],
-    ["the link leads to a folder", async () => await lead(outside.join("folder")), "ran"],
+    ["an unrelated file changes", async () => await outside.write({ other: "2" }), "hit"],
+    ["the target is a folder", async () => await linkTo(outside.join("folder")), "ran"],
     ["a file in the folder changes", async () => await outside.write({ "folder/sub/x": "2" }), "ran"],
     ["a file in the folder is new", async () => await outside.write({ "folder/sub/y": "" }), "ran"],
-    ["the link leads to itself", async () => await lead("cfg"), "ran"],
-    ["the link leads nowhere", async () => await lead(outside.join("none")), "ran"],
-    ["there is something there", async () => await outside.write({ none: "" }), "ran"],
-    ["the link leads to what is no file", async () => await lead("/dev/null"), "ran"],
-    ["the link leads to what the script makes", async () => await lead("out"), "ran"],
-    ["what it made is gone", async () => await rm(project.join("out")), "hit"],
+    ["the link is its own target", async () => await linkTo("cfg"), "ran"],
+    ["the target does not exist", async () => await linkTo(outside.join("none")), "ran"],
+    ["the target is created", async () => await outside.write({ none: "" }), "ran"],
+    ["the target is a device", async () => await linkTo("/dev/null"), "ran"],
+    ["the target is an output of the script", async () => await linkTo("out"), "ran"],
+    ["the output is deleted", async () => await rm(project.join("out")), "hit"],
   ]);
 
   async function moveMiddle(target: string): Promise<void> {
@@ -53,7 +53,7 @@ test.each(RULES)("of a script %s, what links lead to", async (_, rule) => {
   }
 });
 
-test("of a script that is declared, what links of its package lead to in the project and outside", async () => {
+test("declared inputs include targets of a package's symlinks inside and outside the project", async () => {
   await using outside = await createProject({ file: "1", "folder/sub/x": "1" });
   await using project = await cachedProject({}, { ".gitignore": "out\n" });
   const rule = "build = { trace = false, outputs = ['out'] }";

@@ -1,4 +1,5 @@
-// What tools keep to be faster is no input and no output: in node_modules, and among temporary files. What only looks like that is.
+// Tool caches in node_modules and in the directory for temporary files are neither inputs nor outputs. Similar paths are
+// both.
 import { expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
@@ -12,18 +13,18 @@ const TEMPORARY = [
   ...["rt-links-1", "rt-files-1"],
 ];
 
-/** Goes on from what it finds there. */
-const grow = (place: string) =>
-  `mkdir -p ${place}/a && date +%s%N >> ${place}/a/b && cat ${place}/a/b > /dev/null`;
+/** A script that appends to its own output. */
+const grow = (path: string) =>
+  `mkdir -p ${path}/a && date +%s%N >> ${path}/a/b && cat ${path}/a/b > /dev/null`;
 
-/** What comes of two runs, after one without a cache. */
-async function growsIn(place: string): Promise<readonly string[]> {
+/** The outcomes of two runs, after one with --no-cache. */
+async function growsIn(path: string): Promise<readonly string[]> {
   await using temporary = await createProject();
-  await using project = await cachedProject({ t: grow(place) });
+  await using project = await cachedProject({ t: grow(path) });
   const env = { TMPDIR: temporary.path };
   await project.rt(["--no-cache", "run", "t"], env);
-  const said = [await project.run("t", env), await project.run("t", env)];
-  return said.map((each) => each.replace(/(?<=^t was not cached: it read and then changed) .*/s, ""));
+  const outcomes = [await project.run("t", env), await project.run("t", env)];
+  return outcomes.map((each) => each.replace(/(?<=^t was not cached: it read and then changed) .*/s, ""));
 }
 
 test
@@ -31,11 +32,11 @@ test
   .each([
     ...IN_MODULES.flatMap((name) => [`node_modules/${name}`, `packages/a/node_modules/${name}`]),
     ...TEMPORARY.map((name) => `$TMPDIR/${name}`),
-  ])("no input, and no output: %s", async (place) => {
-  expect(await growsIn(place)).toEqual(["ran", "hit"]);
+  ])("a tool cache is neither input nor output: %s", async (path) => {
+  expect(await growsIn(path)).toEqual(["ran", "hit"]);
 });
 
-test.skipIf(!CAN_TRACE)("no input: what Vitest makes at random for each user", async () => {
+test.skipIf(!CAN_TRACE)("Vitest's random token of each user is not an input", async () => {
   await using data = await createProject({ "vitest/.vitest-secret-token": "one", "vitest/other": "one" });
   const script = `cat ${data.join("vitest")}/.vitest-secret-token ${data.join("vitest")}/other`;
   await using project = await cachedProject({ t: script });
@@ -54,17 +55,20 @@ const OTHERS = [
   "$TMPDIR/a/node-compile-cache",
 ];
 
-test.skipIf(!CAN_TRACE).each(OTHERS)("as any other: %s", async (place) => {
-  const rewritten = "t was not cached: it read and then changed";
-  expect(await growsIn(place)).toEqual([rewritten, rewritten]);
-});
+test.skipIf(!CAN_TRACE).each(OTHERS)(
+  "a path that resembles a tool cache is input and output: %s",
+  async (path) => {
+    const rewritten = "t was not cached: it read and then changed";
+    expect(await growsIn(path)).toEqual([rewritten, rewritten]);
+  },
+);
 
 test.skipIf(!CAN_TRACE).each(["node_modules/.cache/project", `tsx-${USER}/project`])(
-  "in a project that lies in such a place all counts: %s",
-  async (place) => {
+  "a project inside a tool cache folder has inputs: %s",
+  async (path) => {
     await using temporary = await createProject();
     await using outer = await cachedProject({});
-    const directory = place.startsWith("node") ? outer.join(place) : temporary.join(place);
+    const directory = path.startsWith("node") ? outer.join(path) : temporary.join(path);
     await mkdir(directory, { recursive: true });
     const files = {
       "package.json": JSON.stringify({ name: "inner", scripts: { t: "cat input" } }),

@@ -1,4 +1,4 @@
-// In doubt nothing is kept: the script runs as ever, and one line says why.
+// An uncacheable run leaves no cache entry, and one warning has the reason. The script itself runs unchanged.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -9,8 +9,8 @@ import { RT, runRt, startRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
-/** Scripts, and what is said of each. */
-const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
+/** Scripts with their uncacheable reasons. */
+const UNCACHEABLE: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
   network: [
     `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`,
     /it used the network \(node, 127\.0\.0\.1:9\)/,
@@ -61,20 +61,26 @@ afterAll(() => {
   for (const pid of LEFT) process.kill(pid, "SIGKILL");
 });
 
-test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (name, [script, said]) => {
-  await using project = await cachedProject({ t: script }, { counter: "1\n", "a/one": "1", "a/b/two": "1" });
-  const result = await project.run("t", { HOME: project.path });
-  if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
-  expect(result).toMatch(said);
-  expect(result).toStartWith("t was not cached: ");
-  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
-  await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
-    const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
-    expect(why).toMatch(said);
-    expect(why).toStartWith("t runs: its last run was not kept: ");
+test.skipIf(!CAN_TRACE).each(Object.entries(UNCACHEABLE))(
+  "a script is not cached, with a reason: %s",
+  async (name, [script, said]) => {
+    await using project = await cachedProject(
+      { t: script },
+      { counter: "1\n", "a/one": "1", "a/b/two": "1" },
+    );
+    const result = await project.run("t", { HOME: project.path });
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
-  });
-});
+    expect(result).toMatch(said);
+    expect(result).toStartWith("t was not cached: ");
+    expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+    await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
+      const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
+      expect(why).toMatch(said);
+      expect(why).toStartWith("t runs: its last run was not kept: ");
+      if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
+    });
+  },
+);
 
 /** Python that binds a socket and connects to it, from the same process or another process of the script. */
 const OWN_SOCKETS: Readonly<Record<string, string>> = {
@@ -102,13 +108,13 @@ test.skipIf(!CAN_TRACE).each(Object.entries(OWN_SOCKETS))(
   },
 );
 
-/** A tool that goes on from what it made last time, in these files. */
-const grow = (files: readonly string[]) =>
+/** A script that appends to these files, like a tool with state. */
+const appendTo = (files: readonly string[]) =>
   files
     .map((file) => `mkdir -p $(dirname ${file}) && echo x >> ${file} && cat ${file} > /dev/null`)
     .join(" && ");
 
-/** What it is called, what it writes, what is said, what is advised, and what else the script does. */
+/** The case, the written files, their names in the warning, the outputs in the hint, and further commands of the script. */
 type OwnFiles = readonly [
   name: string,
   files: readonly string[],
@@ -119,28 +125,22 @@ type OwnFiles = readonly [
 
 const OWN_FILES: readonly OwnFiles[] = [
   [
-    "a few are named",
+    "a few files by name",
     [".tool/app.info", ".tool/node.info"],
     ".tool/app.info, and 1 more",
     '[".tool/app.info", ".tool/node.info"]',
     "",
   ],
+  ["a name with glob characters", [".tool/[id].info"], ".tool/[id].info", '[".tool/\\\\[id\\\\].info"]', ""],
   [
-    "one whose name would mean others",
-    [".tool/[id].info"],
-    ".tool/[id].info",
-    '[".tool/\\\\[id\\\\].info"]',
-    "",
-  ],
-  [
-    "many by their folders",
+    "many files by their folders",
     [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
     ".next/a, and 3 more",
     '[".next/**", "node_modules/.tmp/**"]',
     "",
   ],
   [
-    "what else it makes as well, but for folders with sources",
+    "other outputs too, except for folders with sources",
     [".tool/app.info"],
     ".tool/app.info",
     '[".tool/app.info", "dist/**"]',
@@ -149,11 +149,11 @@ const OWN_FILES: readonly OwnFiles[] = [
 ];
 
 test.skipIf(!CAN_TRACE).each(OWN_FILES)(
-  "files of a tool's own, which git ignores: %s, and what is advised helps",
+  "the hint names modified files that git ignores, and helps: %s",
   async (_, files, named, outputs, more) => {
     const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
     await using project = await cachedProject(
-      { t: grow(files) + more },
+      { t: appendTo(files) + more },
       { ".gitignore": ignored.join("\n"), "src/a": "", "dist.source": "", "dist/old": "" },
     );
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
@@ -171,19 +171,19 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
 test.skipIf(!CAN_TRACE).each([
   ["a source beside the package", "../shared/src/x", "git does not ignore that, and a run that changes no"],
   [
-    "what is outside of the project",
+    "a file outside the project",
     "$OUTSIDE/x",
     'if its old content does not matter, set its rule in [run.cache] to: t = { ignore = ["$OUTSIDE/x"] }',
   ],
   [
-    "a tool's own, where it makes something among sources beside the package",
+    "a tool's file, if the script writes beside sources of another package",
     ".tool/x",
     'to: t = { outputs = [".tool/x"] }\n',
   ],
-])("is not advised to be an output: %s", async (_, file, advice) => {
+])("the hint does not suggest outputs that contain sources: %s", async (_, file, advice) => {
   await using outside = await createProject({ x: "" });
   const more = "cat ../shared/src/x > ../shared/src/made";
-  const script = `${grow([file.replace("$OUTSIDE", outside.path)])} && ${more}`;
+  const script = `${appendTo([file.replace("$OUTSIDE", outside.path)])} && ${more}`;
   const files = {
     "package.json": { name: "root", workspaces: ["packages/*"] },
     "packages/a/package.json": { name: "a", scripts: { t: script } },
@@ -200,9 +200,9 @@ test.skipIf(!CAN_TRACE).each([
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what a script would have taken away from a folder of outputs is not left there",
+  "a script with outputs in its rule leaves no file that it would have deleted",
   async () => {
-    // Lists the folder, empties it, and makes a file that is called by what it has read.
+    // Lists and empties the folder, and creates a file whose name is its input.
     const anew = "mkdir -p made && ls made > /dev/null && rm -rf made/* && cp in made/$(cat in)";
     const files = { in: "a", "made/old": "", ".gitignore": "made\n" };
     await using project = await cachedProject({ t: anew }, files, 't = { outputs = ["made/**"] }');
@@ -217,7 +217,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "sources that a script mends: nothing to mend is kept, and nothing is advised that hides them",
+  "a script that fixes sources is cached only when it fixes nothing, and no hint hides sources",
   async () => {
     const mend = "for f in a.txt .tool/x; do if grep -q ugly $f; then sed -i s/ugly/fair/ $f; fi; done";
     const files = { "a.txt": "ugly\n", ".tool/x": "ugly\n", ".gitignore": ".tool\n" };
@@ -231,20 +231,23 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what a script leaves running goes on opening files", async () => {
-  // It waits until rt has gone, and then starts a program and reads a file.
-  const wait = "while kill -0 $1 2> /dev/null; do sleep 0.02; done; cat counter > seen; mv seen done";
-  await using project = await cachedProject(
-    { t: "bash wait.sh $PPID > /dev/null 2>&1 &" },
-    { counter: "1\n", "wait.sh": wait },
-  );
-  expect(await project.run("t")).toMatch(/it left a program running/);
-  await waitUntil(async () => (await readdir(project.path)).includes("done"));
-  expect(await Bun.file(project.join("done")).text()).toBe("1\n");
-});
+test.skipIf(!CAN_TRACE)(
+  "a process that a script leaves running can still start programs and open files",
+  async () => {
+    // It waits until rt has exited, starts a program and reads a file.
+    const wait = "while kill -0 $1 2> /dev/null; do sleep 0.02; done; cat counter > seen; mv seen done";
+    await using project = await cachedProject(
+      { t: "bash wait.sh $PPID > /dev/null 2>&1 &" },
+      { counter: "1\n", "wait.sh": wait },
+    );
+    expect(await project.run("t")).toMatch(/it left a program running/);
+    await waitUntil(async () => (await readdir(project.path)).includes("done"));
+    expect(await Bun.file(project.join("done")).text()).toBe("1\n");
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
-  "a script gets the variables that are declared, and is told of others when it fails",
+  "a script gets only declared variables, and a warning names the others when it fails",
   async () => {
     await using project = await cachedProject(
       { t: 'echo $SEEN-$UNSEEN; test -n "$UNSEEN"' },
@@ -260,58 +263,67 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what a build goes without in silence is named", async () => {
-  const network = `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`;
-  await using project = await cachedProject(
-    { makes: "echo $VITE_URL > out", looks: "cat in", given: "echo $VITE_URL > out", asks: network },
-    { in: "1" },
-    'makes = true\nlooks = true\nasks = true\ngiven = { env = ["VITE_*"] }',
-  );
-  const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
-  const warnings = async (script: string) => {
-    const { stderr } = await project.rt(["run", script], env);
-    return stderr.split("\n").filter((line) => line.includes("did not get"));
-  };
-  expect(await warnings("makes")).toEqual([
-    "warning: makes is cached, so it did not get VITE_URL, VITE_B; " +
-      'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
-  ]);
-  expect(await warnings("looks")).toEqual([]);
-  expect(await warnings("given")).toEqual([]);
-  expect(await warnings("asks")).toEqual([
-    "warning: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
-      'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
-  ]);
-});
+test.skipIf(!CAN_TRACE)(
+  "a successful build gets a warning about withheld variables that it may use",
+  async () => {
+    const network = `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`;
+    await using project = await cachedProject(
+      { makes: "echo $VITE_URL > out", looks: "cat in", given: "echo $VITE_URL > out", asks: network },
+      { in: "1" },
+      'makes = true\nlooks = true\nasks = true\ngiven = { env = ["VITE_*"] }',
+    );
+    const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
+    const warnings = async (script: string) => {
+      const { stderr } = await project.rt(["run", script], env);
+      return stderr.split("\n").filter((line) => line.includes("did not get"));
+    };
+    expect(await warnings("makes")).toEqual([
+      "warning: makes is cached, so it did not get VITE_URL, VITE_B; " +
+        'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
+    ]);
+    expect(await warnings("looks")).toEqual([]);
+    expect(await warnings("given")).toEqual([]);
+    expect(await warnings("asks")).toEqual([
+      "warning: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
+        'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
+    ]);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("names that come and go above a project: what helps is said, and helps", async () => {
-  await using project = await cachedProject({
-    t: "ls .. > seen; touch go; while test -e go; do sleep 0.02; done",
-  });
-  const ran = project.rt(["run", "t"]);
-  await waitUntil(async () => existsSync(project.join("go")));
-  const beside = `${project.path}-beside`;
-  await Bun.write(beside, "");
-  await rm(project.join("go"));
-  const { stderr } = await ran;
-  await rm(beside);
-  const above = dirname(project.path);
-  expect(stderr).toContain(
-    `warning: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
-      `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
-  );
-});
+test.skipIf(!CAN_TRACE)(
+  "the hint about a listing that changed above the project names the folder to ignore",
+  async () => {
+    await using project = await cachedProject({
+      t: "ls .. > seen; touch go; while test -e go; do sleep 0.02; done",
+    });
+    const ran = project.rt(["run", "t"]);
+    await waitUntil(async () => existsSync(project.join("go")));
+    const beside = `${project.path}-beside`;
+    await Bun.write(beside, "");
+    await rm(project.join("go"));
+    const { stderr } = await ran;
+    await rm(beside);
+    const above = dirname(project.path);
+    expect(stderr).toContain(
+      `warning: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
+        `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
+    );
+  },
+);
 
-test.skipIf(!CAN_TRACE)("a failure is never kept, and its code and signal are the script's", async () => {
-  await using project = await cachedProject({ code: "exit 7", signal: "kill -TERM $$" });
-  for (const _ of [1, 2]) {
-    expect((await project.rt(["run", "code"])).status).toBe(7);
-    expect((await project.rt(["run", "signal"])).status).toBe("SIGTERM");
-  }
-  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
-});
+test.skipIf(!CAN_TRACE)(
+  "a failed run is not cached, and its exit code and signal are the script's",
+  async () => {
+    await using project = await cachedProject({ code: "exit 7", signal: "kill -TERM $$" });
+    for (const _ of [1, 2]) {
+      expect((await project.rt(["run", "code"])).status).toBe(7);
+      expect((await project.rt(["run", "signal"])).status).toBe("SIGTERM");
+    }
+    expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+  },
+);
 
-/** Returns the files of the cache with this text, which most have compressed. */
+/** Returns the files of the cache that contain this text, compressed or not. */
 async function cachedWith(project: CachedProject, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of new Bun.Glob("**").scanSync({ cwd: project.cache, dot: true })) {
@@ -323,21 +335,24 @@ async function cachedWith(project: CachedProject, text: string): Promise<string[
   return found;
 }
 
-test.skipIf(!CAN_TRACE)("a secret that is printed is not kept, and no value is in the cache", async () => {
-  await using project = await cachedProject(
-    { loud: "echo $API_TOKEN", quiet: "test -n $API_TOKEN; echo written" },
-    {},
-    'loud = { env = ["API_TOKEN"] }\nquiet = { env = ["API_TOKEN"] }',
-  );
-  const env = { API_TOKEN: "abcdefgh12345" };
-  expect(await project.run("loud", env)).toMatch(/it printed the value of API_TOKEN/);
-  expect(await project.run("quiet", env)).toBe("ran");
-  expect(await project.run("quiet", env)).toBe("hit");
-  expect(await cachedWith(project, "written")).not.toEqual([]);
-  expect(await cachedWith(project, env.API_TOKEN)).toEqual([]);
-});
+test.skipIf(!CAN_TRACE)(
+  "a run that prints a secret is not cached, and the cache contains no value of a variable",
+  async () => {
+    await using project = await cachedProject(
+      { loud: "echo $API_TOKEN", quiet: "test -n $API_TOKEN; echo written" },
+      {},
+      'loud = { env = ["API_TOKEN"] }\nquiet = { env = ["API_TOKEN"] }',
+    );
+    const env = { API_TOKEN: "abcdefgh12345" };
+    expect(await project.run("loud", env)).toMatch(/it printed the value of API_TOKEN/);
+    expect(await project.run("quiet", env)).toBe("ran");
+    expect(await project.run("quiet", env)).toBe("hit");
+    expect(await cachedWith(project, "written")).not.toEqual([]);
+    expect(await cachedWith(project, env.API_TOKEN)).toEqual([]);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever, once", async () => {
+test.skipIf(!CAN_TRACE)("a nested rt that cannot trace its script runs it once, uncached", async () => {
   await using project = await cachedProject(
     { outer: `env -u RT_TRACED ${RT} run inner`, nested: `${RT} run inner`, inner: "echo $0; cat file" },
     { file: "text" },
@@ -353,7 +368,7 @@ test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever, onc
 });
 
 test.skipIf(!CAN_TRACE)(
-  "without a place for the cache scripts run, and one line says so for all",
+  "scripts run uncached with one warning when the cache directory is unusable",
   async () => {
     await using project = await cachedProject({ a: "echo a", b: "echo b" });
     const { stdout, stderr, status } = await project.rt(["--sequential", "run", "a", "b"], {
@@ -364,7 +379,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", async () => {
+test.skipIf(!CAN_TRACE)("a script runs on a full disk, and no partial entry is stored", async () => {
   await using project = await cachedProject({ t: "seq 9000", other: "true" });
   const full = async (kilobytes: number) =>
     await runRt({
@@ -375,7 +390,7 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
     });
   for (const [kilobytes, said] of [
     [0, /Scripts are not cached: /],
-    // Of what is not on the disk as well: what rt has in memory of its own is smaller, what the script writes is not.
+    // The limit also applies to files in memory. The script's output exceeds it, rt's own data does not.
     [32, /t was not cached: the cache cannot be written: /],
   ] as const) {
     const { stdout, stderr, status } = await full(kilobytes);
@@ -392,7 +407,7 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });
 
-test.skipIf(!CAN_TRACE)("rt that is killed leaves nothing half, and nothing running", async () => {
+test.skipIf(!CAN_TRACE)("an rt that was killed leaves no partial entry and no process", async () => {
   const script = "test -e stop || { echo $$ > started; mv started pid; sleep 1000; }; cat data > out";
   await using project = await cachedProject(
     { t: script },
@@ -410,7 +425,7 @@ test.skipIf(!CAN_TRACE)("rt that is killed leaves nothing half, and nothing runn
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });
 
-test.skipIf(!CAN_TRACE)("the words of rt's own processes are nobody else's", async () => {
+test.skipIf(!CAN_TRACE)("rt's internal options are unknown on the command line", async () => {
   await using project = await cachedProject({}, { "--launch.ts": "console.log('mine')" });
   const { stderr, status } = await project.rt(["--launch", "3", "/bin/true", "true"]);
   expect({ stderr, status }).toEqual({
@@ -419,7 +434,7 @@ test.skipIf(!CAN_TRACE)("the words of rt's own processes are nobody else's", asy
   });
 });
 
-test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone or among others", async () => {
+test.skipIf(!CAN_TRACE)("a script that receives secrets is never cached, alone or with others", async () => {
   const config =
     'secret = true\nplain = true\n[secrets.TOKEN]\nfrom.command = ["sh", "./value"]\n[run.secrets]\nsecret = ["TOKEN"]';
   await using project = await cachedProject(
@@ -443,10 +458,14 @@ test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone o
   expect(await cachedWith(project, "[TOKEN]")).toEqual([]);
 });
 
-/** Of a namespace's own, so that nobody else is concerned. */
-const NOTHING_FROM_MEMORY = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@"';
+/** Runs in a namespace, so the setting does not affect other processes. */
+const FORBID_PROGRAMS_IN_MEMORY = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@"';
 
-async function runUnlaunched(project: CachedProject, program: readonly string[], env = {}): Promise<void> {
+async function runWithoutLauncher(
+  project: CachedProject,
+  program: readonly string[],
+  env = {},
+): Promise<void> {
   const { stdout, stderr, status } = await runRt({
     program,
     args: ["run", "t"],
@@ -459,25 +478,28 @@ async function runUnlaunched(project: CachedProject, program: readonly string[],
 }
 
 const CAN_FORBID = CAN_TRACE && existsSync("/proc/sys/vm/memfd_noexec");
-test.skipIf(!CAN_FORBID)("where the system has no programs in memory it runs, and that is said", async () => {
-  await using project = await cachedProject({ t: "echo text" });
-  const inside = ["unshare", "-Urpf", "--mount-proc", "bash", "-c", NOTHING_FROM_MEMORY, RT];
-  await runUnlaunched(project, inside);
-});
-
-test.skipIf(!CAN_TRACE)(
-  "where a policy forbids to start one from memory it runs, and that is said",
+test.skipIf(!CAN_FORBID)(
+  "a script runs uncached with a warning when the system forbids programs in memory",
   async () => {
-    await using project = await cachedProject({ t: "echo text" }, { "refuse.c": REFUSING });
-    const made = project.join("refuse.so");
-    const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", made, project.join("refuse.c")]);
-    expect(compiled.stderr.toString()).toBe("");
-    await runUnlaunched(project, [RT], { LD_PRELOAD: made });
+    await using project = await cachedProject({ t: "echo text" });
+    const inside = ["unshare", "-Urpf", "--mount-proc", "bash", "-c", FORBID_PROGRAMS_IN_MEMORY, RT];
+    await runWithoutLauncher(project, inside);
   },
 );
 
-/** As a system whose policy forbids it at the moment of the start. */
-const REFUSING = `#define _GNU_SOURCE
+test.skipIf(!CAN_TRACE)(
+  "a script runs uncached with a warning when a policy forbids to start a program from memory",
+  async () => {
+    await using project = await cachedProject({ t: "echo text" }, { "refuse.c": REFUSING_LIBRARY });
+    const made = project.join("refuse.so");
+    const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", made, project.join("refuse.c")]);
+    expect(compiled.stderr.toString()).toBe("");
+    await runWithoutLauncher(project, [RT], { LD_PRELOAD: made });
+  },
+);
+
+/** Simulates a policy that refuses the start. */
+const REFUSING_LIBRARY = `#define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// What a program that tells rt of its calls itself (platform/native/linux/interposer) finds, and what rt makes of it: the same as of one
-// that the kernel asks about, at the edges of that too. The program is node.c beside this, called node.
+// A program with the interposer (platform/native/linux/interposer) has the same results and the same trace as one whose calls
+// the kernel notifies. The program is node.c, compiled as "node".
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, mkdir, rm, symlink } from "node:fs/promises";
@@ -30,7 +30,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Runs the program with these words, in which $P is the project. */
+/** Creates a project that runs the program with these arguments; $P is the project's path. */
 async function interposed(words: string, rest = ""): Promise<CachedProject> {
   const program = (name: string) => `${rest}./tools/${name} ${words.replaceAll("$P", "$PWD")}`;
   const scripts = { t: program("node"), other: program("other"), plain: program("node") };
@@ -53,9 +53,9 @@ const PATHS = [
   ...[`$P/${"x".repeat(300)}`, `$P/${"x/".repeat(2200)}`, "/proc/self/exe", "/dev/null", "/sys"],
 ];
 
-test.skipIf(!CAN_TRACE)("each function does what the C library's does", async () => {
+test.skipIf(!CAN_TRACE)("each interposed function returns what the C library returns", async () => {
   const calls = FUNCTIONS.flatMap((name) => PATHS.map((path) => `"${name}:${path}"`));
-  // What a handler, a child or a crowd of calls finds is compared as well.
+  // Calls in a signal handler, in a child and beyond the log's capacity are compared as well.
   await using project = await interposed(`others interrupted many:70000 forked ${calls.join(" ")}`);
   await symlink("file", project.join("link"));
   await symlink("nowhere", project.join("dangling"));
@@ -68,18 +68,21 @@ test.skipIf(!CAN_TRACE)("each function does what the C library's does", async ()
   expect(await project.run("t")).toBe("hit");
 });
 
-test.skipIf(!CAN_TRACE)("nothing shows of it but what is loaded, and only where it is worth it", async () => {
-  const names =
-    "open:/etc/ld.so.preload open:/rt-interposer.so open:/rt-interposer.log access:/rt-interposer.log";
-  await using project = await interposed(`shows ${names}`);
-  const shown = async (script: string) => (await project.rt(["run", script])).stdout;
-  const absent = ["open", "open", "open", "access"].map((name) => `${name}: -1, error 2\n`).join("");
-  expect(await shown("t")).toBe(`interposer: yes\n${absent}`);
-  expect(await shown("plain")).toBe(`interposer: no\n${absent}`);
-  expect(await shown("other")).toBe(`interposer: no\n${absent}`);
-});
+test.skipIf(!CAN_TRACE)(
+  "the interposer is visible only in /proc/self/maps, and only in programs named node",
+  async () => {
+    const names =
+      "open:/etc/ld.so.preload open:/rt-interposer.so open:/rt-interposer.log access:/rt-interposer.log";
+    await using project = await interposed(`shows ${names}`);
+    const shown = async (script: string) => (await project.rt(["run", script])).stdout;
+    const absent = ["open", "open", "open", "access"].map((name) => `${name}: -1, error 2\n`).join("");
+    expect(await shown("t")).toBe(`interposer: yes\n${absent}`);
+    expect(await shown("plain")).toBe(`interposer: no\n${absent}`);
+    expect(await shown("other")).toBe(`interposer: no\n${absent}`);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("Node.js has it, and what it starts has not", async () => {
+test.skipIf(!CAN_TRACE)("Node.js gets the interposer, and its child processes do not", async () => {
   const count = "grep -c rt-interposer.so /proc/self/maps; env | grep -c LD_";
   const script = [
     'const isLoaded = require("fs").readFileSync("/proc/self/maps", "utf8").includes("rt-interposer");',
@@ -95,7 +98,7 @@ test.skipIf(!CAN_TRACE)("Node.js has it, and what it starts has not", async () =
 });
 
 test.skipIf(!CAN_TRACE)(
-  "each program that is started has one, and nothing of it stays open in rt",
+  "each program gets its own interposer, and rt leaves no descriptor of it open",
   async () => {
     const shows = "./tools/node shows";
     const left = "ls -l /proc/$PPID/fd | grep -c rt-interposer";
@@ -106,14 +109,14 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** What was told counts, whichever function it was, up to the edge of what fits in the log, and behind it. */
+/** Calls of each function, of a child, and beyond the log's capacity. */
 const ABSENT: readonly (readonly [what: string, words: (path: string) => string])[] = [
   ...FUNCTIONS.map((name) => [name, (path: string) => `${name}:${path}`] as const),
   ["a call after more than the log has room for", (path) => `many:70000 stat:${path}`],
-  ["one of a child", (path) => `forked stat:${path}`],
+  ["a call of a child", (path) => `forked stat:${path}`],
 ];
 
-test.skipIf(!CAN_TRACE).each(ABSENT)("what is not there counts: %s", async (_what, words) => {
+test.skipIf(!CAN_TRACE).each(ABSENT)("a missing path is a dependency: %s", async (_what, words) => {
   await using project = await interposed(words("$P/absent"));
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
@@ -121,7 +124,7 @@ test.skipIf(!CAN_TRACE).each(ABSENT)("what is not there counts: %s", async (_wha
   expect(await project.run("t")).toBe("ran");
 });
 
-test.skipIf(!CAN_TRACE)("what a program finds by a link of its own into /proc is in doubt", async () => {
+test.skipIf(!CAN_TRACE)("a run is not cached when a program uses its own symlink into /proc", async () => {
   await using project = await interposed("stat:$P/self/absent");
   await symlink("/proc/self/cwd", project.join("self"));
   expect(await project.run("t")).toContain("one of its programs does not let itself be looked at");
@@ -129,37 +132,43 @@ test.skipIf(!CAN_TRACE)("what a program finds by a link of its own into /proc is
 
 const LONGEST = 207;
 
-test.skipIf(!CAN_TRACE).each([-1, 0, 1, 2])("so does a path of the longest length, and %d", async (more) => {
-  await using project = await interposed('"stat:$(cat path)"');
-  const name = "x".repeat(LONGEST + more - project.path.length - 1);
-  await project.write({ path: project.join(name) });
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
-  await project.write({ [name]: "" });
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
-});
+test.skipIf(!CAN_TRACE).each([-1, 0, 1, 2])(
+  "a missing path of the maximum logged length and %d characters is a dependency",
+  async (more) => {
+    await using project = await interposed('"stat:$(cat path)"');
+    const name = "x".repeat(LONGEST + more - project.path.length - 1);
+    await project.write({ path: project.join(name) });
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+    await project.write({ [name]: "" });
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+  },
+);
 
-test.skipIf(!CAN_TRACE).each(["open", "open64", "openat", "openat64"])("%s reads", async (name) => {
-  await using project = await interposed(`${name}:$P/file`);
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
-  await project.write({ file: "FILE\n" });
-  expect(await project.run("t")).toBe("ran");
-});
+test.skipIf(!CAN_TRACE).each(["open", "open64", "openat", "openat64"])(
+  "a file that %s() opens is an input",
+  async (name) => {
+    await using project = await interposed(`${name}:$P/file`);
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+    await project.write({ file: "FILE\n" });
+    expect(await project.run("t")).toBe("ran");
+  },
+);
 
-/** Makes the C library ask for what its output is. What follows asks for nothing besides what it says. */
+/** Makes the C library stat its output before the calls of the test. */
 const FIRST = "access:/";
 
 test.skipIf(!CAN_TRACE).each(["writes", "changes"])(
-  "what is read comes before what %s after it",
+  "a read is ordered before a later write that %s the file",
   async (name) => {
     await using project = await interposed(`${FIRST} later open:$P/file ${name}:$P/file`);
     expect(await project.run("t")).toContain("it read and then changed $PROJECT/file");
   },
 );
 
-test.skipIf(!CAN_TRACE)("what open() makes is made", async () => {
+test.skipIf(!CAN_TRACE)("a file that open() creates with O_CREAT is an output", async () => {
   await using project = await interposed("makes:$P/made");
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("made"));
@@ -167,7 +176,7 @@ test.skipIf(!CAN_TRACE)("what open() makes is made", async () => {
   expect(await Bun.file(project.join("made")).text()).toBe("");
 });
 
-test.skipIf(!CAN_TRACE)("what is written comes before what is read after it", async () => {
+test.skipIf(!CAN_TRACE)("a write is ordered before a later read", async () => {
   await using project = await interposed("writes:$P/made open:$P/made stat:$P/made");
   expect(await project.run("t")).toBe("ran");
   await rm(project.join("made"));
@@ -176,7 +185,7 @@ test.skipIf(!CAN_TRACE)("what is written comes before what is read after it", as
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what the script itself goes on writing is not changed by something else",
+  "a file that the script itself keeps writing is not reported as changed by another process",
   async () => {
     await using project = await interposed(`${FIRST} grows:$P/made`);
     expect(await project.run("t")).toBe("ran");
@@ -186,11 +195,11 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("of threads that all call at once each call is told", async () => {
+test.skipIf(!CAN_TRACE)("every call of concurrent threads is logged", async () => {
   const calls = 2500;
   await using project = await interposed(`crowd:${calls}`);
   const { stderr, status } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
-  // About some of them rt is asked as well.
+  // Some of these calls are notified by the kernel instead.
   const told = new Set(
     Array.from(stderr.matchAll(/^warning: trace \d+ \w+ (\/absent\/\d+\/\d+)$/gm), ([, path]) => path!),
   );
@@ -199,8 +208,8 @@ test.skipIf(!CAN_TRACE)("of threads that all call at once each call is told", as
   expect(status).toBe(0);
 });
 
-/** Runs it up to `waits`, does something meanwhile, and lets it go on. Returns what it said of it. */
-async function meanwhile(project: CachedProject, act: () => unknown): Promise<string> {
+/** Runs the script up to `waits`, acts, and lets it continue. Returns stderr. */
+async function runWithChange(project: CachedProject, act: () => unknown): Promise<string> {
   const fifo = project.join("fifo");
   await Bun.$`mkfifo ${fifo}`;
   const child = Bun.spawn([RT, "--force", "run", "t"], {
@@ -215,7 +224,7 @@ async function meanwhile(project: CachedProject, act: () => unknown): Promise<st
     if (!said.includes("waits\n")) continue;
     said = "";
     await act();
-    appendFileSync(fifo, "x"); // without a turn of the loop: it is seen at once
+    appendFileSync(fifo, "x"); // synchronously, so that no other callback runs in between
   }
   expect(await child.exited).toBe(0);
   await rm(fifo);
@@ -223,21 +232,31 @@ async function meanwhile(project: CachedProject, act: () => unknown): Promise<st
 }
 
 const OPENS_FIFO = "exec 7<> fifo; ";
-/** After the words nothing is asked until it is over. */
-const waiting = (words: string) => `${FIRST} ${words} waits:7`;
+/** No call is notified between these arguments and the end. */
+const thenWait = (words: string) => `${FIRST} ${words} waits:7`;
 
 type Change = (project: CachedProject) => Promise<unknown>;
 
 const CHANGES: readonly (readonly [what: string, words: string, path: string, change: Change])[] = [
-  ["a file read", "open:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
-  ["a file looked at", "stat:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
-  ["a file by its number", "syscall:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
-  ["a file that goes", "open:$P/file", "file", (project) => rm(project.join("file"))],
-  ["a file that goes, asked for", "access:$P/file", "file", (project) => rm(project.join("file"))],
-  ["a file that comes", "stat:$P/absent", "absent", (project) => project.write({ absent: "" })],
-  ["a file that comes, asked for", "access:$P/absent", "absent", (project) => project.write({ absent: "" })],
+  ["an opened file", "open:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
+  ["a file with stat()", "stat:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
+  ["a file through syscall()", "syscall:$P/file", "file", (project) => project.write({ file: "FILE\n" })],
+  ["an opened file that is deleted", "open:$P/file", "file", (project) => rm(project.join("file"))],
+  ["a file with access() that is deleted", "access:$P/file", "file", (project) => rm(project.join("file"))],
   [
-    "a directory in its place",
+    "a missing file with stat() that is created",
+    "stat:$P/absent",
+    "absent",
+    (project) => project.write({ absent: "" }),
+  ],
+  [
+    "a missing file with access() that is created",
+    "access:$P/absent",
+    "absent",
+    (project) => project.write({ absent: "" }),
+  ],
+  [
+    "a file that is replaced by a directory",
     "lstat:$P/file",
     "file",
     async (project) => {
@@ -246,7 +265,7 @@ const CHANGES: readonly (readonly [what: string, words: string, path: string, ch
     },
   ],
   [
-    "a directory in the place of what is none",
+    "a file opened as a directory that is replaced by one",
     "open-directory:$P/file",
     "file",
     async (project) => {
@@ -255,7 +274,7 @@ const CHANGES: readonly (readonly [what: string, words: string, path: string, ch
     },
   ],
   [
-    "a link in its place",
+    "a file that is replaced by a link",
     "lstat:$P/tools/other",
     "tools/other",
     async (project) => {
@@ -266,41 +285,44 @@ const CHANGES: readonly (readonly [what: string, words: string, path: string, ch
 ];
 
 test.skipIf(!CAN_TRACE).each(CHANGES)(
-  "is not kept where something else changes it before rt has looked: %s",
+  "a run is not cached when another process makes a change before rt observes the path: %s",
   async (_what, words, path, change) => {
-    await using project = await interposed(waiting(words), OPENS_FIFO);
-    const said = await meanwhile(project, () => change(project));
+    await using project = await interposed(thenWait(words), OPENS_FIFO);
+    const said = await runWithChange(project, () => change(project));
     expect(said).toContain(
       `warning: t was not cached: $PROJECT/${path} was changed while it ran, by something else`,
     );
   },
 );
 
-test.skipIf(!CAN_TRACE)("is kept where nothing does", async () => {
+test.skipIf(!CAN_TRACE)("a run is cached when no other process changes its inputs", async () => {
   const words = CHANGES.map(([, each]) => each).join(" ");
-  await using project = await interposed(waiting(words), OPENS_FIFO);
-  expect(await meanwhile(project, async () => {})).not.toContain("not cached");
+  await using project = await interposed(thenWait(words), OPENS_FIFO);
+  expect(await runWithChange(project, async () => {})).not.toContain("not cached");
 });
 
-test.skipIf(!CAN_TRACE)("of a file that was written this very moment rt is asked to look", async () => {
-  await using project = await interposed(`${FIRST} waits:7 open:$P/file`, OPENS_FIFO);
-  const fresh = await meanwhile(project, () => writeFileSync(project.join("file"), "FILE\n"));
-  expect(fresh).toMatch(/trace \d+ probe \$PROJECT\/file\n/);
-  const old = await meanwhile(project, async () => {});
-  expect(old).toMatch(/trace \d+ open \$PROJECT\/file\n/);
-  expect(old).not.toMatch(/trace \d+ probe \$PROJECT\/file\n/);
-});
+test.skipIf(!CAN_TRACE)(
+  "a logged open of a file with a racy timestamp is probed by the recorder",
+  async () => {
+    await using project = await interposed(`${FIRST} waits:7 open:$P/file`, OPENS_FIFO);
+    const fresh = await runWithChange(project, () => writeFileSync(project.join("file"), "FILE\n"));
+    expect(fresh).toMatch(/trace \d+ probe \$PROJECT\/file\n/);
+    const old = await runWithChange(project, async () => {});
+    expect(old).toMatch(/trace \d+ open \$PROJECT\/file\n/);
+    expect(old).not.toMatch(/trace \d+ probe \$PROJECT\/file\n/);
+  },
+);
 
-test.skipIf(!CAN_TRACE)("a program that writes nonsense where the log is harms nobody else", async () => {
+test.skipIf(!CAN_TRACE)("a program that overwrites the log affects no other process", async () => {
   await using project = await interposed("stat:$P/absent scribbles stat:$P/file");
   const { stdout, status } = await project.rt(["run", "t"]);
   expect(stdout).toContain("scribbled\n");
-  // Not everybody may open what is mapped; who may cannot make it smaller.
+  // Opening the mapping can be forbidden. If it is allowed, truncation must still fail.
   expect(stdout.replace("ftruncate: -1, error 1\n", "")).not.toContain("ftruncate");
   expect(status).toBe(0);
 });
 
-test.skipIf(!CAN_TRACE)("where there is no room for a log, rt is asked about each call", async () => {
+test.skipIf(!CAN_TRACE)("every call is notified by the kernel when the log cannot be created", async () => {
   await using project = await interposed("shows stat:$P/absent");
   const words = ["bash", "-c", 'ulimit -f 100; exec "$0" run t', RT];
   const run = () => {

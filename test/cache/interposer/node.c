@@ -1,18 +1,17 @@
-// A program that is called node and makes the calls that its words name, `function:path` each, and says what came of each. Functions are
-// looked up by their names, as some are in no header any more. Other words:
-//
-//   many:<number>     so many calls about paths that are not there
-//   forked            what follows is done by a child
-//   interrupted       what follows is interrupted again and again by a signal whose handler makes such calls itself
-//   waits:<path>      says so, and goes on when there is something to be read from what is there
-//   writes:<path>     makes it what it was not, with the C library's own calls
-//   changes:<path>    the same, with open() and nothing but O_RDWR
-//   makes:<path>      an empty one, with open(), O_RDONLY and O_CREAT
-//   later             goes on when the clock has, so that whoever is told of what came before has heard it
-//   grows:<path>      makes it, and writes to it before and after it has looked at it
-//   crowd:<number>    so many calls of each of eight threads
-//   shows             what is loaded, and what is in the environment
-//   scribbles         writes what it likes where the log is, and tries to make it smaller
+// A program named node that makes the calls in its arguments, `function:path` each, and prints each result. It looks up functions
+// by name, because some are in no header any more. Other arguments:
+// - many:<number>: makes this many calls about missing paths
+// - forked: runs the remaining arguments in a child
+// - interrupted: makes calls while a signal handler interrupts them with calls
+// - waits:<number>: prints "waits" and reads a byte from this descriptor
+// - writes:<path>: overwrites a file through the C library's streams
+// - changes:<path>: overwrites a file with open(O_RDWR)
+// - makes:<path>: creates an empty file with open(O_RDONLY | O_CREAT)
+// - later: waits until the coarse clock has advanced, so that earlier timestamps are not racy
+// - grows:<path>: creates a file and writes to it before and after a stat
+// - crowd:<number>: makes this many calls in each of eight threads
+// - shows: prints whether the interposer is loaded, and the LD_ variables
+// - scribbles: overwrites the log with invalid data and tries to truncate it
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -74,7 +73,7 @@ static void make_call(const char *name, const char *path) {
   if (is_open) close(result);
 }
 
-/** Functions that mention no path, and numbers that are no call's. */
+/** Calls without a path, and invalid calls. */
 static void make_others(void) {
   struct stat found;
   struct statx wide;
@@ -140,7 +139,7 @@ static void *look(void *argument) {
   return NULL;
 }
 
-/** Threads that all call at once, each for paths of its own. */
+/** Calls concurrently in several threads, each with its own paths. */
 static void be_crowd(int calls) {
   pthread_t threads[CROWD];
   struct one ones[CROWD];
@@ -151,7 +150,7 @@ static void be_crowd(int calls) {
   for (int each = 0; each < CROWD; each++) pthread_join(threads[each], NULL);
 }
 
-/** Until what was changed before is not of this very moment any more. */
+/** Waits until the coarse clock has advanced by 30 ms, so that earlier timestamps are not racy. */
 static void let_time_go(void) {
   struct timespec from, now;
   clock_gettime(CLOCK_REALTIME_COARSE, &from);
@@ -159,7 +158,7 @@ static void let_time_go(void) {
   while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 30000000);
 }
 
-/** Writes to a file that is open while it is looked at, and again after that. */
+/** Writes to an open file before and after a stat of it. */
 static void grow(const char *path) {
   struct stat found;
   int descriptor = open(path, O_RDWR | O_CREAT, 0644);
@@ -180,7 +179,7 @@ static void show(char **environment) {
     if (strncmp(*environment, "LD_", 3) == 0) printf("%s\n", *environment);
 }
 
-/** The first mapping that may be written and is shared, of the largest file in memory. */
+/** Overwrites the interposer's writable shared mapping. */
 static void scribble(void) {
   char line[4096], name[64];
   unsigned long from, to;
@@ -193,7 +192,7 @@ static void scribble(void) {
     int descriptor = open(name, O_RDWR);
     errno = 0;
     if (descriptor >= 0) say("ftruncate", ftruncate(descriptor, 0), 0, 0);
-    // No path has an end there, no call has such a number, and there are not as many of them.
+    // The values are invalid: unterminated paths, unknown calls and a too large count.
     uint32_t *words = (uint32_t *)(from + (1 << 16));
     for (int each = 0; each < 256 * 64; each++) words[each] = each % 64 == 0 ? 1 + each % 2 : 0x2f2f2f2f;
     *(uint32_t *)from = 0xffffffff;

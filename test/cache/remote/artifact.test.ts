@@ -1,5 +1,5 @@
-// What is read of a shared cache, at source level: every shape that an entry and an archive must not have, and the signature,
-// which has to be turbo's to the last bit.
+// Parsing of artifacts and responses of a shared cache. Each invalid shape of an entry or archive is rejected. The signature
+// is identical to turbo's.
 import { expect, test } from "bun:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { StoredEntry, RecordedOutput } from "../../../src/cache/entry/entry.ts";
@@ -37,7 +37,7 @@ const ENTRY: StoredEntry = {
   log: ONE,
 };
 
-test("an index has what was put in, and nothing that is no entry", async () => {
+test("an index contains at most eight entries, and invalid entries are dropped when it is read", async () => {
   const other = { ...ENTRY, label: "other", conditions: [] };
   const { bytes: packed, entries } = (await packIndex(ENTRY, [other, { ...ENTRY, label: "the same" }]))!;
   expect(entries).toEqual([ENTRY, other]);
@@ -86,7 +86,7 @@ test("an index has what was put in, and nothing that is no entry", async () => {
   expect(readIndex(packed.subarray(0, 20))).toBeNull();
 });
 
-test("an entry's outputs are in its package, or declared, and links lead into the project", () => {
+test("an output is shareable only inside the package or in declared outputs, and a symlink only within the project", () => {
   const place = {
     root: "/r",
     packageDirectory: "/r/app",
@@ -125,7 +125,7 @@ test("an entry's outputs are in its package, or declared, and links lead into th
     expect([output, isOutside(output)]).toEqual([output, true]);
 });
 
-test("contents are what was asked for, whole, each by its digest", async () => {
+test("an archive is rejected unless it has exactly the requested blobs with matching digests", async () => {
   const texts: Record<string, string> = { [ONE]: "one", [TWO]: "two" };
   const read = (digest: string) => (digest in texts ? Buffer.from(texts[digest]!) : null);
   const packed = (await packContents([ONE, TWO], read))!;
@@ -137,15 +137,15 @@ test("contents are what was asked for, whole, each by its digest", async () => {
   expect(await packContents([ONE, hashOf("three")], read)).toBeNull();
   expect(readContents(packed, [ONE])).toBeNull();
   expect(readContents(packed, [ONE, TWO, hashOf("three")])).toBeNull();
-  expect(readContents(packed, [ONE, hashOf("three")])).toBeNull(); // as many as were asked for
+  expect(readContents(packed, [ONE, hashOf("three")])).toBeNull(); // the number matches, the digests do not
   const edits: ((tar: Buffer) => Uint8Array)[] = [
     (tar) => (tar.write("blobs/../../../evil\0", 0, "latin1"), tar),
-    (tar) => ((tar[156] = 0x32), tar), // a link
+    (tar) => ((tar[156] = 0x32), tar), // a symlink
     (tar) => ((tar[156] = 0x34), tar), // a device
-    (tar) => ((tar[512]! ^= 1), tar), // another content
-    (tar) => tar.subarray(0, 1024), // not all of it, and no end
-    (tar) => tar.subarray(0, 2048), // no end
-    (tar) => (tar.write("77777777777\0", 124, "latin1"), tar), // longer than there is
+    (tar) => ((tar[512]! ^= 1), tar), // other content
+    (tar) => tar.subarray(0, 1024), // truncated
+    (tar) => tar.subarray(0, 2048), // without the end marker
+    (tar) => (tar.write("77777777777\0", 124, "latin1"), tar), // a size beyond the end
     (tar) => (tar.write("-0000000001\0", 124, "latin1"), tar),
     () => Buffer.from("no archive"),
     () => Buffer.alloc(0),
@@ -157,11 +157,11 @@ test("contents are what was asked for, whole, each by its digest", async () => {
   expect(readContents(packed.subarray(0, 30), [ONE, TWO])).toBeNull();
 });
 
-test("a signature is over the name, the team and the bytes, so that none can be moved into the next", () => {
+test("a signature covers the name, the team and the bytes, each with its length", () => {
   const key = Buffer.from("key");
   const bytes = Buffer.from("body");
   const tag = signArtifact(key, "abc", "team_1", bytes);
-  // Written out as turbo does it: four fields, each behind its length in eight bytes.
+  // turbo's format: four fields, each after its length in eight bytes.
   const parts = ["artifact-signature:v2", "abc", "team_1", "body"].flatMap((text) => {
     const length = Buffer.alloc(8);
     length.writeUInt32LE(text.length);
@@ -180,7 +180,7 @@ test("a signature is over the name, the team and the bytes, so that none can be 
     expect(isSigned(given, Buffer.from(by), id, team, Buffer.from(body))).toBe(false);
 });
 
-test("what an answer means for the rest of the run", () => {
+test("a failed response disables, delays or ignores the shared cache according to its status and code", () => {
   for (const status of [400, 404, 409, 412, 413, 501])
     expect(reactToRead(status, undefined, null, 30_000)).toEqual({});
   for (const status of [500, 502, 503, 504]) {
@@ -213,12 +213,12 @@ test("what an answer means for the rest of the run", () => {
   }
 });
 
-test("what could not be shared in time is counted, and held up for by nobody", async () => {
+test("finishing uploads within a time limit returns the number of unfinished ones", async () => {
   const uploads = new UploadQueue();
   const hanging = () => new Promise<boolean>(() => {});
   const jobs = [async () => true, hanging, hanging, async () => true].map((run) => uploads.add(run));
   expect(await jobs[0]).toBe(true);
-  expect(await uploads.finish(10)).toBe(3); // two that hang, and the one behind them
+  expect(await uploads.finish(10)).toBe(3); // two that hang, and one that waits for them
   expect(await jobs[3]).toBe(false);
   expect(await uploads.add(async () => true)).toBe(false);
 });

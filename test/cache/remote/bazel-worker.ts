@@ -1,11 +1,11 @@
-// A shared cache over the Remote Execution API with Bazel's own worker, for `npm run test:remote`; `npm test` does not find this
-// file. The worker knows no batches of reads, puts nothing into its answers, and forgets what was removed from its disk.
+// A shared cache over the Remote Execution API on Bazel's worker. `npm run test:remote` runs this file; `npm test` does not
+// find it. The worker has no BatchReadBlobs, inlines no content, and loses results whose blobs were deleted from its disk.
 import { expect, test } from "bun:test";
 import { readlink, rm, stat } from "node:fs/promises";
 import { startWorker } from "../../support/servers/reapi-worker.ts";
 import { cachedProject } from "../cached-project.ts";
 
-test("Bazel's worker keeps what scripts make for others, and is missed when it is gone", async () => {
+test("Bazel's worker shares outputs, and a run warns when the worker has stopped", async () => {
   await using worker = await startWorker();
   const script =
     "mkdir -p dist/empty; cat page > dist/page; chmod +x dist/page; ln -s page dist/link; cat large large > dist/large; echo hi; echo ho >&2";
@@ -28,7 +28,7 @@ test("Bazel's worker keeps what scripts make for others, and is missed when it i
   };
   expect(await run()).toEqual([false]);
   for (let round = 0; round < 3; round++) expect(await run()).toEqual([true]);
-  // Who has another key starts scripts under another, and so finds nothing.
+  // The cache key includes the signature key.
   expect(await run("other")).toEqual([false]);
   expect(await run("other")).toEqual([true]);
   await worker.stop();

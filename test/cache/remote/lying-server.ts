@@ -1,4 +1,4 @@
-// A shared cache of the tests' own: it keeps what it is given, and gives back what a test makes of it.
+// A shared cache that stores artifacts, and whose responses a test can change.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
 export interface Kept {
@@ -9,14 +9,14 @@ export interface Kept {
 export interface LyingServer extends AsyncDisposable {
   readonly url: string;
   readonly kept: Map<string, Kept>;
-  /** "GET ID", in the order in which they came. */
+  /** "METHOD ID" of each request, in order. */
   readonly calls: string[];
-  /** What was kept last under the key of a script, and what it made. */
+  /** The latest stored index and archive. */
   index(): Kept;
   contents(): Kept;
 }
 
-/** @param lie answers in the server's place; undefined leaves it to the server @param tls for https */
+/** @param lie replaces the response; undefined leaves it unchanged @param tls the certificate for https */
 export function startLyingServer(
   lie: (
     request: Request,
@@ -72,14 +72,14 @@ function isIndexOf(bytes: Uint8Array): boolean {
   return zstdDecompressSync(bytes)[0] === 0x7b; // "{"
 }
 
-/** What an index says, changed. */
+/** Changes the entries of an index. */
 export function editIndex(index: Kept, edit: (entries: any[]) => void): void {
   const value = JSON.parse(zstdDecompressSync(index.bytes).toString()) as { entries: any[] };
   edit(value.entries);
   index.bytes = zstdCompressSync(JSON.stringify(value));
 }
 
-/** The archive of contents, changed. */
+/** Changes the archive of an entry. */
 export function editTar(contents: Kept, edit: (tar: Buffer) => Uint8Array): void {
   contents.bytes = zstdCompressSync(edit(zstdDecompressSync(contents.bytes)));
 }

@@ -1,4 +1,4 @@
-// A shared cache that lies: whatever it says, a script runs or has exactly what it would make, and nothing else is written.
+// With a faulty or malicious turbo server, a script runs or has exactly its own outputs. No other file is written.
 import { expect, test } from "bun:test";
 import { readdir, rm } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
@@ -19,8 +19,8 @@ async function projectFor(server: LyingServer, lines = ""): Promise<CachedProjec
 
 const VARIABLES = { TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
 
-/** As one who has nothing but what the server gives: which way it went, and what was said. */
-async function runAnew(project: CachedProject, variables: Record<string, string> = VARIABLES) {
+/** Runs without local cache and outputs. Returns whether it was a hit, and the warnings. */
+async function runFresh(project: CachedProject, variables: Record<string, string> = VARIABLES) {
   await rm(`${project.cache}/rt`, { recursive: true, force: true });
   await rm(project.join("dist"), { recursive: true, force: true });
   const { stderr, stdout, status } = await project.rt(
@@ -32,21 +32,21 @@ async function runAnew(project: CachedProject, variables: Record<string, string>
   const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("$ "));
   return {
     isHit: lines.at(-1)?.startsWith("Done before: ") ?? false,
-    said: lines.filter((line) => /^warn/.test(line)),
+    warnings: lines.filter((line) => /^warn/.test(line)),
   };
 }
 
-const RAN = { isHit: false, said: [] };
+const RAN = { isHit: false, warnings: [] };
 const UNSIGNED = {
   isHit: false,
-  said: ["warning: What the shared cache has is not signed with this key, so it is not used"],
+  warnings: ["warning: What the shared cache has is not signed with this key, so it is not used"],
 };
 
-test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told once", async () => {
+test.skipIf(!CAN_TRACE)("an artifact without a valid signature is not used, with one warning", async () => {
   await using server = startLyingServer();
   await using project = await projectFor(server);
   await project.rt(["run", "build"], VARIABLES);
-  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+  expect(await runFresh(project)).toEqual({ isHit: true, warnings: [] });
   const whole = new Map(
     [...server.kept].map(([id, { bytes, headers }]) => [id, { bytes, headers: { ...headers } }]),
   );
@@ -56,12 +56,12 @@ test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told 
     () => (index.bytes = flip(index.bytes)),
     () => (contents.bytes = flip(contents.bytes)),
     () => delete index.headers["x-artifact-tag"],
-    // What is right under another name.
+    // The content has a valid signature for another name.
     () => Object.assign(index, structuredClone(contents)),
   ];
   for (const lie of lies) {
     lie();
-    expect(await runAnew(project)).toEqual(UNSIGNED);
+    expect(await runFresh(project)).toEqual(UNSIGNED);
     for (const [id, { bytes, headers }] of whole) {
       const kept = server.kept.get(id)!;
       for (const name of Object.keys(kept.headers)) delete kept.headers[name];
@@ -69,7 +69,7 @@ test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told 
       kept.bytes = bytes;
     }
   }
-  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+  expect(await runFresh(project)).toEqual({ isHit: true, warnings: [] });
 });
 
 function flip(bytes: Uint8Array): Uint8Array {
@@ -78,20 +78,20 @@ function flip(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** What is in a project and beside it, but for what its own script makes. */
+/** Lists the project without the script's outputs. */
 async function namesAround(project: CachedProject): Promise<string[]> {
   const names = await readdir(project.path, { recursive: true });
   return names.filter((name) => !name.startsWith("dist")).sort();
 }
 
 test.skipIf(!CAN_TRACE)(
-  "a server that is believed can put nothing outside the package, nor what is not asked for",
+  "a trusted server cannot write outside the package, nor content that does not match its digest",
   async () => {
     await using server = startLyingServer();
     await using outside = await cachedProject({});
     await using project = await projectFor(server, "signature = false");
     await project.rt(["run", "build"], VARIABLES);
-    expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
+    expect(await runFresh(project)).toEqual({ isHit: true, warnings: [] });
     const names = await namesAround(project);
     const before = await readdir(outside.path);
     const whole = new Map([...server.kept].map(([id, { bytes }]) => [id, bytes]));
@@ -105,114 +105,120 @@ test.skipIf(!CAN_TRACE)(
     ];
     for (const edit of indexes) {
       editIndex(server.index(), edit);
-      expect(await runAnew(project)).toEqual(RAN);
+      expect(await runFresh(project)).toEqual(RAN);
       expect(await namesAround(project)).toEqual(names);
       for (const [id, bytes] of whole) server.kept.get(id)!.bytes = bytes;
     }
     const tars: ((tar: Buffer) => Uint8Array)[] = [
-      (tar) => ((tar[512]! ^= 1), tar), // another content
+      (tar) => ((tar[512]! ^= 1), tar), // other content
     ];
     for (const edit of tars) {
       editTar(server.contents(), edit);
-      expect(await runAnew(project)).toEqual(RAN);
+      expect(await runFresh(project)).toEqual(RAN);
       for (const [id, bytes] of whole) server.kept.get(id)!.bytes = bytes;
     }
-    // Four thousand megabytes of zeros, in a hundred kilobytes.
+    // 4 GiB of zeros, compressed to 100 kB.
     const bomb = zstdCompressSync(new Uint8Array(64 << 20));
     server.index().bytes = Buffer.concat(Array.from({ length: 64 }, () => bomb));
-    expect(await runAnew(project)).toEqual(RAN);
+    expect(await runFresh(project)).toEqual(RAN);
     expect(await readdir(outside.path)).toEqual(before);
   },
 );
 
-test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it is enough", async () => {
-  let lie: Parameters<typeof startLyingServer>[0] = () => undefined;
-  await using server = startLyingServer((request, id, self) => lie!(request, id, self));
-  const tokens: (string | null)[] = [];
-  await using other = Bun.serve({
-    port: 0,
-    fetch(request) {
-      tokens.push(request.headers.get("authorization"));
-      const { bytes, headers } = server.kept.get(new URL(request.url).pathname.slice(1))!;
-      return new Response(bytes as BodyInit, { headers });
-    },
-  });
-  await using project = await projectFor(server);
-  await project.rt(["run", "build"], VARIABLES);
-
-  // To a store of files elsewhere, as hosted servers do: the token does not go there.
-  lie = (_, id) => (id === "events" ? undefined : Response.redirect(`${other.url.origin}/${id}`, 302));
-  expect(await runAnew(project)).toEqual({ isHit: true, said: [] });
-  expect(tokens).toEqual([null, null]);
-  lie = () => new Response("", { status: 302, headers: { location: "file:///etc/passwd" } });
-  expect(await runAnew(project)).toEqual(RAN);
-  lie = ({ url }) => Response.redirect(url, 307);
-  server.calls.length = 0;
-  expect(await runAnew(project)).toEqual(RAN);
-  expect(server.calls.length).toBe(6);
-
-  // One that has no end, or a later one than it may have, and does not say so.
-  lie = () => {
-    const chunks = Array<Uint8Array>(17).fill(new Uint8Array(1 << 20));
-    const body = new ReadableStream({
-      pull(to) {
-        const chunk = chunks.pop();
-        if (chunk) to.enqueue(chunk);
-        else to.close();
+test.skipIf(!CAN_TRACE)(
+  "a run handles redirects, endless bodies, retries and errors of the server",
+  async () => {
+    let lie: Parameters<typeof startLyingServer>[0] = () => undefined;
+    await using server = startLyingServer((request, id, self) => lie!(request, id, self));
+    const tokens: (string | null)[] = [];
+    await using other = Bun.serve({
+      port: 0,
+      fetch(request) {
+        tokens.push(request.headers.get("authorization"));
+        const { bytes, headers } = server.kept.get(new URL(request.url).pathname.slice(1))!;
+        return new Response(bytes as BodyInit, { headers });
       },
     });
-    return new Response(body);
-  };
-  expect(await runAnew(project)).toEqual(RAN);
+    await using project = await projectFor(server);
+    await project.rt(["run", "build"], VARIABLES);
 
-  // Once more after a while, and then no more.
-  const answers: Record<number, [count: number, said: string[]]> = {
-    404: [1, []],
-    429: [2, ["warning: The shared cache did not answer what was asked (429)"]],
-  };
-  for (const [status, [count, said]] of Object.entries(answers)) {
-    lie = () => new Response("", { status: Number(status), headers: { "retry-after": "0" } });
+    // Hosted servers redirect to a file store, which must not receive the token.
+    lie = (_, id) => (id === "events" ? undefined : Response.redirect(`${other.url.origin}/${id}`, 302));
+    expect(await runFresh(project)).toEqual({ isHit: true, warnings: [] });
+    expect(tokens).toEqual([null, null]);
+    lie = () => new Response("", { status: 302, headers: { location: "file:///etc/passwd" } });
+    expect(await runFresh(project)).toEqual(RAN);
+    lie = ({ url }) => Response.redirect(url, 307);
     server.calls.length = 0;
-    expect(await runAnew(project)).toEqual({ isHit: false, said });
-    expect([status, server.calls.length]).toEqual([status, count]);
-  }
-  // Of one that answers the second time nothing is said.
-  lie = () =>
-    server.calls.length === 1
-      ? new Response("", { status: 429, headers: { "retry-after": "0" } })
-      : undefined;
-  server.calls.length = 0;
-  expect((await runAnew(project)).said).toEqual([]);
-  lie = () => Response.json({ error: { code: "forbidden", message: "no" } }, { status: 403 });
-  const forbidden = "warning: The shared cache is forbidden with this token (403); scripts run without it";
-  expect(await runAnew(project)).toEqual({ isHit: false, said: [forbidden] });
+    expect(await runFresh(project)).toEqual(RAN);
+    expect(server.calls.length).toBe(6);
 
-  // It takes nothing more: one line, and no second try for what is made next.
-  const uploads = async () => {
+    // A body without Content-Length that exceeds the size limit.
+    lie = () => {
+      const chunks = Array<Uint8Array>(17).fill(new Uint8Array(1 << 20));
+      const body = new ReadableStream({
+        pull(to) {
+          const chunk = chunks.pop();
+          if (chunk) to.enqueue(chunk);
+          else to.close();
+        },
+      });
+      return new Response(body);
+    };
+    expect(await runFresh(project)).toEqual(RAN);
+
+    // A 429 response is retried once.
+    const answers: Record<number, [count: number, warnings: string[]]> = {
+      404: [1, []],
+      429: [2, ["warning: The shared cache did not answer what was asked (429)"]],
+    };
+    for (const [status, [count, warnings]] of Object.entries(answers)) {
+      lie = () => new Response("", { status: Number(status), headers: { "retry-after": "0" } });
+      server.calls.length = 0;
+      expect(await runFresh(project)).toEqual({ isHit: false, warnings });
+      expect([status, server.calls.length]).toEqual([status, count]);
+    }
+    // A successful retry causes no warning.
+    lie = () =>
+      server.calls.length === 1
+        ? new Response("", { status: 429, headers: { "retry-after": "0" } })
+        : undefined;
     server.calls.length = 0;
-    await project.write({ page: "hello" });
-    const { stderr, status } = await project.rt(["--force", "run", "build", "--if-present"], VARIABLES);
-    expect(status).toBe(0);
-    return { said: stderr.split("\n").filter((line) => line.startsWith("warn")), calls: server.calls.length };
-  };
-  const taken: Record<string, [status: number, body: string]> = {
-    "The shared cache is paused for this team; what they make here is not shared": [
-      403,
-      '{"error":{"code":"remote_caching_paused"}}',
-    ],
-    "The shared cache did not take what a script made (500)": [500, ""],
-    "The shared cache did not take what a script made (307)": [307, ""],
-  };
-  server.kept.clear();
-  for (const [line, [status, body]] of Object.entries(taken)) {
-    const headers = { location: `${other.url.origin}/x` };
-    lie = ({ method }) => (method === "PUT" ? new Response(body, { status, headers }) : undefined);
-    await rm(project.join("dist"), { recursive: true, force: true });
-    expect(await uploads()).toEqual({ said: [`warning: ${line}`], calls: 2 });
-  }
-});
+    expect((await runFresh(project)).warnings).toEqual([]);
+    lie = () => Response.json({ error: { code: "forbidden", message: "no" } }, { status: 403 });
+    const forbidden = "warning: The shared cache is forbidden with this token (403); scripts run without it";
+    expect(await runFresh(project)).toEqual({ isHit: false, warnings: [forbidden] });
 
-test.skipIf(!CAN_TRACE)("who ends a run waits for no upload, and for no answer", async () => {
+    // A refused upload causes one warning, and no further upload.
+    const uploads = async () => {
+      server.calls.length = 0;
+      await project.write({ page: "hello" });
+      const { stderr, status } = await project.rt(["--force", "run", "build", "--if-present"], VARIABLES);
+      expect(status).toBe(0);
+      return {
+        warnings: stderr.split("\n").filter((line) => line.startsWith("warn")),
+        calls: server.calls.length,
+      };
+    };
+    const taken: Record<string, [status: number, body: string]> = {
+      "The shared cache is paused for this team; what they make here is not shared": [
+        403,
+        '{"error":{"code":"remote_caching_paused"}}',
+      ],
+      "The shared cache did not take what a script made (500)": [500, ""],
+      "The shared cache did not take what a script made (307)": [307, ""],
+    };
+    server.kept.clear();
+    for (const [line, [status, body]] of Object.entries(taken)) {
+      const headers = { location: `${other.url.origin}/x` };
+      lie = ({ method }) => (method === "PUT" ? new Response(body, { status, headers }) : undefined);
+      await rm(project.join("dist"), { recursive: true, force: true });
+      expect(await uploads()).toEqual({ warnings: [`warning: ${line}`], calls: 2 });
+    }
+  },
+);
+
+test.skipIf(!CAN_TRACE)("SIGINT ends a run that waits for an upload or a response", async () => {
   for (const method of ["PUT", "GET"]) {
     const asked = Promise.withResolvers<void>();
     await using server = startLyingServer((request) => {
@@ -231,7 +237,7 @@ test.skipIf(!CAN_TRACE)("who ends a run waits for no upload, and for no answer",
   }
 });
 
-test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
+test.skipIf(!CAN_TRACE)("a body shorter than its Content-Length is a miss", async () => {
   for (const promised of [1000, 10 ** 12]) {
     using server = Bun.listen({
       hostname: "127.0.0.1",
@@ -247,21 +253,23 @@ test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
     });
     const config = `build = true\n[cache.remote]\nurl = "http://127.0.0.1:${server.port}"\n`;
     await using project = await cachedProject({ build: BUILD }, { page: "hello" }, config);
-    const { isHit, said } = await runAnew(project);
+    const { isHit, warnings } = await runFresh(project);
     expect(isHit).toBe(false);
-    expect(said.length).toBeLessThan(2);
+    expect(warnings.length).toBeLessThan(2);
   }
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a server that nobody vouches for is told nothing, whatever the environment says",
+  "a server with an untrusted certificate receives no request, even with NODE_TLS_REJECT_UNAUTHORIZED=0",
   async () => {
     await using certificates = await createCertificates();
     await using server = startLyingServer(undefined, certificates);
     await using project = await projectFor(server);
-    const { isHit, said } = await runAnew(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    const { isHit, warnings } = await runFresh(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
     expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
-    expect(said).toEqual([expect.stringMatching(/^warning: The shared cache cannot be reached \([\w-]+\)/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^warning: The shared cache cannot be reached \([\w-]+\)/),
+    ]);
   },
 );
 
@@ -289,13 +297,13 @@ test.skipIf(!CAN_TRACE)(
       for (const [id, kept] of from.kept) to.kept.set(id, kept);
       isRedirecting = true;
       to.calls.length = 0;
-      expect(await runAnew(project, variables)).toEqual({ isHit, said: [] });
+      expect(await runFresh(project, variables)).toEqual({ isHit, warnings: [] });
       expect(to.calls.length > 0).toBe(isHit);
     }
   },
 );
 
-test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more", async () => {
+test.skipIf(!CAN_TRACE)("a server that closes three connections gets no further request", async () => {
   let connections = 0;
   using server = Bun.listen({
     hostname: "127.0.0.1",
@@ -312,13 +320,13 @@ test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more",
   const lines = names.map((name) => `${name} = true\n`).join("");
   const config = `${lines}[cache.remote]\nurl = "http://127.0.0.1:${server.port}"\n`;
   await using project = await cachedProject(scripts, {}, config);
-  const words = ["--cache=local:rw,remote:r", "--sequential", "run", ...names];
-  const { stderr, status } = await project.rt(words, VARIABLES);
+  const args = ["--cache=local:rw,remote:r", "--sequential", "run", ...names];
+  const { stderr, status } = await project.rt(args, VARIABLES);
   expect([status, connections]).toEqual([0, 3]);
   expect(stderr.match(/The shared cache cannot be reached/g)).toHaveLength(1);
 });
 
-test.skipIf(!CAN_TRACE)("an upload that takes too long ends uploads, and no reading", async () => {
+test.skipIf(!CAN_TRACE)("a slow upload disables further uploads, but not reads", async () => {
   let isSlow = false;
   await using server = startLyingServer(({ method }) =>
     isSlow && method === "PUT" ? new Promise<Response>(() => {}) : undefined,

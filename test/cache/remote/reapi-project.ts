@@ -1,4 +1,4 @@
-// A project whose scripts are shared over a server of the Remote Execution API, and what comes of them for one who has nothing.
+// A project with a shared cache over the Remote Execution API, and its outcome without a local cache.
 import { expect } from "bun:test";
 import { readdir, readlink, rm, stat } from "node:fs/promises";
 import { type Faults, openReapiServer, type ReapiServer } from "../../support/servers/reapi-server.ts";
@@ -11,8 +11,8 @@ export const ENV = { TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
 export interface Opened extends AsyncDisposable {
   readonly server: ReapiServer;
   readonly project: CachedProject;
-  /** As one who has nothing but what the server gives. */
-  anew(env?: Record<string, string | undefined>): Promise<{ isHit: boolean; said: string[] }>;
+  /** Runs without local cache and outputs. */
+  runFresh(env?: Record<string, string | undefined>): Promise<{ isHit: boolean; warnings: string[] }>;
 }
 
 export async function openShared(faults: Faults = {}, lines = ""): Promise<Opened> {
@@ -22,7 +22,7 @@ export async function openShared(faults: Faults = {}, lines = ""): Promise<Opene
   return {
     server,
     project,
-    async anew(env = ENV) {
+    async runFresh(env = ENV) {
       await forget(project);
       await rm(project.join("dist"), { recursive: true, force: true });
       const { stderr, stdout, status } = await project.rt(["run", "build"], env);
@@ -44,7 +44,7 @@ export async function openShared(faults: Faults = {}, lines = ""): Promise<Opene
       const lines = stderr.trimEnd().split("\n");
       return {
         isHit: lines.at(-1)!.startsWith("Done before: "),
-        said: lines.filter((line) => /^warn/.test(line)),
+        warnings: lines.filter((line) => /^warn/.test(line)),
       };
     },
     async [Symbol.asyncDispose]() {
@@ -54,7 +54,7 @@ export async function openShared(faults: Faults = {}, lines = ""): Promise<Opene
   };
 }
 
-/** What is kept here, but for the hashes of programs, which take long. */
+/** Deletes the local cache, except the hashes of programs, which are slow to compute. */
 export async function forget({ cache }: CachedProject): Promise<void> {
   for (const name of ["keys", "blobs", "scripts"])
     for await (const path of new Bun.Glob(`rt/scripts-*/${name}`).scan({
@@ -65,9 +65,9 @@ export async function forget({ cache }: CachedProject): Promise<void> {
       await rm(path, { recursive: true });
 }
 
-export const RAN = { isHit: false, said: [] };
-export const HIT = { isHit: true, said: [] };
-export const told = (line: string) => ({ isHit: false, said: [`warning: ${line}`] });
+export const RAN = { isHit: false, warnings: [] };
+export const HIT = { isHit: true, warnings: [] };
+export const warned = (line: string) => ({ isHit: false, warnings: [`warning: ${line}`] });
 
 export function callsOf(server: ReapiServer, name?: string): string[] {
   const calls = server.calls.filter((each) => name === undefined || each === name);

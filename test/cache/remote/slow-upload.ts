@@ -1,11 +1,11 @@
-// A run in which the upload of one script takes too long before another script is looked for in the shared cache.
+// A run whose first upload exceeds its time limit before a later script is looked up in the shared cache.
 import { expect } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type Environment, startRt } from "../../support/rt.ts";
 import { allowAll } from "../../support/trusted.ts";
 import { cachedProject } from "../cached-project.ts";
 
-/** @param slow from now on the server answers no upload */
+/** @param slow makes the server leave all further uploads unanswered */
 export async function expectReadingAfterSlowUpload(
   url: string,
   variables: Environment,

@@ -1,30 +1,30 @@
-// A cache that is served by `rt cache serve`, with tokens of every kind, and projects that share it.
+// A running `rt cache serve` with a token of each access.
 import { readdir } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { type Environment, RT, runRt, startRt } from "../../support/rt.ts";
 
 export interface ServedCache extends AsyncDisposable {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Where its store is, and the file of its tokens. */
+  /** The directory of the store, and the token file. */
   readonly store: string;
   readonly file: string;
-  /** By their names: "main" may write, "reader" read, "pr-1" and "pr-2" write scopes of their own. */
+  /** "main" has write access, "reader" read access, "pr-1" and "pr-2" write-own access. */
   readonly tokens: Readonly<Record<"main" | "reader" | "pr-1" | "pr-2", string>>;
-  /** An answer to a request with this token. */
+  /** Sends a request with this token. */
   ask(token: string, path: string, init?: RequestInit): Promise<Response>;
-  /** A signal, and no more. */
+  /** Sends a signal without waiting. */
   stop(signal: NodeJS.Signals): void;
-  /** What it wrote, when it has ended by itself after SIGTERM. */
+  /** Sends SIGTERM and waits for the end. */
   end(): Promise<{ readonly status: number; readonly stderr: string }>;
 }
 
 const ACCESSES = { main: "write", reader: "read", "pr-1": "write-own", "pr-2": "write-own" } as const;
 
-/** A disk of so many bytes, in a namespace of its own. */
+/** Mounts a disk of this size in a separate namespace. */
 const ON_SMALL = 'mount -t tmpfs -o size="$1",mode=700 none "$2" && shift 2 && exec "$@"';
 
-/** @param room bytes of the disk that its store is on, if that is to be a small one */
+/** @param room size of the store's disk in bytes; by default the store is on the normal disk */
 export async function serveCache(options: readonly string[] = [], room?: number): Promise<ServedCache> {
   const folder = await createProject(room === undefined ? {} : { "store/.keep": "" });
   const file = folder.join("tokens.txt");
@@ -74,7 +74,7 @@ async function readUrl(output: ReadableStream<Uint8Array>): Promise<string> {
 
 export const KEY = "a-key-that-all-of-the-team-have";
 
-/** What somebody has who uses it. */
+/** The environment variables of a client. */
 export function variablesFor(
   { url, tokens }: ServedCache,
   name: keyof ServedCache["tokens"] = "main",
@@ -87,7 +87,7 @@ export function variablesFor(
   };
 }
 
-/** The contents that a store has; each under as many names as there are. */
+/** Counts the files of a store; one blob can have several names. */
 export async function countIn(store: string): Promise<{ readonly blobs: number; readonly names: number }> {
   const count = async (name: string) => {
     const found = await readdir(`${store}/${name}`, { recursive: true, withFileTypes: true });

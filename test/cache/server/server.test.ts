@@ -1,4 +1,4 @@
-// `rt cache serve`: what turbo and nx ask of it, and what pull requests cannot do to others.
+// `rt cache serve`: the protocols of turbo and nx, the isolation of write-own tokens, eviction and shutdown.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
@@ -14,7 +14,7 @@ import { countIn, KEY, serveCache, type ServedCache, variablesFor } from "./serv
 
 const TURBO = join(REPOSITORY, "node_modules/@turbo/linux-64/bin/turbo");
 
-/** Neither turbo nor npm asks anybody else for anything. */
+/** Prevents network requests of turbo and npm. */
 const QUIET = {
   TURBO_TELEMETRY_DISABLED: "1",
   TURBO_NO_UPDATE_NOTIFIER: "1",
@@ -24,7 +24,7 @@ const QUIET = {
 const TURBO_PATH = (hash: string) => `/v8/artifacts/${hash}?slug=acme`;
 const NX_PATH = (hash: string) => `/v1/cache/${hash}`;
 
-/** The status, and the text where there is one. */
+/** Returns the text of a successful response, otherwise the status. */
 async function read(served: ServedCache, name: keyof ServedCache["tokens"], path: string) {
   const response = await served.ask(served.tokens[name], path);
   return response.status === 200 ? await response.text() : response.status;
@@ -45,26 +45,26 @@ for (const [client, path] of [
   ["turbo", TURBO_PATH],
   ["nx", NX_PATH],
 ] as const)
-  test(`what a pull request has written is read by itself alone, whichever came first: ${client}`, async () => {
+  test(`only a write-own token reads the artifacts that it wrote, whichever came first: ${client}`, async () => {
     await using served = await serveCache();
     const names = ["main", "reader", "pr-1", "pr-2"] as const;
     const all = async (hash: string) =>
       Object.fromEntries(
         await Promise.all(names.map(async (name) => [name, await read(served, name, path(hash))])),
       );
-    // First of all, before the main branch has built it.
+    // The write-own token writes before the main scope.
     expect(await write(served, "pr-1", path("first"), "poison")).toBe(200);
     expect(await all("first")).toEqual({ main: 404, reader: 404, "pr-1": "poison", "pr-2": 404 });
     expect(await write(served, "main", path("first"), "good")).toBe(200);
     expect(await all("first")).toEqual({ main: "good", reader: "good", "pr-1": "poison", "pr-2": "good" });
-    // Afterwards, under the same name and of the same content.
+    // The write-own token writes an existing name.
     expect(await write(served, "pr-2", path("first"), "poison")).toBe(200);
     expect(await all("first")).toEqual({ main: "good", reader: "good", "pr-1": "poison", "pr-2": "poison" });
     expect(await write(served, "pr-2", path("second"), "good")).toBe(200);
     expect(await all("second")).toMatchObject({ main: 404, reader: 404, "pr-1": 404 });
     expect(await write(served, "reader", path("third"), "poison")).toBe(403);
     expect(await all("third")).toEqual({ main: 404, reader: 404, "pr-1": 404, "pr-2": 404 });
-    // Whatever it calls its team, and wherever it says that it is.
+    // The team name in the request does not change the scope.
     for (const [index, query] of ["teamId=main", "team=acme", "scope=main", "slug=acme"].entries()) {
       const at = `${path(`fourth-${index}`)}${path("").includes("?") ? "&" : "?"}${query}`;
       expect(await write(served, "pr-1", at, "poison")).toBe(200);
@@ -73,7 +73,7 @@ for (const [client, path] of [
     for (const hash of ["..%2F..%2Ftokens.txt", "a%00b", "%2e%2e", "x".repeat(200)])
       expect([400, 404]).toContain(await write(served, "pr-1", path(hash), "poison"));
     expect(await read(served, "pr-1", path("first"))).toBe("poison");
-    // The same content is stored once in each scope.
+    // Equal content is stored once per scope.
     const stores = [served.store, ...(await ownStores(served))];
     const counts = await Promise.all(stores.map(async (store) => (await countIn(store)).blobs));
     expect(counts.toSorted()).toEqual([1, 1, 2]);
@@ -83,7 +83,7 @@ async function ownStores({ store }: ServedCache): Promise<string[]> {
   return (await readdir(join(store, "own"))).map((name) => join(store, "own", name));
 }
 
-test("turbo's protocol, call by call", async () => {
+test("rt cache serve implements turbo's protocol, and rejects invalid requests", async () => {
   await using served = await serveCache(["--largest=1"]);
   const { main, "pr-1": own } = served.tokens;
   const ask = async (path: string, init?: RequestInit, token = main) => {
@@ -113,7 +113,7 @@ test("turbo's protocol, call by call", async () => {
   expect((await ask("/v8/artifacts/events?slug=acme", { method: "POST", body: "[]" })).status).toBe(200);
   const preflight = await fetch(`${served.url}/v8/artifacts/x`, { method: "OPTIONS" });
   expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
-  // What is wrong is said, and leaves nothing.
+  // A rejected request stores nothing.
   for (const [status, path, init] of [
     [400, "/v8/artifacts", { method: "POST", body: '{"hashes":"all"}' }],
     [400, "/v8/artifacts", { method: "POST", body: "nonsense" }],
@@ -129,7 +129,7 @@ test("turbo's protocol, call by call", async () => {
   ] as const)
     expect([path, init, (await ask(path, init as RequestInit)).status]).toEqual([path, init, status]);
   expect((await ask(TURBO_PATH("bad"))).status).toBe(404);
-  // A damaged content is none, and is not kept.
+  // A damaged blob is a miss, and is deleted.
   const [blob] = await Array.fromAsync(new Bun.Glob("blobs/*/*").scan(served.store));
   await Bun.write(join(served.store, blob!), "bytez");
   expect((await ask(TURBO_PATH("0123456789abcdef"), undefined, own)).status).toBe(404);
@@ -137,7 +137,7 @@ test("turbo's protocol, call by call", async () => {
   expect(await served.end()).toEqual({ status: 0, stderr: "" });
 });
 
-test("nx's protocol, and what is used longest ago goes", async () => {
+test("rt cache serve implements nx's protocol, and evicts the least recently used artifacts", async () => {
   await using served = await serveCache(["--size=2"]);
   const content = (letter: string) => letter.repeat(600_000);
   const setTimes = async (year: number) => {
@@ -154,14 +154,14 @@ test("nx's protocol, and what is used longest ago goes", async () => {
     await setTimes(year);
   }
   expect(await write(served, "main", NX_PATH("a"), "other")).toBe(409);
-  // It tells of another server's mistake unless a refusal is of this type.
+  // nx reports another error unless a refusal has this type.
   const strange = await fetch(`${served.url}${NX_PATH("a")}`);
   expect([strange.status, strange.headers.get("content-type"), await strange.text()]).toEqual([
     401,
     "text/plain",
     "A token is needed, and this one is not known",
   ]);
-  // The same content once more: one name of it goes, and the other keeps it.
+  // Two names share one blob. The blob is kept while one of its names remains.
   expect(await write(served, "main", NX_PATH("a2"), content("a"))).toBe(200);
   await setTimes(2000);
   expect(await read(served, "reader", NX_PATH("a2"))).toBe(content("a"));
@@ -172,7 +172,7 @@ test("nx's protocol, and what is used longest ago goes", async () => {
   expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
 });
 
-test("who is told that an artifact is there need not send it: it is there, and is kept as what is used", async () => {
+test("a HEAD request marks an artifact as used, and returns 404 for a damaged one", async () => {
   await using served = await serveCache(["--size=2"]);
   const content = (letter: string) => letter.repeat(600_000);
   const isThere = async (hash: string) =>
@@ -189,7 +189,7 @@ test("who is told that an artifact is there need not send it: it is there, and i
   expect(await write(served, "main", TURBO_PATH("c"), content("c"))).toBe(200);
   expect(await read(served, "main", TURBO_PATH("a"))).toBe(content("a"));
   expect(await isThere("b")).toBe(404);
-  // Somebody has taken contents away, or half of them.
+  // The blobs are truncated or deleted.
   for (const path of await stored("blobs")) await truncate(path, 5);
   expect(await isThere("a")).toBe(404);
   for (const path of await stored("blobs")) await rm(path);
@@ -198,13 +198,13 @@ test("who is told that an artifact is there need not send it: it is there, and i
   expect(await read(served, "main", TURBO_PATH("c"))).toBe(content("c"));
 });
 
-test("a question is no artifact: it is not as long, whatever is said of its length", async () => {
+test("rt cache serve rejects a query body over 1 MiB with 413 when it has no Content-Length", async () => {
   await using served = await serveCache(["--largest=8"]);
   const init = { method: "POST", body: chunksOf((1 << 20) + 1) };
   expect((await served.ask(served.tokens.reader, "/v8/artifacts", init)).status).toBe(413);
 });
 
-test("names of nothing take room as well, so that they go too", async () => {
+test("names of empty artifacts count toward --size and are evicted", async () => {
   await using served = await serveCache(["--size=8"]); // 1 MB for each of two tokens
   const own = served.tokens["pr-1"];
   for (let index = 0; index < 300; index += 1)
@@ -215,12 +215,12 @@ test("names of nothing take room as well, so that they go too", async () => {
   expect(names).toBeGreaterThan(100);
 });
 
-/** A body whose length nobody knows before. */
+/** A body without Content-Length. */
 function chunksOf(size: number): ReadableStream<Uint8Array> {
   return new Blob([new Uint8Array(size)]).stream();
 }
 
-test("words that are wrong", async () => {
+test("rt cache serve and rt cache token reject invalid arguments and token files", async () => {
   await using folder = await createProject({
     "tokens.txt": `one write ${"0".repeat(64)}\n`,
     "bad.txt": "one all 00\n",
@@ -262,71 +262,77 @@ test("words that are wrong", async () => {
   expect([help.status, help.stdout]).toEqual([0, expect.stringContaining("--tokens=<file>")]);
 });
 
-test.skipIf(!CAN_TRACE)("what a pull request makes of a script reaches no other", async () => {
-  await using served = await serveCache();
-  await using project = await cachedProject({ build: "cat page > out" }, { page: "hello" });
-  const run = async (name: keyof ServedCache["tokens"]) => {
-    await rm(`${project.cache}/rt`, { recursive: true, force: true });
-    await rm(project.join("out"), { force: true });
-    const env = variablesFor(served, name);
-    return await project.run("build", env);
-  };
-  expect(await run("pr-1")).toBe("ran");
-  expect(await run("pr-1")).toBe("hit");
-  expect(await run("pr-2")).toBe("ran");
-  expect(await run("reader")).toStartWith("The shared cache takes nothing with this token");
-  expect(await run("main")).toBe("ran");
-  expect(await run("reader")).toBe("hit");
-});
-
-test.skipIf(!existsSync(TURBO))("turbo itself is a client: signed, by teams, and not poisoned", async () => {
-  await using served = await serveCache();
-  const manifest = {
-    name: "web",
-    version: "1.0.0",
-    scripts: { build: "mkdir -p dist && cp in dist/out && echo made" },
-  };
-  await using project = await createProject({
-    "package.json": { name: "root", private: true, packageManager: "npm@10.0.0", workspaces: ["web"] },
-    "package-lock.json": JSON.stringify({
-      name: "root",
-      lockfileVersion: 3,
-      packages: {
-        "": { name: "root", workspaces: ["web"] },
-        web: { version: "1.0.0" },
-        "node_modules/web": { resolved: "web", link: true },
-      },
-    }),
-    ".gitignore": ".turbo\ndist\n",
-    "turbo.json": { remoteCache: { signature: true }, tasks: { build: { outputs: ["dist/**"] } } },
-    "web/package.json": manifest,
-    "web/in": "hello",
-  });
-  const run = async (name: keyof ServedCache["tokens"], key = KEY) => {
-    await rm(project.join("web/dist"), { recursive: true, force: true });
-    const env = {
-      ...variablesFor(served, name),
-      TURBO_REMOTE_CACHE_SIGNATURE_KEY: key,
-      ...QUIET,
+test.skipIf(!CAN_TRACE)(
+  "a script result that a pull request stored is used only with the same token",
+  async () => {
+    await using served = await serveCache();
+    await using project = await cachedProject({ build: "cat page > out" }, { page: "hello" });
+    const run = async (name: keyof ServedCache["tokens"]) => {
+      await rm(`${project.cache}/rt`, { recursive: true, force: true });
+      await rm(project.join("out"), { force: true });
+      const env = variablesFor(served, name);
+      return await project.run("build", env);
     };
-    const args = ["run", "build", "--cache=remote:rw", "--no-color"];
-    const { stdout, stderr, status } = await resultOf(
-      startRt({ program: [TURBO], args, cwd: project.path, env }),
-    );
-    expect([stderr, status]).toEqual([expect.any(String), 0]);
-    expect(await Bun.file(project.join("web/dist/out")).text()).toBe("hello");
-    return /Cached:\s+1 cached/.test(stdout) ? "hit" : "ran";
-  };
-  expect(await run("pr-1")).toBe("ran");
-  expect(await run("pr-1")).toBe("hit");
-  expect(await run("main")).toBe("ran");
-  expect(await run("main")).toBe("hit");
-  expect(await run("reader")).toBe("hit");
-  expect(await run("main", "another key")).toBe("ran");
-  expect((await served.end()).stderr).toBe("");
-});
+    expect(await run("pr-1")).toBe("ran");
+    expect(await run("pr-1")).toBe("hit");
+    expect(await run("pr-2")).toBe("ran");
+    expect(await run("reader")).toStartWith("The shared cache takes nothing with this token");
+    expect(await run("main")).toBe("ran");
+    expect(await run("reader")).toBe("hit");
+  },
+);
 
-test("the file of tokens counts as it is now, and lets nobody in while others may write to it", async () => {
+test.skipIf(!existsSync(TURBO))(
+  "turbo as a client gets signed artifacts of its scope, and rejects those with another key",
+  async () => {
+    await using served = await serveCache();
+    const manifest = {
+      name: "web",
+      version: "1.0.0",
+      scripts: { build: "mkdir -p dist && cp in dist/out && echo made" },
+    };
+    await using project = await createProject({
+      "package.json": { name: "root", private: true, packageManager: "npm@10.0.0", workspaces: ["web"] },
+      "package-lock.json": JSON.stringify({
+        name: "root",
+        lockfileVersion: 3,
+        packages: {
+          "": { name: "root", workspaces: ["web"] },
+          web: { version: "1.0.0" },
+          "node_modules/web": { resolved: "web", link: true },
+        },
+      }),
+      ".gitignore": ".turbo\ndist\n",
+      "turbo.json": { remoteCache: { signature: true }, tasks: { build: { outputs: ["dist/**"] } } },
+      "web/package.json": manifest,
+      "web/in": "hello",
+    });
+    const run = async (name: keyof ServedCache["tokens"], key = KEY) => {
+      await rm(project.join("web/dist"), { recursive: true, force: true });
+      const env = {
+        ...variablesFor(served, name),
+        TURBO_REMOTE_CACHE_SIGNATURE_KEY: key,
+        ...QUIET,
+      };
+      const args = ["run", "build", "--cache=remote:rw", "--no-color"];
+      const { stdout, stderr, status } = await resultOf(
+        startRt({ program: [TURBO], args, cwd: project.path, env }),
+      );
+      expect([stderr, status]).toEqual([expect.any(String), 0]);
+      expect(await Bun.file(project.join("web/dist/out")).text()).toBe("hello");
+      return /Cached:\s+1 cached/.test(stdout) ? "hit" : "ran";
+    };
+    expect(await run("pr-1")).toBe("ran");
+    expect(await run("pr-1")).toBe("hit");
+    expect(await run("main")).toBe("ran");
+    expect(await run("main")).toBe("hit");
+    expect(await run("reader")).toBe("hit");
+    expect(await run("main", "another key")).toBe("ran");
+    expect((await served.end()).stderr).toBe("");
+  },
+);
+
+test("rt cache serve rereads a changed token file, and rejects all tokens while others may write to it", async () => {
   await using served = await serveCache();
   const { main, "pr-1": own } = served.tokens;
   const status = async (token: string, path = TURBO_PATH("none")) => (await served.ask(token, path)).status;
@@ -342,7 +348,7 @@ test("the file of tokens counts as it is now, and lets nobody in while others ma
   expect(await status("", "/v8/artifacts/status")).toBe(401);
   expect(await status(main, "/v8/artifacts/status")).toBe(200);
 
-  // What a token of its own scope has written is nobody's when it is no such token any more.
+  // Artifacts of a write-own scope stay invisible after its token gets write access.
   expect(await write(served, "pr-1", TURBO_PATH("first"), "poison")).toBe(200);
   await writeTokens(tokens.replace("pr-1 write-own", "pr-1 write"));
   expect(await status(own, TURBO_PATH("first"))).toBe(404);
@@ -359,7 +365,6 @@ test("the file of tokens counts as it is now, and lets nobody in while others ma
   await writeTokens(tokens);
   expect(await status(main)).toBe(404);
   const { stderr } = await served.end();
-  // Once each.
   expect(stderr).toBe(
     `error: ${served.file} can be changed by other users\n` +
       `error: The file of tokens cannot be read: ${served.file} (ENOENT)\n`,
@@ -368,7 +373,7 @@ test("the file of tokens counts as it is now, and lets nobody in while others ma
 
 const SECOND_HALF = "last";
 
-/** An upload of which the beginning has arrived, or that was refused. */
+/** Starts an upload; returns when its first half has arrived, or when it was refused. */
 async function beginUpload({ url, store }: ServedCache, token: string, hash: string, begin = "firs") {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let answer = "";
@@ -398,7 +403,7 @@ async function beginUpload({ url, store }: ServedCache, token: string, hash: str
   return { socket, ended, isOpen: answer === "" && !socket.destroyed };
 }
 
-test("who stops in the middle keeps no server from ending, and leaves nothing in it", async () => {
+test("a signal ends the server after a grace period, and a second one at once, without a partial upload", async () => {
   await using servers = new AsyncDisposableStack();
   const begin = async () => {
     const served = servers.use(await serveCache());
@@ -426,7 +431,7 @@ test("who stops in the middle keeps no server from ending, and leaves nothing in
   expect(order).toEqual(["asked twice", "asked twice", "asked once"]);
 });
 
-test("an upload that breaks off is no trouble of the server's", async () => {
+test("an interrupted upload is removed, and the server keeps running", async () => {
   await using served = await serveCache();
   const { socket, ended } = await beginUpload(served, served.tokens.main, "half");
   socket.destroy();
@@ -436,7 +441,7 @@ test("an upload that breaks off is no trouble of the server's", async () => {
   expect(await served.end()).toEqual({ status: 0, stderr: "" });
 });
 
-test("a token that ends, or may do less, while it writes has written nothing", async () => {
+test("an upload fails when its token loses access before the end", async () => {
   await using served = await serveCache();
   const tokens = await Bun.file(served.file).text();
   const finish = async (hash: string, changed: string) => {
@@ -459,7 +464,7 @@ test("a token that ends, or may do less, while it writes has written nothing", a
   expect(await readdir(join(served.store, "drafts"))).toEqual([]);
 });
 
-test("what a server that was killed has left goes when it is old, and a place is known to be taken", async () => {
+test("a starting server removes old drafts of a killed one, and fails when the address is in use or the store is open to others", async () => {
   await using served = await serveCache();
   const drafts = join(served.store, "drafts");
   for (const name of ["old", "new"]) await Bun.write(join(drafts, name), "half");
@@ -485,7 +490,7 @@ test("what a server that was killed has left goes when it is old, and a place is
 });
 
 test.skipIf(process.platform === "win32")(
-  "a token for which there is no room leaves the others as they are",
+  "rt cache token leaves the file unchanged when the disk is full",
   async () => {
     await using folder = await createProject();
     const line = `one write ${"0".repeat(64)}\n`;
@@ -506,25 +511,28 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(!CAN_MOUNT)("on a disk with less room than --size, what was used before makes room", async () => {
-  await using server = await serveCache([], 1 << 20);
-  const put = async (id: string) => {
-    const body = Buffer.alloc(300_000, id);
-    const { status } = await server.ask(server.tokens.main, `/v8/artifacts/${id}`, { method: "PUT", body });
-    return status;
-  };
-  const get = async (id: string) => (await server.ask(server.tokens.main, `/v8/artifacts/${id}`)).status;
-  expect([await put("aa"), await put("bb"), await put("cc")]).toEqual([200, 200, 200]);
-  expect([await put("dd"), await put("dd"), await get("dd")]).toEqual([500, 200, 200]);
-  // Which one goes is told by the system's clock, whose tick may be the same for all.
-  expect([await get("aa"), await get("bb"), await get("cc")].sort()).toEqual([200, 200, 404]);
-  expect((await server.end()).stderr).toBe(
-    "error: An artifact was not kept (ENOSPC): the disk is full, so what was used longest ago has gone; " +
-      "--size has less kept from the start\n",
-  );
-});
+test.skipIf(!CAN_MOUNT)(
+  "a full disk evicts the least recently used artifact, even below --size",
+  async () => {
+    await using server = await serveCache([], 1 << 20);
+    const put = async (id: string) => {
+      const body = Buffer.alloc(300_000, id);
+      const { status } = await server.ask(server.tokens.main, `/v8/artifacts/${id}`, { method: "PUT", body });
+      return status;
+    };
+    const get = async (id: string) => (await server.ask(server.tokens.main, `/v8/artifacts/${id}`)).status;
+    expect([await put("aa"), await put("bb"), await put("cc")]).toEqual([200, 200, 200]);
+    expect([await put("dd"), await put("dd"), await get("dd")]).toEqual([500, 200, 200]);
+    // The timestamps can be equal on a coarse clock, so any one can be evicted.
+    expect([await get("aa"), await get("bb"), await get("cc")].sort()).toEqual([200, 200, 404]);
+    expect((await server.end()).stderr).toBe(
+      "error: An artifact was not kept (ENOSPC): the disk is full, so what was used longest ago has gone; " +
+        "--size has less kept from the start\n",
+    );
+  },
+);
 
-/** Bytes of a scope's contents and drafts. */
+/** The bytes of blobs and drafts of a scope. */
 async function bytesIn(store: string): Promise<number> {
   const paths = await Array.fromAsync(
     new Bun.Glob("{blobs,drafts}/**").scan({ cwd: store, absolute: true, onlyFiles: true }),
@@ -549,7 +557,7 @@ test("unfinished uploads count toward --size, evict older artifacts, and are ref
   first!.socket.write(SECOND_HALF);
   expect(await first!.ended).toStartWith("HTTP/1.1 200 ");
   expect(await read(served, "main", TURBO_PATH("part-0"))).toHaveLength(0.9 * MB + SECOND_HALF.length);
-  // An interrupted upload frees its room.
+  // An interrupted upload no longer counts.
   for (const { socket, ended } of [second!, third!]) {
     socket.destroy();
     await ended;
@@ -599,7 +607,7 @@ test("a write-own token evicts its own artifacts only, however much it uploads",
   expect(await read(served, "pr-1", TURBO_PATH("own-0"))).toBe(404);
   expect(await read(served, "pr-1", TURBO_PATH("own-29"))).toHaveLength(0.4 * MB + 29);
   expect(await write(served, "pr-1", TURBO_PATH("large"), content("x", 1.1 * MB))).toBe(413);
-  // Nor does it with uploads that it does not end.
+  // Unfinished uploads of the token evict nothing else either.
   const [own] = (
     await Promise.all((await ownStores(served)).map(async (path) => [path, await bytesIn(path)] as const))
   )

@@ -1,4 +1,4 @@
-// What the cache keeps, and for how long: what was used longest ago goes, nothing is kept twice, nobody else can read it.
+// The store of cache entries: eviction, deduplication, permissions, and damaged or forged entries.
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
@@ -21,7 +21,7 @@ async function readEntry(path: string) {
   return JSON.parse(Bun.zstdDecompressSync(await readFile(path)).toString());
 }
 
-/** The entries by the names of their scripts. */
+/** The entries, by the names of their scripts. */
 async function entriesOf(project: CachedProject): Promise<Map<string, Kept>> {
   const store = storeOf(project);
   const entries = new Map<string, Kept>();
@@ -35,14 +35,14 @@ async function entriesOf(project: CachedProject): Promise<Map<string, Kept>> {
 
 const exists = async (path: string) => await Bun.file(path).exists();
 
-/** Hours ago. */
+/** Sets the times of a file to this many hours ago. */
 async function backdate(path: string, hours: number): Promise<void> {
   const time = new Date(Date.now() - hours * 3_600_000);
   await utimes(path, time, time);
 }
 
 test.skipIf(!CAN_TRACE)(
-  "of more than 5 GB what was used longest ago goes, and no more of it than needed",
+  "the store evicts least recently used entries above 5 GB, and no more than necessary",
   async () => {
     const names = ["a", "b", "c", "again", "last"];
     await using project = await cachedProject(
@@ -53,7 +53,7 @@ test.skipIf(!CAN_TRACE)(
     for (const name of ["a", "b", "c"]) expect(await project.run(name)).toBe("ran");
     const before = await entriesOf(project);
     expect([...before.keys()].toSorted()).toEqual(["a", "b", "c"]);
-    // Sparse: 3 GB each, of which nothing is on the disk.
+    // Sparse files of 3 GB each, which take no disk space.
     const sized = async (hash: string, hours: number) => {
       await truncate(blobAt(project, hash), 3 * 1024 ** 3);
       await backdate(blobAt(project, hash), hours);
@@ -67,7 +67,7 @@ test.skipIf(!CAN_TRACE)(
     for (const hash of [old, fresh]) await Bun.write(blobAt(project, hash), "named by no entry");
     await backdate(blobAt(project, old), 1);
 
-    // It has looked at the first run, and looks again in ten minutes.
+    // The first run checked the size, and the next check is due after ten minutes.
     expect(await project.run("again")).toBe("ran");
     expect([...(await entriesOf(project)).keys()].toSorted()).toEqual(["a", "again", "b", "c"]);
     await backdate(`${store}/shrunk`, 0.2);
@@ -77,7 +77,7 @@ test.skipIf(!CAN_TRACE)(
     const isThere = async (...hashes: string[]) =>
       await Promise.all(hashes.map((hash) => exists(blobAt(project, hash))));
     expect(await isThere(before.get("a")!.blobs[0]!, old)).toEqual([false, false]);
-    // What another rt may be about to name stays for a while; so does what another entry has.
+    // New blobs without an entry are kept for a while, because another rt may be about to reference them.
     expect(await isThere(fresh, before.get("b")!.blobs[0]!, before.get("c")!.blobs[0]!)).toEqual([
       true,
       true,
@@ -91,32 +91,35 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("a hit makes an entry the last one to go, and a content of two stays", async () => {
-  await using project = await cachedProject(
-    { a: "cat in > a.out", b: "cat in > b.out; echo > own", last: "true" },
-    { in: "same for both\n" },
-  );
-  for (const name of ["a", "b"]) expect(await project.run(name)).toBe("ran");
-  const entries = await entriesOf(project);
-  const [shared] = entries.get("a")!.blobs;
-  const own = entries.get("b")!.blobs.find((hash) => hash !== shared)!;
-  expect(entries.get("b")!.blobs.toSorted()).toEqual([own, shared!].toSorted());
-  await backdate(entries.get("a")!.path, 9);
-  await backdate(entries.get("b")!.path, 8);
-  expect(await project.run("a")).toBe("hit");
-  for (const hash of [own, "2".repeat(64)]) {
-    await Bun.write(blobAt(project, hash), "");
-    await truncate(blobAt(project, hash), 3 * 1024 ** 3);
-  }
-  for (const hash of [own, shared!]) await backdate(blobAt(project, hash), 9);
-  await backdate(`${storeOf(project)}/shrunk`, 1);
-  expect(await project.run("last")).toBe("ran");
-  expect([...(await entriesOf(project)).keys()].toSorted()).toEqual(["a", "last"]);
-  expect(await exists(blobAt(project, own))).toBe(false);
-  await rm(project.join("a.out"));
-  expect(await project.run("a")).toBe("hit");
-  expect(await Bun.file(project.join("a.out")).text()).toBe("same for both\n");
-});
+test.skipIf(!CAN_TRACE)(
+  "a hit makes an entry the most recently used, and a shared blob is kept",
+  async () => {
+    await using project = await cachedProject(
+      { a: "cat in > a.out", b: "cat in > b.out; echo > own", last: "true" },
+      { in: "same for both\n" },
+    );
+    for (const name of ["a", "b"]) expect(await project.run(name)).toBe("ran");
+    const entries = await entriesOf(project);
+    const [shared] = entries.get("a")!.blobs;
+    const own = entries.get("b")!.blobs.find((hash) => hash !== shared)!;
+    expect(entries.get("b")!.blobs.toSorted()).toEqual([own, shared!].toSorted());
+    await backdate(entries.get("a")!.path, 9);
+    await backdate(entries.get("b")!.path, 8);
+    expect(await project.run("a")).toBe("hit");
+    for (const hash of [own, "2".repeat(64)]) {
+      await Bun.write(blobAt(project, hash), "");
+      await truncate(blobAt(project, hash), 3 * 1024 ** 3);
+    }
+    for (const hash of [own, shared!]) await backdate(blobAt(project, hash), 9);
+    await backdate(`${storeOf(project)}/shrunk`, 1);
+    expect(await project.run("last")).toBe("ran");
+    expect([...(await entriesOf(project)).keys()].toSorted()).toEqual(["a", "last"]);
+    expect(await exists(blobAt(project, own))).toBe(false);
+    await rm(project.join("a.out"));
+    expect(await project.run("a")).toBe("hit");
+    expect(await Bun.file(project.join("a.out")).text()).toBe("same for both\n");
+  },
+);
 
 test.skipIf(!CAN_TRACE)("the store keeps the last 16 entries of a key, and no entry twice", async () => {
   await using project = await cachedProject({ t: "cat data" }, { data: "0" });
@@ -136,7 +139,7 @@ test.skipIf(!CAN_TRACE)("the store keeps the last 16 entries of a key, and no en
   expect(await project.run("t")).toBe("ran");
 });
 
-test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever the umask", async () => {
+test.skipIf(!CAN_TRACE)("only the user can read the store, whatever the umask", async () => {
   await using project = await cachedProject({ t: "echo text; echo more > out; chmod 755 out" });
   const { status } = await runRt({
     program: ["bash", "-c", 'umask 0; exec "$0" "$@"', RT],
@@ -167,7 +170,7 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
   }
 });
 
-test("all who open a new store at once have the same secret", async () => {
+test("threads that open a new store concurrently get the same secret", async () => {
   await using folder = await createProject({});
   const turns = new Int32Array(new SharedArrayBuffer(4));
   const ROUNDS = 100;
@@ -188,7 +191,7 @@ test("all who open a new store at once have the same secret", async () => {
 });
 
 test.skipIf(!CAN_TRACE)(
-  "an entry that is not what its name says is none, well formed as it may be",
+  "an entry whose content does not match its name, or whose paths are outside the project, is not used",
   async () => {
     await using project = await cachedProject({ t: "cp in out" }, { in: "1" });
     expect(await project.run("t")).toBe("ran");
@@ -200,7 +203,7 @@ test.skipIf(!CAN_TRACE)(
     await rm(project.join("out"));
     expect(await project.run("t")).toBe("ran");
     expect(await readdir(project.path)).not.toContain("evil");
-    // Under its own name it is believed only where its paths lead nowhere else.
+    // With a matching name it is still rejected because of its paths.
     for (const path of ["../evil", project.join("evil"), "a/../../evil"]) {
       const [own] = [...(await entriesOf(project)).values()].map((each) => each.path);
       const outside = { ...entry, outputs: [{ path, kind: "link", target: "/etc" }] };
@@ -217,7 +220,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody that file", async () => {
+test.skipIf(!CAN_TRACE)("an entry with a path instead of a hash deletes no file", async () => {
   await using project = await cachedProject({ t: "cp in out" }, { in: "1" });
   await using others = await createProject({ victim: "somebody's" });
   expect(await project.run("t")).toBe("ran");
@@ -245,7 +248,7 @@ test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody t
   expect(await Bun.file(others.join("victim")).text()).toBe("somebody's");
 });
 
-test.skipIf(!CAN_TRACE)("a log that is damaged is not written again, be it as long as it was", async () => {
+test.skipIf(!CAN_TRACE)("a damaged output log of the same size is not replayed", async () => {
   await using project = await cachedProject({ t: "echo text" });
   expect(await project.run("t")).toBe("ran");
   const [stored] = (await entriesOf(project)).values();
@@ -259,7 +262,7 @@ test.skipIf(!CAN_TRACE)("a log that is damaged is not written again, be it as lo
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a key of the cache's own that is damaged is replaced, and finds nothing of before",
+  "a damaged secret of the store is replaced, and older entries are not found",
   async () => {
     await using project = await cachedProject({ t: "cat in" }, { in: "1" });
     expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);

@@ -1,35 +1,35 @@
-// The directory of the cache has what scripts made, and rt puts that back into projects: nobody else may write there.
+// rt restores outputs from the cache directory into projects, so no other user may be able to write to it.
 import { expect, test } from "bun:test";
 import { chown, chmod, mkdir, readdir, symlink } from "node:fs/promises";
 import { createProject, type Project } from "../../support/project.ts";
 import { isRoot, NOBODY } from "../../support/users.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
-interface Place {
+interface CacheLocation {
   readonly what: string;
-  /** Below the folder that is made. */
+  /** Relative to the test's folder. */
   readonly cache: string;
   prepare(folder: Project): Promise<unknown>;
-  /** What the message names, below the folder. */
+  /** The path in the message, relative to the folder. */
   readonly named: string;
   readonly needsRoot?: boolean;
 }
 
-const REFUSED: readonly Place[] = [
+const REFUSED: readonly CacheLocation[] = [
   {
-    what: "is writable by everybody",
+    what: "is writable by all users",
     cache: "c",
     prepare: (folder) => chmod(folder.join("c"), 0o777),
     named: "c",
   },
   {
-    what: "is writable by everybody and sticky",
+    what: "is writable by all users and sticky",
     cache: "c",
     prepare: (folder) => chmod(folder.join("c"), 0o1777),
     named: "c",
   },
   {
-    what: "lies in a folder that everybody may write to",
+    what: "is in a folder that is writable by all users",
     cache: "c/d",
     prepare: (folder) => chmod(folder.join("c"), 0o777),
     named: "c",
@@ -42,14 +42,14 @@ const REFUSED: readonly Place[] = [
     needsRoot: true,
   },
   {
-    what: "lies in a folder of another user",
+    what: "is in a folder of another user",
     cache: "c/d",
     prepare: (folder) => chown(folder.join("c"), NOBODY, NOBODY),
     named: "c",
     needsRoot: true,
   },
   {
-    what: "has a folder rt of another user",
+    what: "contains a folder rt of another user",
     cache: "c",
     prepare: async (folder) => {
       await mkdir(folder.join("c/rt"));
@@ -59,7 +59,7 @@ const REFUSED: readonly Place[] = [
     needsRoot: true,
   },
   {
-    what: "is writable by a group of others",
+    what: "is writable by a group of other users",
     cache: "c",
     prepare: async (folder) => {
       await chown(folder.join("c"), process.getuid!(), NOBODY);
@@ -100,8 +100,8 @@ for (const { what, cache, prepare, named, needsRoot } of REFUSED)
     },
   );
 
-const ACCEPTED: readonly Omit<Place, "named">[] = [
-  { what: "is absent, with the folder that it is in", cache: "new/cache", prepare: async () => {} },
+const ACCEPTED: readonly Omit<CacheLocation, "named">[] = [
+  { what: "does not exist, and neither does its parent", cache: "new/cache", prepare: async () => {} },
   {
     what: "is a link to a folder of this user",
     cache: "link",
@@ -113,7 +113,7 @@ const ACCEPTED: readonly Omit<Place, "named">[] = [
     prepare: (folder) => chmod(folder.join("c"), 0o770),
   },
   {
-    what: "lies in a folder that is writable by everybody and sticky",
+    what: "is in a sticky folder that is writable by all users",
     cache: "c/d",
     prepare: (folder) => chmod(folder.join("c"), 0o1777),
   },

@@ -1,4 +1,4 @@
-// What goes when the store is full: what was used longest ago, and no more than has to.
+// Eviction deletes the least recently used entries of a full store with their blobs, and no more than necessary.
 import { expect, test } from "bun:test";
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const NOW = Date.now();
 const HOUR = 3_600_000;
 const GRACE = 10 * 60_000;
 
-/** An entry that was used so many hours ago, with contents of its own and one of others. */
+/** Adds an entry that was used this many hours ago, with blobs that can be shared. */
 function add(store: CacheStore, key: string, hoursAgo: number, contents: readonly string[]): string {
   const hashes = contents.map((text) => store.addBytes(Buffer.from(text)));
   const log = store.addBytes(Buffer.from(`log of ${key}`));
@@ -44,7 +44,7 @@ function age(path: string, hours: number): void {
   utimesSync(path, time, time);
 }
 
-test("at its limit nothing goes, one byte above it what was used longest ago, with what nobody else needs", async () => {
+test("eviction removes nothing at the limit, and above it the least recently used entry with its unshared blobs", async () => {
   await using project = await createProject();
   const store = new CacheStore(project.join("rt/store"));
   const old = add(store, "a".repeat(64), 3, ["of a", "shared"]);
@@ -61,7 +61,7 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
   expect(
     ["of a", "of b", "of c", "shared", `log of ${"a".repeat(64)}`].map((text) => existsSync(blob(text))),
   ).toEqual([...[false, true, true, true, false]]);
-  // Used again, it is the last to go.
+  // A touched entry is evicted last.
   touch(middle);
   store.evict(store.measure().size - 1, GRACE);
   expect(present()).toEqual([false, true, false]);
@@ -72,7 +72,7 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
   expect(existsSync(blob("shared"))).toBe(false);
 });
 
-test("what another rt is about to name stays, and what one that was killed has begun goes", async () => {
+test("eviction keeps new blobs and drafts without an entry, and removes old ones", async () => {
   await using project = await createProject();
   const store = new CacheStore(project.join("rt/store"));
   const nameless = [store.addBytes(Buffer.from("old")), store.addBytes(Buffer.from("new"))] as const;
@@ -86,7 +86,7 @@ test("what another rt is about to name stays, and what one that was killed has b
   expect(nameless.map((hash) => existsSync(store.blobPath(hash)))).toEqual([false, true]);
 });
 
-test("rt cache prune leaves so much as is asked for, and nothing of other versions", async () => {
+test("rt cache prune reduces the cache to --size, and removes the stores of other versions", async () => {
   await using project = await createProject();
   const other = project.join("rt/scripts-1/blobs/old");
   await project.write({ "rt/scripts-1/blobs/old": "old", "rt/served/kept": "served" });

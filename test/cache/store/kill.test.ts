@@ -1,7 +1,6 @@
-// rt is killed at any moment of a run, of keeping it and of putting it back; many rt share one store; the disk is full at
-// each write. Whatever the moment is, no script fails because of the cache, and no output is wrong or half.
-//
-//   npm run test:cache      (500 kills, 20 rounds of 8 rt; a few of each by default)
+// The cache must survive SIGKILL at random times, concurrent processes on one store, and a full disk. No script fails because
+// of the cache, and no output or blob is wrong or partial. `npm run test:cache` tries 500 kills and 20 rounds; `npm test`
+// tries a few.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,12 +15,12 @@ const KILLS = Number(process.env.RT_TEST_KILLS ?? 6);
 const ROUNDS = Number(process.env.RT_TEST_ROUNDS ?? 1);
 const AT_ONCE = 8;
 const NAMES = ["a", "b", "c"];
-/** So that a file can be half. */
+/** Large, so that a write can be interrupted. */
 const FILL = "0123456789abcdef".repeat(64 << 10);
 
 const BUILD = `mkdir -p dist; for name in ${NAMES.join(" ")}; do cat source fill > dist/$name; done; cat source`;
 
-/** Nothing is left that could still write. */
+/** Waits until no process of the project can still write. */
 async function waitForOrphans(project: CachedProject): Promise<void> {
   const isThere = (pid: string) => {
     try {
@@ -42,7 +41,7 @@ async function expectWhole(project: CachedProject, source: string): Promise<void
   }
 }
 
-/** Each content is what its name says. */
+/** Expects that the content of each blob matches its name. */
 function expectWholeStore(cache: string): void {
   const store = join(cache, "rt/scripts-4");
   for (const name of new Bun.Glob("blobs/*/*").scanSync(store))
@@ -50,19 +49,19 @@ function expectWholeStore(cache: string): void {
 }
 
 test.skipIf(!CAN_TRACE)(
-  `killed ${KILLS} times, it leaves nothing wrong`,
+  `rt that is killed ${KILLS} times leaves no wrong or partial output`,
   async () => {
     const seed = Number(process.env.RT_TEST_SEED ?? 1);
     const random = createRandom(seed);
     await using project = await cachedProject({ build: BUILD }, { source: "0", fill: FILL });
     let source = "0";
-    // The moments are spread over as much time as a run takes here.
+    // The kills are spread over the measured duration of a run.
     const begin = performance.now();
     await project.run("build");
     const longest = Math.ceil((performance.now() - begin) * 1.2);
     const statCache = { hits: 0, runs: 0 };
     for (let kill = 0; kill < KILLS; kill += 1) {
-      // A new content is run and kept, an old one put back.
+      // A new source is run and cached, a known one is restored.
       source = String(random.below(6));
       await project.write({ source });
       if (random.below(2) === 0) rmSync(project.join("dist"), { recursive: true, force: true });
@@ -88,11 +87,11 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  `${ROUNDS} rounds of ${AT_ONCE} rt over one store`,
+  `${ROUNDS} rounds of ${AT_ONCE} concurrent rt processes on one store leave no wrong or partial output`,
   async () => {
     await using project = await cachedProject({});
     const names = Array.from({ length: AT_ONCE }, (_, index) => `p${index}`);
-    // Each in a project of its own, with the same content: they read, keep, and put back the same things.
+    // The projects have equal content, so all processes read, store and restore the same entries.
     for (const name of names)
       await project.write({
         [`${name}/package.json`]: JSON.stringify({ name: "p", scripts: { build: BUILD } }),
@@ -119,13 +118,13 @@ test.skipIf(!CAN_TRACE)(
   ROUNDS * 20_000 + 30_000,
 );
 
-/** A file system with so many KiB, in a namespace of its own, where rt runs twice; the second time with no output left. */
+/** Runs rt twice on a file system of this size in KiB, in a separate namespace; the second time without outputs. */
 const IN_SMALL = 'mount -t tmpfs -o size="$1"k,mode=700 none "$2" && shift 2 && "$@" && rm -r dist && "$@"';
-/** KiB: from nothing to more than enough, so that each write is the first that fails in some. */
+/** KiB, from too little to more than enough, so that each write is the first to fail at some size. */
 const SIZES = KILLS > 100 ? Array.from({ length: 60 }, (_, index) => 4 + index * 4) : [4, 60, 400];
 
 test.skipIf(!CAN_MOUNT)(
-  "on a disk that is full at any moment, scripts run and nothing half is used",
+  "a script runs when the disk is full at any write, and no partial entry is used",
   async () => {
     await using project = await cachedProject(
       { build: BUILD.replaceAll(" fill", "") },

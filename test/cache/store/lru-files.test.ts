@@ -1,5 +1,5 @@
-// What is left on the disk where several rt keep things at once, in containers say, in each of which rt may have the same
-// process number; and where something cannot be kept.
+// Concurrent rt processes on one store, for example in containers where they have the same process ID, and failed writes to
+// it.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type EntryCandidate, findCandidates } from "../../../src/cache/entry/candidates.ts";
@@ -11,10 +11,10 @@ import { ArtifactStore } from "../../../src/cache/server/artifact-store.ts";
 import { CacheStore } from "../../../src/cache/store/cache-store.ts";
 import { createProject } from "../../support/project.ts";
 
-/** Larger than what is hashed in one piece. */
+/** More than one chunk of hashing. */
 const LARGE = 3 << 20;
 
-test("two that keep a file at the same moment keep what each of them has read", async () => {
+test("two processes that add different files to a store concurrently store both", async () => {
   await using project = await createProject({ one: "1".repeat(LARGE), two: "2".repeat(LARGE) });
   const directory = project.join("rt/store");
   const stores = [new CacheStore(directory), new CacheStore(directory)] as const;
@@ -26,36 +26,36 @@ test("two that keep a file at the same moment keep what each of them has read", 
   expect(readFileSync(stores[0].blobPath(two), "utf8") === "2".repeat(LARGE)).toBe(true);
 });
 
-test("two servers over one store receive at the same moment", async () => {
+test("two servers on one store receive artifacts concurrently", async () => {
   await using project = await createProject();
-  const shelves = [
+  const stores = [
     new ArtifactStore(project.join("served"), LARGE),
     new ArtifactStore(project.join("served"), LARGE),
   ];
   const bodyOf = (text: string) => new Response(text).body as ReadableStream<Uint8Array>;
   const drafts = await Promise.all(
-    shelves.map(async (shelf, index) => await shelf.receive(bodyOf(`body ${index}`), LARGE)),
+    stores.map(async (store, index) => await store.receive(bodyOf(`body ${index}`), LARGE)),
   );
   expect(drafts.map((draft) => readFileSync(draft!.path, "utf8"))).toEqual(["body 0", "body 1"]);
 });
 
-test("what is too long, or breaks off, leaves no draft", async () => {
+test("an upload that is too long or breaks off leaves no draft", async () => {
   await using project = await createProject();
-  const shelf = new ArtifactStore(project.join("served"), LARGE);
-  const left = () => readdirSync(project.join("served/drafts"));
-  expect(await shelf.receive(new Response("x".repeat(100)).body, 99)).toBeUndefined();
-  expect(left()).toEqual([]);
+  const store = new ArtifactStore(project.join("served"), LARGE);
+  const drafts = () => readdirSync(project.join("served/drafts"));
+  expect(await store.receive(new Response("x".repeat(100)).body, 99)).toBeUndefined();
+  expect(drafts()).toEqual([]);
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(10));
       controller.error(new Error("cut"));
     },
   });
-  await expect(shelf.receive(broken, 99)).rejects.toThrow("cut");
-  expect(left()).toEqual([]);
+  await expect(store.receive(broken, 99)).rejects.toThrow("cut");
+  expect(drafts()).toEqual([]);
 });
 
-test("an entry of others is of use where this machine cannot keep it", async () => {
+test("an entry of the shared cache is used when the local cache cannot store it", async () => {
   await using project = await createProject();
   const store = new CacheStore(project.join("rt/store"));
   rmSync(project.join("rt/store/keys"), { recursive: true });

@@ -1,5 +1,5 @@
-// Another program changes a state while a script runs, and changes it back. The script has seen both states, so its result
-// is not kept.
+// Another process changes a state while a script runs, and changes it back. The script has observed both states, so its run
+// is not cached.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink, unlink } from "node:fs/promises";
@@ -9,8 +9,8 @@ import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.
 type Act = (project: CachedProject) => Promise<unknown>;
 
 interface Flip {
-  /** In the shell, twice: once in each state. */
-  readonly look: string;
+  /** A shell command that observes the state. It runs once in each state. */
+  readonly access: string;
   readonly change: Act;
   readonly back: Act;
   readonly path: string;
@@ -18,25 +18,25 @@ interface Flip {
 
 const FLIPS: Readonly<Record<string, Flip>> = {
   "an absent file": {
-    look: "test -e f",
+    access: "test -e f",
     change: async (project) => await project.write({ f: "" }),
     back: async (project) => await unlink(project.join("f")),
     path: "f",
   },
   "an absent file that it opens": {
-    look: "cat f",
+    access: "cat f",
     change: async (project) => await project.write({ f: "" }),
     back: async (project) => await unlink(project.join("f")),
     path: "f",
   },
   "a listed folder": {
-    look: "ls d",
+    access: "ls d",
     change: async (project) => await project.write({ "d/new": "" }),
     back: async (project) => await unlink(project.join("d/new")),
     path: "d",
   },
   "the type of a listed name": {
-    look: "ls -F d",
+    access: "ls -F d",
     change: async (project) => {
       await rename(project.join("d/f"), project.join("moved"));
       await mkdir(project.join("d/f"));
@@ -47,8 +47,8 @@ const FLIPS: Readonly<Record<string, Flip>> = {
     },
     path: "d/f",
   },
-  "a link on the way": {
-    look: "cat link/f",
+  "a symlink in the path": {
+    access: "cat link/f",
     change: async (project) => {
       await unlink(project.join("link"));
       await symlink("e", project.join("link"));
@@ -59,8 +59,8 @@ const FLIPS: Readonly<Record<string, Flip>> = {
     },
     path: "d/f",
   },
-  "a link that it reads": {
-    look: "readlink link",
+  "a symlink that it reads": {
+    access: "readlink link",
     change: async (project) => {
       await unlink(project.join("link"));
       await symlink("e", project.join("link"));
@@ -71,14 +71,14 @@ const FLIPS: Readonly<Record<string, Flip>> = {
     },
     path: "link",
   },
-  "a folder on the way, by another name": {
-    look: "cat d/f",
+  "a renamed folder in the path": {
+    access: "cat d/f",
     change: async (project) => await rename(project.join("d"), project.join("moved")),
     back: async (project) => await rename(project.join("moved"), project.join("d")),
     path: "d/f",
   },
-  "the permissions of a folder": {
-    look: "stat -c %a d",
+  "the mode of a folder": {
+    access: "stat -c %a d",
     change: async (project) => await chmod(project.join("d"), 0o700),
     back: async (project) => await chmod(project.join("d"), 0o755),
     path: "d",
@@ -89,17 +89,17 @@ const NODE: Readonly<Record<string, string>> = {
   "an absent file": 'fs.existsSync("f")',
   "an absent file that it opens": 'try { fs.readFileSync("f") } catch {}',
   "a listed folder": 'fs.readdirSync("d")',
-  "a link on the way": 'fs.readFileSync("link/f")',
-  "a link that it reads": 'fs.readlinkSync("link")',
-  "a folder on the way, by another name": 'try { fs.readFileSync("d/f") } catch {}',
-  "the permissions of a folder": 'fs.statSync("d")',
+  "a symlink in the path": 'fs.readFileSync("link/f")',
+  "a symlink that it reads": 'fs.readlinkSync("link")',
+  "a renamed folder in the path": 'try { fs.readFileSync("d/f") } catch {}',
+  "the mode of a folder": 'fs.statSync("d")',
 };
 
 const wait = (name: string) => `echo > go${name}; until [ -e ready${name} ]; do sleep 0.02; done`;
 const nodeWait = (name: string) =>
   `fs.writeFileSync("go${name}", ""); while (!fs.existsSync("ready${name}")) Atomics.wait(cell, 0, 0, 20);`;
 
-/** Returns how the run went. */
+/** Returns the outcome of the run. */
 async function flip(
   script: string,
   { change, back }: Pick<Flip, "change" | "back">,
@@ -123,9 +123,9 @@ async function flip(
 }
 
 test.skipIf(!CAN_TRACE).each(Object.entries(FLIPS))(
-  "a result is not kept when another program changes %s and changes it back between two looks",
-  async (_, { look, path, ...acts }) => {
-    const script = `${look}; ${wait("1")}; ${look}; ${wait("2")}; true`;
+  "a run is not cached when another process changes %s and changes it back between two accesses",
+  async (_, { access, path, ...acts }) => {
+    const script = `${access}; ${wait("1")}; ${access}; ${wait("2")}; true`;
     const first = await flip(script, acts);
     expect(first).toBe(
       `t was not cached: $PROJECT/${path} was changed while it ran, by something else; run it again`,
@@ -134,9 +134,9 @@ test.skipIf(!CAN_TRACE).each(Object.entries(FLIPS))(
 );
 
 test.skipIf(!CAN_TRACE).each(Object.entries(NODE))(
-  "a result of Node.js is not kept when another program changes %s and changes it back between two looks",
-  async (what, look) => {
-    const code = `const cell = new Int32Array(new SharedArrayBuffer(4)); ${look}; ${nodeWait("1")} ${look}; ${nodeWait("2")}`;
+  "a run of Node.js is not cached when another process changes %s and changes it back between two accesses",
+  async (what, access) => {
+    const code = `const cell = new Int32Array(new SharedArrayBuffer(4)); ${access}; ${nodeWait("1")} ${access}; ${nodeWait("2")}`;
     const first = await flip(`node -e '${code}'`, FLIPS[what]!);
     expect(first).toMatch(
       /^t was not cached: \$PROJECT\/\S+ was changed while it ran, by something else; run it again$/,
@@ -145,7 +145,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(NODE))(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "a result is not kept when the change lies between two steps of the script",
+  "a run is not cached when another process makes a change between two steps of the script",
   async () => {
     const { change, back } = FLIPS["an absent file"]!;
     const first = await flip(
@@ -157,13 +157,13 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("a result is kept when the script makes all changes itself", async () => {
-  const look = "test -e f; cat f; ls d; cat link/f; readlink link; stat -c %a d; cat d/f";
+test.skipIf(!CAN_TRACE)("a run is cached when the script makes all changes itself", async () => {
+  const access = "test -e f; cat f; ls d; cat link/f; readlink link; stat -c %a d; cat d/f";
   const change = "touch f d/new; ln -sfn e link; chmod 700 d";
   const back = "rm f d/new; ln -sfn d link; chmod 755 d";
   await using project = await cachedProject(
     {
-      t: `bash -c '(${look}; ${change}; ${look}; ${back}; ${look}; mv d g; ${look}; mv g d; ${look}) 2>&1; true'`,
+      t: `bash -c '(${access}; ${change}; ${access}; ${back}; ${access}; mv d g; ${access}; mv g d; ${access}) 2>&1; true'`,
     },
     { "d/f": "one\n", "e/f": "two\n" },
   );

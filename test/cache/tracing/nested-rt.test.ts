@@ -1,15 +1,15 @@
-// rt in a script that is followed already: nothing is followed twice, and nobody is told of it.
+// rt in a traced script does not trace its scripts again, and prints no warning about it.
 import { expect, test } from "bun:test";
 import { RT } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
 test.skipIf(!CAN_TRACE)(
-  "a cached script that starts cached scripts, one or many, is kept as a whole",
+  "a cached script that starts cached scripts through rt is cached as a whole",
   async () => {
     await using project = await cachedProject(
       { outer: `${RT} run one && ${RT} --sequential run one two`, one: "cat in", two: "cat in > out" },
       { in: "text\n" },
-      // rt looks at the directories above the project, in which others make files meanwhile.
+      // rt probes the folders above the project, in which other tests create files.
       ["outer = { ignore = ['/**', '!**'] }", "one = true", "two = true"].join("\n"),
     );
     const run = async () => await project.rt(["run", "outer"]);

@@ -1,4 +1,4 @@
-// Folders above the project that a program lists on its way from `/` to the project, as esbuild and Bun do.
+// Some programs list all folders from `/` to the project, as esbuild and Bun do. Such a script does not depend on every name there.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { createProject } from "../../support/project.ts";
 import { waitUntil } from "../../support/processes.ts";
 import { REPOSITORY, runRt } from "../../support/rt.ts";
-import { CAN_TRACE, wayOf } from "../cached-project.ts";
+import { CAN_TRACE, outcomeOf } from "../cached-project.ts";
 
 const ENGINE = process.execPath;
 const ESBUILD = join(REPOSITORY, "node_modules/esbuild/bin/esbuild");
@@ -16,7 +16,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   "bun build": `${ENGINE} build src/a.js --outfile=dist/a.js > /dev/null`,
 };
 
-/** A project in a folder beside others. */
+/** A project in a folder in which the test creates other files. */
 async function openProject(script: string) {
   const folder = await createProject({
     "app/package.json": { name: "app", scripts: { t: script } },
@@ -27,13 +27,13 @@ async function openProject(script: string) {
   });
   const run = async () => {
     const env = { XDG_CACHE_HOME: folder.join("cache"), HOME: folder.join("app") };
-    return wayOf(await runRt({ args: ["run", "t"], cwd: folder.join("app"), env }), folder.path);
+    return outcomeOf(await runRt({ args: ["run", "t"], cwd: folder.join("app"), env }), folder.path);
   };
   return { ...folder, run };
 }
 
-const OTHERS = ["other", "tmp.Ab3x", "log.txt", "photo.jpeg", ".X99-lock", "page.html"];
-const SOUGHT = [
+const OTHER_NAMES = ["other", "tmp.Ab3x", "log.txt", "photo.jpeg", ".X99-lock", "page.html"];
+const SEARCHED_NAMES = [
   "package.json",
   "tsconfig.json",
   "jsconfig.json",
@@ -44,18 +44,18 @@ const SOUGHT = [
 ];
 
 test.skipIf(!CAN_TRACE).each(Object.entries(TOOLS))(
-  "a script of %s is a hit when other names appear above the project, and runs for those that it looks for",
+  "a script of %s runs again only for new names above the project that its tool searches for",
   async (_, script) => {
     await using folder = await openProject(script);
     expect([await folder.run(), await folder.run()]).toEqual(["ran", "hit"]);
-    for (const name of OTHERS) await folder.write({ [name]: "{}" });
+    for (const name of OTHER_NAMES) await folder.write({ [name]: "{}" });
     await mkdir(folder.join("another-project"));
-    // In the folder for temporary files, too, where other tests make theirs.
+    // Other tests create files in the folder for temporary files as well.
     const above = join(dirname(folder.path), `rt-other-${crypto.randomUUID()}`);
     await writeFile(above, "");
     expect(await folder.run()).toBe("hit");
     await rm(above);
-    for (const name of [...SOUGHT, "node_modules/x/package.json"]) {
+    for (const name of [...SEARCHED_NAMES, "node_modules/x/package.json"]) {
       await folder.write({ [name]: "{}" });
       expect([name, await folder.run()]).toEqual([name, "ran"]);
       await rm(folder.join(name.split("/")[0]!), { recursive: true });
@@ -64,18 +64,21 @@ test.skipIf(!CAN_TRACE).each(Object.entries(TOOLS))(
   },
 );
 
-test.skipIf(!CAN_TRACE)("a module above the project counts with other endings of its name", async () => {
-  await using folder = await openProject(TOOLS.esbuild!);
-  await folder.write({ "shared.js": "export const b = 2;\n", "app/src/a.js": 'import "../../shared";\n' });
-  expect([await folder.run(), await folder.run()]).toEqual(["ran", "hit"]);
-  await folder.write({ "unrelated.ts": "" });
-  expect(await folder.run()).toBe("hit");
-  await folder.write({ "shared.ts": "export const b = 3;\n" });
-  expect(await folder.run()).toBe("ran");
-});
+test.skipIf(!CAN_TRACE)(
+  "a script depends on a module above the project under each extension that its resolver tries",
+  async () => {
+    await using folder = await openProject(TOOLS.esbuild!);
+    await folder.write({ "shared.js": "export const b = 2;\n", "app/src/a.js": 'import "../../shared";\n' });
+    expect([await folder.run(), await folder.run()]).toEqual(["ran", "hit"]);
+    await folder.write({ "unrelated.ts": "" });
+    expect(await folder.run()).toBe("hit");
+    await folder.write({ "shared.ts": "export const b = 3;\n" });
+    expect(await folder.run()).toBe("ran");
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
-  "a name that comes and goes above the project while a resolver runs does not matter",
+  "a script is cached when a name above the project appears while a resolver runs",
   async () => {
     const wait = "echo > go; until [ -e ready ]; do sleep 0.02; done";
     await using folder = await openProject(`${TOOLS.esbuild!}; ${wait}; ${TOOLS.esbuild!}`);
@@ -98,7 +101,7 @@ test.skipIf(!CAN_TRACE).each([
   ],
   ["ls after esbuild", `${TOOLS.esbuild!}; ls ..`],
   [
-    "the program that walks, once more",
+    "the walking program itself",
     `node -e 'const all = []; for (let at = process.cwd(); at !== "/"; at = path.dirname(at)) all.unshift(at); for (const at of ["/", ...all]) fs.readdirSync(at); fs.readdirSync("..")'`,
   ],
 ])(
@@ -106,7 +109,7 @@ test.skipIf(!CAN_TRACE).each([
   async (_, script) => {
     await using folder = await openProject(`${script}; true`);
     const first = await folder.run();
-    // Other tests make files in the folder for temporary files, which the script may have listed.
+    // The script may have listed the folder for temporary files, in which other tests create files.
     expect(first).toMatch(/^ran$|something else made or removed a file/);
     if (first === "ran") expect(await folder.run()).toMatch(/hit|ran/);
     await folder.write({ other: "" });

@@ -1,7 +1,5 @@
-// A tool's run that was kept, and all that can be done to what it has read inside its project: files, links, folders, listings,
-// and what was looked for and is not there are changed, removed, renamed, retyped, relinked or made, one by one.
-//
-// Surprising: nothing is run again for this, `--dry-run --why` says what would be.
+// A cached run of a tool, and the possible changes of its recorded dependencies inside the project. A change modifies, removes,
+// retypes, relinks or creates one path. `--dry-run --why` validates the entry without running the tool.
 import {
   chmodSync,
   existsSync,
@@ -20,9 +18,9 @@ import { REPOSITORY } from "../../support/rt.ts";
 import { type CachedProject, cachedProject } from "../cached-project.ts";
 import { PATH, type Workload } from "./tool-projects.ts";
 
-/** One thing that can be done. */
+/** A change of one path. */
 export interface InputChange {
-  /** What to which path; the same in each run of the tool. */
+  /** The change and its path. Equal in all runs of the tool. */
   readonly name: string;
   apply(): void;
   putBack(): void;
@@ -30,24 +28,23 @@ export interface InputChange {
 
 export interface RecordedRun extends AsyncDisposable {
   readonly project: CachedProject;
-  /** How many conditions were recorded. */
+  /** The number of recorded dependencies. */
   readonly recorded: number;
   readonly changes: readonly InputChange[];
-  /** Of what it has not read: files that it did not open, and folders that it did not list. */
+  /** Changes that are not inputs: of files that the tool did not open, and of folders that it did not list. */
   readonly others: readonly InputChange[];
-  /** "hit" or "miss": what it would be now. */
-  look(): Promise<string>;
-  /** Why it is a hit or a miss. */
+  /** Returns "hit" or "miss". */
+  validate(): Promise<string>;
   explain(): Promise<string>;
 }
 
-/** Runs the tool. Throws where that is not kept. @param isWhole has its packages inside its project, where they can be changed */
+/** Runs the tool. @param isWhole installs its packages in the project @throws if the run is not cached */
 export async function recordRun(name: string, workload: Workload, isWhole = false): Promise<RecordedRun> {
   const env = { PATH, HOME: process.env.HOME };
   const project = await cachedProject(
     { work: workload.script },
     { ...workload.files, "notes/unread": "" },
-    // Bundlers list the folders above the project, and others make files there meanwhile.
+    // Bundlers list the folders above the project, in which other processes create files.
     `work = { ignore = ["/tmp/*", "${tmpdir()}/*", "!."] }`,
   );
   if (name === "bash") symlinkSync("helper.sh", project.join("lib/link"));
@@ -62,9 +59,9 @@ export async function recordRun(name: string, workload: Workload, isWhole = fals
     ([, path]) => !path.startsWith("/") && path !== "." && !made.has(path),
   );
   const listed = entry.conditions.filter(([kind, path]) => kind === "names" && path === ".");
-  const ask = async () => {
+  const dryRun = async () => {
     const { stdout } = await project.rt(["--sequential", "--dry-run=json", "--why", "run", "work"], env);
-    // Without a package.json that can be read there is no script.
+    // Without a readable package.json there is no script.
     if (stdout === "") return { result: "miss", why: "there is no plan" };
     const { tasks } = JSON.parse(stdout) as { tasks: { cache?: { result: string; why: string } }[] };
     return tasks[0]!.cache ?? { result: "miss", why: "nothing is said of it" };
@@ -80,41 +77,44 @@ export async function recordRun(name: string, workload: Workload, isWhole = fals
       })),
     ),
     others: othersOf(project, entry, made),
-    look: async () => (await ask()).result,
-    explain: async () => (await ask()).why,
+    validate: async () => (await dryRun()).result,
+    explain: async () => (await dryRun()).why,
     [Symbol.asyncDispose]: async () => await project[Symbol.asyncDispose](),
   };
 }
 
-/** What was not noticed, by its name. Throws where it is no hit afterwards: then nothing was found out. */
+/**
+ * Returns the names of changes that are hits. @throws if the entry is not a hit afterwards, because the result is then
+ * unusable
+ */
 export async function findStale(run: RecordedRun, changes: readonly InputChange[]): Promise<string[]> {
-  return await findAnswered(run, changes, "hit");
+  return await findResult(run, changes, "hit");
 }
 
-/** What made the script run again without a need, by its name. */
+/** Returns the names of changes that are misses without a need. */
 export async function findNeedless(run: RecordedRun, changes: readonly InputChange[]): Promise<string[]> {
-  return await findAnswered(run, changes, "miss");
+  return await findResult(run, changes, "miss");
 }
 
-async function findAnswered(
-  { look, explain }: RecordedRun,
+async function findResult(
+  { validate, explain }: RecordedRun,
   changes: readonly InputChange[],
   wrong: "hit" | "miss",
 ): Promise<string[]> {
   const found: string[] = [];
   for (const { name, apply, putBack } of changes) {
     apply();
-    if ((await look()) === wrong) found.push(wrong === "hit" ? name : `${name} (${await explain()})`);
+    if ((await validate()) === wrong) found.push(wrong === "hit" ? name : `${name} (${await explain()})`);
     putBack();
   }
-  if ((await look()) !== "hit")
+  if ((await validate()) !== "hit")
     throw new Error(`it is no hit when everything is put back: ${await explain()}`);
   return found;
 }
 
 type Change = readonly [what: string, apply: () => void, putBack: () => void];
 
-/** What can be done to a path, by what was recorded of it. */
+/** Lists the possible changes of a path, by its kind of dependency. */
 function changesOf([kind, , ...rest]: RecordedDependency, path: string): Change[] {
   const aside = `${path}.aside`;
   const move = () => renameSync(path, aside);
@@ -168,7 +168,7 @@ function changesOf([kind, , ...rest]: RecordedDependency, path: string): Change[
   }
 }
 
-/** Of what is no input, each file with another content, and each folder with a name more. */
+/** Lists changes that are not inputs: other content of each file, and a new name in each folder. */
 function othersOf(project: CachedProject, entry: StoredEntry, made: ReadonlySet<string>): InputChange[] {
   const known = new Set(entry.conditions.map(([, path]) => path));
   const listed = new Set(entry.conditions.flatMap(([kind, path]) => (kind === "names" ? [path] : [])));
@@ -190,7 +190,7 @@ function othersOf(project: CachedProject, entry: StoredEntry, made: ReadonlySet<
   });
 }
 
-/** What is the cache's own, or decides how a script is started. */
+/** Paths of the cache, and files that decide how a script is started. */
 const IGNORED = /^(?:\.git|cache|rtfig\.toml|package\.json)(?:$|\/)|(?:^|\/)node_modules\/\.(?:cache|vite)/;
 
 function topmostMissing(path: string): string {

@@ -1,4 +1,4 @@
-// The thread that answers the kernel for a script that is followed, where it meets its edges.
+// Limits of the recorder thread: signals, memory, descriptors and unusual path resolution.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { rename, rm, symlink } from "node:fs/promises";
@@ -6,24 +6,24 @@ import { basename } from "node:path";
 import { RT, runRt } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
-/** All but SIGKILL and SIGSTOP, which nobody can block. */
+/** All signals except SIGKILL and SIGSTOP, which cannot be blocked. */
 const ALL_BLOCKED = "SigBlk:\tfffffffffffbfeff";
 
-test.skipIf(!CAN_TRACE)("gets no signals", async () => {
+test.skipIf(!CAN_TRACE)("the recorder thread blocks all signals", async () => {
   const show = "grep -h SigBlk /proc/$PPID/task/*/status";
   await using project = await cachedProject({ followed: show, plain: show }, {}, "followed = true");
   const masks = async (script: string) => (await project.rt(["run", script])).stdout.trim().split("\n");
   expect(await masks("followed")).toContain(ALL_BLOCKED);
-  // Else it might be another one of rt's threads.
+  // Otherwise the mask could be that of another thread of rt.
   expect(await masks("plain")).not.toContain(ALL_BLOCKED);
 });
 
 test.skipIf(!CAN_TRACE)(
-  "says so where there is no room for all that it sees, and the script goes on",
+  "a script runs uncached with a warning when there is no memory for its trace",
   async () => {
     const many = 'for i in {1..2000}; do test -e "absent-$i"; done; cat source; echo done';
     await using project = await cachedProject({ many: `bash -c '${many}'` }, { source: "source\n" });
-    // Files in memory are no larger than others: what rt loads from there is, what this script does is not.
+    // The limit also applies to files in memory. The script's trace exceeds it, rt's own data does not.
     const { stdout, stderr, status } = await runRt({
       program: ["bash", "-c", 'ulimit -f 32; exec "$0" "$@"', RT],
       args: ["run", "many"],
@@ -44,19 +44,19 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** What a path means after the script has changed that, and what it was for nothing: each a file that counts then. */
-const MEANINGS: readonly (readonly [what: string, script: string, counts: string])[] = [
+/** Paths whose meaning changes during the script, or differs from their text. Each names the file that must be an input. */
+const MEANINGS: readonly (readonly [what: string, script: string, input: string])[] = [
   [
-    "a link where a directory was that the script has removed",
+    "a link in place of a directory that the script removed",
     "mkdir d; cp one/file d; cat d/file; rm -r d; ln -s two d; cat d/file",
     "two/file",
   ],
   [
-    "a link where a directory was that the script has moved away",
+    "a link in place of a directory that the script moved",
     "mkdir d; cp one/file d; cat d/file; mv d e; ln -s two d; cat d/file",
     "two/file",
   ],
-  ["a link where nothing was", "cat d/file; ln -s two d; cat d/file", "two/file"],
+  ["a link in place of a missing path", "cat d/file; ln -s two d; cat d/file", "two/file"],
   ["a file that could not be removed", "rmdir one/file; cat one/file", "one/file"],
   ["a name in a directory that could not be removed", "rmdir one; ls one", "one/new"],
   [
@@ -64,20 +64,20 @@ const MEANINGS: readonly (readonly [what: string, script: string, counts: string
     "(cd two; sleep 0 & cat /proc/$!/../self/cwd/file; wait)",
     "two/file",
   ],
-  ["a file that is not in /dev, after all", "cat /dev/.//../$PWD/two/file", "two/file"],
+  ["a file that a path through /dev resolves to", "cat /dev/.//../$PWD/two/file", "two/file"],
   ["a file behind a descriptor", "exec 3< two; cat /dev/fd/3/file", "two/file"],
   ["a file behind standard input", "cat /dev/stdin/file < two", "two/file"],
   ...Object.entries({
-    "with slashes and dots in between": "/proc/./self//cwd/file",
-    "over its descriptors": "/dev/fd/../cwd/file",
-    "over its descriptors, from its root": "/proc/self/root/dev/fd/../cwd/file",
-    "over the network": "/proc/net/../cwd/file",
-    "over its thread": "/proc/thread-self/../../cwd/file",
-    "over a link in /sys": "$NEAR/../../../$PWD/file",
-    "over a link in /dev/shm": "/dev/shm/$LINK/../two/file",
-    "over standard input": "/dev/stdin/../two/file",
+    "with extra slashes and dots": "/proc/./self//cwd/file",
+    "through its descriptors": "/dev/fd/../cwd/file",
+    "through its root and its descriptors": "/proc/self/root/dev/fd/../cwd/file",
+    "through /proc/net": "/proc/net/../cwd/file",
+    "through its thread": "/proc/thread-self/../../cwd/file",
+    "through a link in /sys": "$NEAR/../../../$PWD/file",
+    "through a link in /dev/shm": "/dev/shm/$LINK/../two/file",
+    "through standard input": "/dev/stdin/../two/file",
   }).map(([what, path]): [string, string, string] => [
-    `a file that a path leads to ${what}`,
+    `a file that a path resolves to ${what}`,
     [
       "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1)",
       "LINK=rt-$$; ln -s $PWD/one /dev/shm/$LINK; cd two",
@@ -87,19 +87,19 @@ const MEANINGS: readonly (readonly [what: string, script: string, counts: string
   ]),
 ];
 
-test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) => {
+test.skipIf(!CAN_TRACE).each(MEANINGS)("the trace includes %s", async (_what, script, input) => {
   await using project = await cachedProject(
     { t: `bash -c '${script}' 2> /dev/null; rm -rf d e; true` },
     { "one/file": "one", "two/file": "two" },
   );
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
-  await project.write({ [counts]: "changed" });
+  await project.write({ [input]: "changed" });
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
 });
 
-test.skipIf(!CAN_TRACE)("sees a link in /dev/shm that a path goes over", async () => {
+test.skipIf(!CAN_TRACE)("the trace includes a symlink in /dev/shm that a path resolves through", async () => {
   await using project = await cachedProject(
     {},
     { "one/d/x": "", "one/file": "1", "two/d/x": "", "two/file": "2" },
@@ -120,7 +120,7 @@ test.skipIf(!CAN_TRACE)("sees a link in /dev/shm that a path goes over", async (
   }
 });
 
-test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async () => {
+test.skipIf(!CAN_TRACE)("the trace includes each directory that a path resolves through", async () => {
   await using project = await cachedProject({ t: "cat one/file" }, { "one/file": "one" });
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
@@ -129,7 +129,7 @@ test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async ()
   expect(await project.run("t")).toBe("ran");
 });
 
-test.skipIf(!CAN_TRACE)("follows what is below a directory that is moved", async () => {
+test.skipIf(!CAN_TRACE)("outputs below a moved directory are recorded at their new path", async () => {
   await using project = await cachedProject(
     { t: "mkdir -p a/b; cp source a/b/x; mv a c" },
     { source: "source" },
@@ -141,7 +141,7 @@ test.skipIf(!CAN_TRACE)("follows what is below a directory that is moved", async
   expect(existsSync(project.join("a"))).toBe(false);
 });
 
-test.skipIf(!CAN_TRACE)("looks for nothing in a directory that is not there any more", async () => {
+test.skipIf(!CAN_TRACE)("the recorder resolves no path in a deleted working directory", async () => {
   const script = "mkdir gone; cd gone; rmdir ../gone; cat file; true";
   await using project = await cachedProject({ t: `bash -c '${script}' 2> /dev/null` });
   const { stderr } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
@@ -153,19 +153,19 @@ const RENAMEAT2 = process.arch === "arm64" ? 276 : 316;
 
 test.skipIf(!CAN_TRACE).each([
   [
-    "two paths that are exchanged",
+    "exchanges two paths",
     `perl -e 'my ($a, $b) = ("a", "b"); syscall(${RENAMEAT2}, -100, $a, -100, $b, 2) == 0 or die'`,
     "it exchanged two paths: $PROJECT/a",
   ],
-  ["a name that is no text", `cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
-])("has its doubts about %s", async (_what, script, said) => {
+  ["opens a name that is not UTF-8", `cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
+])("a script is not cached when it %s", async (_what, script, said) => {
   await using project = await cachedProject({ t: script }, { a: "a", b: "b" });
   expect(await project.run("t")).toContain(said);
 });
 
 const MANY = 300;
 
-test.skipIf(!CAN_TRACE)("follows one script after the other, however many there are", async () => {
+test.skipIf(!CAN_TRACE)("one run traces more scripts than it has descriptors", async () => {
   const names = Array.from({ length: MANY }, (_, index) => `p${index}`);
   const files = Object.fromEntries(
     names.map((name) => [
@@ -177,7 +177,7 @@ test.skipIf(!CAN_TRACE)("follows one script after the other, however many there 
   await project.write({ "package.json": { name: "root", workspaces: ["packages/*"] } });
   const run = async () => {
     const { stdout } = await runRt({
-      // Fewer descriptors than there are scripts: each gives back what it had.
+      // There are fewer descriptors than scripts, so each script must release its own.
       program: ["bash", "-c", 'ulimit -n 256; exec "$0" "$@"', RT],
       args: ["--filter", "p*", "run", "t"],
       cwd: project.path,

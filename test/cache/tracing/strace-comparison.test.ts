@@ -1,5 +1,5 @@
-// What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing. Neither
-// sees more than the other.
+// Compares the trace of a script with strace on the same processes: each call with a path and each listing. Neither may have
+// more than the other.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
@@ -11,8 +11,8 @@ import { type CachedProject, cachedProject } from "../cached-project.ts";
 const CALL = /^(\d+) +(\w+)\((.*)$/;
 const TEXT = /"((?:[^"\\]|\\.)*)"/g;
 
-/** The places of paths among the texts that strace shows of a call; most have one, the first. */
-const PLACES: Readonly<Record<string, readonly number[]>> = {
+/** The indexes of paths among the string arguments of a call. The default is the first. */
+const PATH_INDEXES: Readonly<Record<string, readonly number[]>> = {
   rename: [0, 1],
   renameat: [0, 1],
   renameat2: [0, 1],
@@ -22,8 +22,8 @@ const PLACES: Readonly<Record<string, readonly number[]>> = {
   symlinkat: [1],
 };
 
-/** `thread path`, as the call has it; `thread listing` for a listing. */
-function seenByStrace(log: string): Set<string> {
+/** Returns `thread path` for each call with the path as given, and `thread listing` for each listing. */
+function callsOfStrace(log: string): Set<string> {
   const seen = new Set<string>();
   for (const line of log.split("\n")) {
     const [, thread, name, rest] = CALL.exec(line) ?? [];
@@ -33,12 +33,12 @@ function seenByStrace(log: string): Set<string> {
       continue;
     }
     const texts = [...rest!.matchAll(TEXT)].map(([, text]) => text!);
-    for (const place of PLACES[name] ?? [0]) if (texts[place]) seen.add(`${thread} ${texts[place]}`);
+    for (const place of PATH_INDEXES[name] ?? [0]) if (texts[place]) seen.add(`${thread} ${texts[place]}`);
   }
   return seen;
 }
 
-function seenByRt(stderr: string): { calls: Set<string>; listings: Set<string> } {
+function callsOfRt(stderr: string): { calls: Set<string>; listings: Set<string> } {
   const calls = new Set<string>();
   const listings = new Set<string>();
   for (const line of stderr.split("\n")) {
@@ -57,7 +57,7 @@ function hasCall(calls: ReadonlySet<string>, isMeant: (call: string) => boolean)
   return false;
 }
 
-/** @param shown by strace, which has a path as it was given */
+/** @param shown a call from strace, with the path as given */
 function isSame(shown: string, call: string): boolean {
   const thread = threadOf(shown);
   return shown === call || (thread === threadOf(call) && call.endsWith(`/${shown.slice(thread.length + 1)}`));
@@ -65,10 +65,10 @@ function isSame(shown: string, call: string): boolean {
 
 const NAMES = CALLS.filter(({ paths }) => paths).map(({ name }) => name);
 
-/** The loader of musl, whose calls are others than those of glibc's. */
+/** musl's dynamic loader makes other calls than glibc's. */
 const MUSL = existsSync("/lib") ? readdirSync("/lib").find((name) => name.startsWith("ld-musl-")) : undefined;
 
-/** A program that needs libraries of its own, and nothing else. */
+/** Compiles a program that needs only the project's own libraries. */
 function makeProgram(project: CachedProject): void {
   const names = ["one", "two", "three", "four"];
   const compile = (...words: readonly string[]) => {
@@ -91,7 +91,7 @@ const WORKLOADS: Readonly<Record<string, string>> = {
   bun: `${process.execPath} build work.ts --outdir=made`,
   static: "/sbin/ldconfig -p",
   ...(MUSL && { musl: `/lib/${MUSL} --library-path made:absent:a:b:c:d:source --list made/program` }),
-  // More of them with npm run test:cache.
+  // `npm run test:cache` adds these.
   ...(process.env.RT_TEST_CORPUS === "all" && {
     esbuild: "esbuild --bundle work.ts --outfile=made/out.js",
     vite: "vite build",
@@ -119,21 +119,21 @@ const FILES = {
   "work.test.ts": 'import { b } from "./work";\ntest("b", () => expect(b).toBe(1));\n',
 };
 
-// musl's linker configuration has no such program, and other systems no strace.
+// Other systems have no strace.
 test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
-  "of %s, rt sees what strace sees",
+  "the trace of %s equals that of strace",
   async (name, command) => {
     const script = `strace -f -qq -s 4096 -o log -e trace=${NAMES.join(",")} ${command}`;
     await using project = await cachedProject({ work: script.replace(/,(?:fchmodat2)\b/g, "") }, FILES);
     symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
     if (name === "musl") makeProgram(project);
     const { stderr, stdout } = await project.rt(["run", "work"], { RT_DEBUG: "trace" });
-    const expected = seenByStrace(await Bun.file(project.join("log")).text());
-    const { calls, listings } = seenByRt(stderr);
+    const expected = callsOfStrace(await Bun.file(project.join("log")).text());
+    const { calls, listings } = callsOfRt(stderr);
     const missing = [...expected].filter((shown) =>
       shown.endsWith(" listing") ? !listings.has(shown) : !hasCall(calls, (call) => isSame(shown, call)),
     );
-    // What strace does itself it does not show.
+    // strace does not show its own calls.
     const threads = new Set([...expected].map(threadOf));
     const added = [...calls, ...listings].filter(
       (call) =>
@@ -148,7 +148,7 @@ test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "the kernel is asked to answer a call on one processor, that of the caller, and to guard a script no more than others",
+  "a traced script's filter wakes the recorder on the caller's CPU and disables no speculation",
   async () => {
     await using project = await cachedProject({ work: "true" });
     const words = ["strace", "-f", "-qq", "-e", "trace=ioctl,seccomp", "-o", project.join("log")];
@@ -160,7 +160,7 @@ test.skipIf(process.platform !== "linux")(
       /ioctl\(\d+, (?:_IOC\(_IOC_WRITE, 0x21, 0x4, 0x8\)|\w*NOTIF_SET_FLAGS), 0x1\) += (\S+)/.exec(log) ?? [];
     const flags = /seccomp\(SECCOMP_SET_MODE_FILTER, (\S+), /.exec(log)?.[1]?.split("|");
     expect(flags).toContain("SECCOMP_FILTER_FLAG_SPEC_ALLOW");
-    // Kernels before 6.6 have no such flag.
+    // Kernels before 6.6 do not support the flag.
     const [major = 0, minor = 0] = release().split(".").map(Number);
     expect(answer).toBe(major * 100 + minor >= 606 ? "0" : "-1");
   },

@@ -1,5 +1,5 @@
-// Every system call of the table, called once by a program that takes the numbers from the system's headers: each path comes
-// to rt's notice, and each call that cannot be followed is a doubt.
+// A compiled program makes each system call of the table, with numbers from the system's headers. Each path must be in the
+// trace, and each call that cannot be traced must be an incomplete reason.
 import { expect, test } from "bun:test";
 import { CALLS } from "../../../platform/tracing/linux/syscalls.ts";
 import { statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { RT, runRt } from "../../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
-/** Those that strace counts as calls with a file's name (%file), of every architecture, but for getcwd. */
+/** The calls of strace's class %file on every architecture, except getcwd. */
 const WITH_PATHS =
   "access acct chdir chmod chown chroot creat execve execveat faccessat faccessat2 fanotify_mark fchmodat fchmodat2 fchownat " +
   "fspick futimesat getxattr inotify_add_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lsetxattr " +
@@ -16,19 +16,19 @@ const WITH_PATHS =
   "openat2 pivot_root quotactl readlink readlinkat removexattr rename renameat renameat2 rmdir setxattr stat statfs statx " +
   "swapoff swapon symlink symlinkat truncate umount2 unlink unlinkat uselib utime utimensat utimes";
 
-test("the table has every call with a path", () => {
+test("the syscall table contains every call with a path", () => {
   const names = CALLS.map(({ name }) => name);
   expect(WITH_PATHS.split(" ").filter((name) => !names.includes(name))).toEqual([]);
 });
 
-const FOLLOWED = CALLS.filter(
+const WITH_TRACED_PATHS = CALLS.filter(
   ({ paths, name }) => paths?.some(({ path }) => path !== undefined) && name !== "execve",
 );
-const DOUBTS = CALLS.filter(({ incompleteReason }) => incompleteReason !== undefined);
+const INCOMPLETE = CALLS.filter(({ incompleteReason }) => incompleteReason !== undefined);
 
-/** C that calls each with a path of its own where the table has one, and with nothing elsewhere. */
+/** Generates C that makes each call, with a unique path where the table has one, and zeros in all other arguments. */
 function callAll(): string {
-  return FOLLOWED.map(({ name, paths, open }) => {
+  return WITH_TRACED_PATHS.map(({ name, paths, open }) => {
     const words = ["0", "0", "0", "0", "0"];
     for (const { directory, path } of paths!) {
       if (directory !== undefined) words[directory] = "AT_FDCWD";
@@ -59,7 +59,7 @@ int main(int count, char **words) {
   if (count == 5) return syscall(SYS_fanotify_init, 0L, 0L) != -1 || errno != ENOSYS;
   if (count == 4) return prctl(PR_SET_DUMPABLE, 0L) + (open("census.c", O_RDONLY) < 0);
   if (count == 3) {
-    // A call of 32 bits, which not every processor and kernel has: that of some virtual machines ends who asks.
+    // A 32-bit call. Some processors and kernels do not support it, and some virtual machines kill the caller.
 #ifdef __x86_64__
     long result;
     __asm__ volatile("int $0x80" : "=a"(result) : "a"(20));
@@ -73,10 +73,10 @@ ${callAll()}
 `;
 
 test.skipIf(!CAN_TRACE)(
-  "every call with a path is seen, and every other one of the table is a doubt",
+  "each call with a path is traced, and each other call of the table makes the script uncacheable",
   async () => {
     const numbers = Object.fromEntries(
-      DOUBTS.map((call) => [call.name, call[process.arch as "x64" | "arm64"]]),
+      INCOMPLETE.map((call) => [call.name, call[process.arch as "x64" | "arm64"]]),
     );
     const scripts = Object.fromEntries(
       Object.entries(numbers).map(([name, number]) => [name, `./census ${number}; true`]),
@@ -89,11 +89,11 @@ test.skipIf(!CAN_TRACE)(
     const { stdout, stderr } = await project.rt(["run", "all"], { RT_DEBUG: "trace" });
     const called = stdout.trim().split("\n");
     expect(called.length).toBeGreaterThan(30);
-    const expected = FOLLOWED.filter(({ name }) => called.includes(name)).flatMap(({ name, paths }) =>
-      paths!.map(({ path }) => `census-${name}-${path}`),
+    const expected = WITH_TRACED_PATHS.filter(({ name }) => called.includes(name)).flatMap(
+      ({ name, paths }) => paths!.map(({ path }) => `census-${name}-${path}`),
     );
     expect(expected.filter((name) => !stderr.includes(`/${name}\n`))).toEqual([]);
-    // What programs have another way for is not there for them, and no doubt.
+    // Calls with a fallback fail with ENOSYS instead, so the script is cached.
     expect([await project.run("hidden"), await project.run("hidden")]).toEqual(["ran", "hit"]);
     const { exitCode } = Bun.spawnSync([project.join("census"), "a", "b"], { stdout: "ignore" });
     const names = [...Object.keys(numbers), ...(exitCode === 0 ? ["foreign"] : [])];
@@ -103,7 +103,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "a user without any rights has hits, and what may not be looked at is a doubt",
+  "an unprivileged user gets hits, and a process that rt cannot inspect makes the script uncacheable",
   async () => {
     const closed =
       "mkdir -p closed/in/deep; cat census.c > closed/in/file; chmod 555 closed/in/deep closed/in closed";
@@ -112,7 +112,7 @@ test.skipIf(!CAN_TRACE)(
       { "census.c": PROGRAM },
     );
     compile(project);
-    // Its own directories: rt does not use a cache that other users can change.
+    // rt does not use a cache directory that other users can change.
     if (isRoot) for (const path of [project.path, project.cache]) await chown(path, NOBODY, NOBODY);
     const run = async (script: string) =>
       await runRt({
@@ -123,7 +123,7 @@ test.skipIf(!CAN_TRACE)(
       });
     expect((await run("plain")).stderr).toBe("$ cat census.c > made\n");
     expect((await run("plain")).stderr).toContain("Done before: ");
-    // Folders that forbid what is put into them.
+    // Directories without write permission.
     expect((await run("closed")).stderr).toBe(`$ ${closed}\n`);
     await rm(project.join("closed"), { recursive: true });
     expect((await run("closed")).stderr).toContain("Done before: ");

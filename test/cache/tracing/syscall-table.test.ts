@@ -1,4 +1,4 @@
-// The table of system calls, against the kernel's headers.
+// The syscall table and the generated filter, compared with the kernel's headers.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../../platform/tracing/linux/syscalls.ts";
 import { filterProgram } from "../../../platform/tracing/linux/seccomp-filter.ts";
 
-/** Of x64, and the generic one, which is that of arm64. */
+/** The header of x64, and the generic one, which arm64 uses. */
 const HEADERS = { x64: "asm/unistd_64.h", arm64: "asm-generic/unistd.h" } as const;
 
 function numbersIn(header: string): Map<string, number> {
@@ -22,14 +22,14 @@ function numbersIn(header: string): Map<string, number> {
       return name === undefined ? [] : [[name, value!] as const];
     }),
   );
-  // Some are defined by another one.
+  // Some numbers are defined as the name of another.
   return new Map(
     [...defined].map(([name, value]) => [name.slice("__NR_".length), Number(defined.get(value) ?? value)]),
   );
 }
 
 test.skipIf(process.platform !== "linux" || process.arch !== "x64").each(["x64", "arm64"] as const)(
-  "every number of %s is that of the headers, and no call is there that the table denies",
+  "each number of %s in the syscall table equals the header's, and no call is missing",
   (architecture) => {
     const numbers = numbersIn(HEADERS[architecture]);
     const wanted = (name: string) => numbers.get(name) ?? -1;
@@ -45,7 +45,7 @@ test.skipIf(process.platform !== "linux" || process.arch !== "x64").each(["x64",
   },
 );
 
-test("the filter asks for the architecture first, and its jumps stay within it", () => {
+test("the syscall filter checks the architecture first, and jumps only forward within its program", () => {
   for (const architecture of ["x64", "arm64"] as const) {
     const view = new DataView(filterProgram(architecture));
     const length = view.byteLength / 8;
@@ -58,8 +58,8 @@ test("the filter asks for the architecture first, and its jumps stay within it",
   }
 });
 
-/** What the kernel makes of a call: the filter's program, run as the kernel runs it. */
-function judge(
+/** Runs the filter program as the kernel does, and returns its action. */
+function runFilter(
   program: ArrayBuffer,
   architecture: number,
   number: number,
@@ -90,14 +90,14 @@ function judge(
   }
 }
 
-test("the filter tells of each call of the table and of every one of 32 bits, hides some, and lets all others be", () => {
+test("the syscall filter notifies calls of the table and all 32-bit calls, hides some, and allows the rest", () => {
   const [ALLOW, NOTIFY, ABSENT] = [0x7fff0000, 0x7fc00000, 0x00050026];
   const [AF_UNIX, AF_INET, AF_NETLINK, STREAM, DATAGRAM] = [1, 2, 16, 1, 0x80002]; // SOCK_DGRAM | SOCK_CLOEXEC
   const I386 = 0x40000003;
   const X32 = 0x40000000;
   for (const architecture of ["x64", "arm64"] as const) {
     const program = filterProgram(architecture);
-    const own = (number: number) => judge(program, AUDIT_ARCHITECTURES[architecture], number);
+    const own = (number: number) => runFilter(program, AUDIT_ARCHITECTURES[architecture], number);
     const verdicts = new Map(Array.from({ length: FIRST_UNKNOWN }, (_, number) => [number, ALLOW]));
     for (const call of HIDDEN) verdicts.set(call[architecture], ABSENT);
     for (const call of CALLS) verdicts.set(call[architecture], NOTIFY);
@@ -110,31 +110,31 @@ test("the filter tells of each call of the table and of every one of 32 bits, hi
       [AF_NETLINK, STREAM],
       [AF_UNIX, DATAGRAM],
       [AF_INET, STREAM],
-    ].map((values) => judge(program, AUDIT_ARCHITECTURES[architecture], socket, values));
+    ].map((values) => runFilter(program, AUDIT_ARCHITECTURES[architecture], socket, values));
     expect(sockets).toEqual([ALLOW, ALLOW, NOTIFY, NOTIFY]);
-    expect([0, 5, 20, 1000].map((number) => judge(program, I386, number))).toEqual(Array(4).fill(NOTIFY));
+    expect([0, 5, 20, 1000].map((number) => runFilter(program, I386, number))).toEqual(Array(4).fill(NOTIFY));
   }
 });
 
-test("the filter lets a witness make the calls that only look, from the one place where it makes them, and open nothing to write", async () => {
+test("the syscall filter allows read-only calls from the interposer's trampoline, and only from there", async () => {
   const [ALLOW, NOTIFY] = [0x7fff0000, 0x7fc00000];
   const header = await Bun.file(
     join(import.meta.dir, "../../../platform/native/linux/interposer/call-log.h"),
   ).text();
-  const gate = Number(/ TRAMPOLINE = (0x\w+);/.exec(header)![1]);
-  const looks = ["openat", "newfstatat", "statx", "faccessat"];
+  const trampoline = Number(/ TRAMPOLINE = (0x\w+);/.exec(header)![1]);
+  const readOnlyCalls = ["openat", "newfstatat", "statx", "faccessat"];
   for (const [architecture, size] of [
     ["x64", 2],
     ["arm64", 4],
   ] as const) {
     const program = filterProgram(architecture);
-    const judged = (name: string, from: number) => {
+    const actionOf = (name: string, from: number) => {
       const number = CALLS.find((call) => call.name === name)![architecture];
-      return judge(program, AUDIT_ARCHITECTURES[architecture], number, [0, 0], from);
+      return runFilter(program, AUDIT_ARCHITECTURES[architecture], number, [0, 0], from);
     };
     const names = CALLS.filter((call) => call[architecture] >= 0).map(({ name }) => name);
-    expect(names.map((name) => [name, judged(name, gate + size)] as const)).toEqual(
-      names.map((name) => [name, looks.includes(name) ? ALLOW : NOTIFY] as const),
+    expect(names.map((name) => [name, actionOf(name, trampoline + size)] as const)).toEqual(
+      names.map((name) => [name, readOnlyCalls.includes(name) ? ALLOW : NOTIFY] as const),
     );
     const openat = CALLS.find(({ name }) => name === "openat")![architecture];
     const flags = [
@@ -142,18 +142,19 @@ test("the filter lets a witness make the calls that only look, from the one plac
     ];
     expect(
       flags.map((each) =>
-        judge(program, AUDIT_ARCHITECTURES[architecture], openat, [0, 0, each], gate + size),
+        runFilter(program, AUDIT_ARCHITECTURES[architecture], openat, [0, 0, each], trampoline + size),
       ),
     ).toEqual(flags.map((_, index) => (index < 5 ? ALLOW : NOTIFY)));
     for (const from of [
-      gate,
-      gate + size - 1,
-      gate + size + 1,
-      gate + size + 2 ** 32,
-      gate + size - 2 ** 32,
+      trampoline,
+      trampoline + size - 1,
+      trampoline + size + 1,
+      trampoline + size + 2 ** 32,
+      trampoline + size - 2 ** 32,
       size,
     ])
-      for (const name of looks) expect([name, from, judged(name, from)]).toEqual([name, from, NOTIFY]);
-    expect(judge(program, 0x40000003, 5, [0, 0], gate + size)).toBe(NOTIFY); // of 32 bits
+      for (const name of readOnlyCalls)
+        expect([name, from, actionOf(name, from)]).toEqual([name, from, NOTIFY]);
+    expect(runFilter(program, 0x40000003, 5, [0, 0], trampoline + size)).toBe(NOTIFY); // a 32-bit call
   }
 });

@@ -1,9 +1,9 @@
-// Real tools, each with a small project that it works on.
+// Real tools, each with a small project.
 import { hasProgram } from "../../../build/system-programs.ts";
 import { devDependencies } from "../../../package.json";
 import type { Files } from "../../support/project.ts";
 
-/** A package in the version that this repository has. */
+/** The package in the version of this repository. */
 const own = (name: keyof typeof devDependencies) => `${name}@${devDependencies[name]}`;
 
 export interface Workload {
@@ -11,11 +11,11 @@ export interface Workload {
   readonly files: Files;
   /** Installed with npm. */
   readonly packages?: readonly string[];
-  /** This repository's own packages do, but where each input of a tool is tried. */
+  /** Uses this repository's packages, unless each input of the tool is tried. */
   readonly isLinked?: boolean;
-  /** It writes something of its own into the home directory when it runs for the first time. */
+  /** The tool writes to the home directory in its first run. */
   readonly isWarmed?: boolean;
-  /** Has to be installed. */
+  /** A program that must be installed. */
   readonly program?: string;
 }
 
@@ -37,7 +37,7 @@ const TSCONFIG = {
   include: ["src"],
 };
 
-/** Quick ones, for each `npm test`. */
+/** Fast tools, for each `npm test`. */
 export const QUICK: Readonly<Record<string, Workload>> = {
   bash: {
     script: "bash work.sh",
@@ -119,10 +119,10 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   swc: { script: "swc src -d dist --extensions .ts", files: CODE, packages: ["@swc/cli", "@swc/core"] },
 };
 
-/** Where programs are that their own installers put into the home directory. */
+/** Includes the folders in the home directory where installers put programs. */
 export const PATH = `${process.env.HOME}/.cargo/bin:${process.env.PATH}`;
 
-/** Of a tool that is not installed, its name. */
+/** Returns the name of the tool's program if it is not installed. */
 export function missingProgram({ program }: Workload): string | undefined {
   return program !== undefined && !hasProgram(program, PATH) ? program : undefined;
 }
