@@ -1,4 +1,4 @@
-// Arguments reach the program byte for byte, whatever stands between it and the command line.
+// Tests that arguments reach a program byte for byte, whatever shells and hooks rt uses to start it.
 import { describe, expect, test } from "bun:test";
 import { decodeWithSurrogates, encodeWithSurrogates } from "../../platform/native/posix/surrogate-escape.ts";
 import { appendArguments, quoteArgument } from "../../src/shell-quoting.ts";
@@ -89,7 +89,7 @@ function randomArguments(seed: number, count: number): string[] {
     const text = Array.from({ length }, () =>
       random.below(20) === 0 ? String.fromCharCode(0xdc80 + random.below(128)) : random.pick(CHARACTERS),
     ).join("");
-    return decodeWithSurrogates(encodeWithSurrogates(text)); // neighbours may have become a character
+    return decodeWithSurrogates(encodeWithSurrogates(text)); // adjacent surrogates may form a character
   });
 }
 
@@ -101,11 +101,11 @@ function batches(items: readonly string[], size: number): string[][] {
   );
 }
 
-/** What \`printf '%s\\0'\` wrote, as the arguments it was given. */
+/** Returns the arguments in the output of `printf '%s\\0'`. */
 const argumentsIn = (output: Uint8Array) => decodeWithSurrogates(output).split("\0").slice(0, -1);
 
 describe("quoteArgument()", () => {
-  test.each(["bash", "sh", "zsh"])("writes thousands of strings that %s reads back unchanged", (shell) => {
+  test.each(["bash", "sh", "zsh"])("quotes thousands of strings that %s reads back unchanged", (shell) => {
     for (const batch of batches(FUZZ, 250)) {
       const command = appendArguments("printf '%s\\0'", batch);
       const { stdout, stderr, exitCode } = Bun.spawnSync([shell, "-c", command], {
@@ -116,7 +116,7 @@ describe("quoteArgument()", () => {
     }
   });
 
-  test("leaves plain words alone", () => {
+  test("leaves plain words unquoted", () => {
     for (const word of ["a", "a-b", "./x/y.ts", "--flag=value", "user@host:1,2+3%"])
       expect(quoteArgument(word)).toBe(word);
     expect(quoteArgument("a\n")).toBe("'a\n'");
@@ -124,7 +124,7 @@ describe("quoteArgument()", () => {
   });
 });
 
-test("decodeWithSurrogates() is undone by encodeWithSurrogates() for any bytes", () => {
+test("encodeWithSurrogates() reverses decodeWithSurrogates() for any bytes", () => {
   const random = createRandom(2);
   for (let round = 0; round < 500; round += 1) {
     const bytes = Uint8Array.from({ length: random.below(20) }, () =>
@@ -154,7 +154,7 @@ const PROJECT = {
 };
 const EXECUTABLE = ["node_modules/.bin/show", "show.sh"];
 
-const WAYS: Readonly<Record<string, readonly string[]>> = {
+const RUN_TARGETS: Readonly<Record<string, readonly string[]>> = {
   "a script": ["run", "show"],
   "a script without run": ["show"],
   "a script whose command is a package's binary": ["run", "show:bin"],
@@ -194,12 +194,12 @@ async function showThroughBash(
 }
 
 describe("arguments of", () => {
-  test.each(Object.entries(WAYS))("%s arrive unchanged", async (_, args) => {
+  test.each(Object.entries(RUN_TARGETS))("%s reach it unchanged", async (_, args) => {
     await using project = await createProject(PROJECT, EXECUTABLE);
     expect(await showThroughBash(args, SAMPLE, project.path)).toEqual(SAMPLE);
   });
 
-  test("a file arrive as the engine decodes them", async () => {
+  test("a file reach it in the engine's decoding", async () => {
     await using project = await createProject(PROJECT);
     const wellFormed = SAMPLE.filter((each) => each.isWellFormed());
     for (const args of [["show.ts"], ["run", "show.ts"], ["--smol", "show.ts"], ["./show.ts"]]) {
@@ -225,7 +225,7 @@ describe("arguments of", () => {
     ],
     [["--"], []],
     [[], []],
-  ])("a script: %j arrives as %j", async (given, expected) => {
+  ])("a script: %j reach it as %j", async (given, expected) => {
     await using project = await createProject(PROJECT, EXECUTABLE);
     const { stdout } = await runRt({ args: ["--silent", "run", "show:bin", ...given], cwd: project.path });
     expect(expected.length === 0 ? stdout : stdout.split("\0").slice(0, -1)).toEqual(
@@ -233,7 +233,7 @@ describe("arguments of", () => {
     );
   });
 
-  test("a script go to it alone, not to its hooks", async () => {
+  test("a script reach it but not its hooks", async () => {
     await using project = await createProject({
       "package.json": { scripts: { prego: "echo pre", go: "echo main", postgo: "echo post" } },
     });

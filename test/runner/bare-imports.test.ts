@@ -1,5 +1,5 @@
-// Whether a program may ask for packages that are not there: a node_modules counts where the program finds it, not where
-// the user stands.
+// Tests whether a program may import packages that do not exist: only a node_modules above the program counts, not
+// one in the working directory.
 import { afterAll, expect, test } from "bun:test";
 import { mayAskForPackages } from "../../src/runner/file/bare-imports.ts";
 import { createProject } from "../support/project.ts";
@@ -7,7 +7,7 @@ import { createProject } from "../support/project.ts";
 const start = process.cwd();
 afterAll(() => process.chdir(start));
 
-test("a node_modules of the working directory is none of a program's elsewhere", async () => {
+test("mayAskForPackages() ignores a node_modules of the working directory for a program in another folder", async () => {
   const app = 'await import("absent");';
   await using project = await createProject({
     "here/node_modules/x/index.js": "",

@@ -1,4 +1,4 @@
-// `rt build`: bundles that rt runs, and programs made of the engine that is in rt.
+// `rt build`: bundles for rt, and programs with the engine of rt.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { RT, runRt, startRt } from "../support/rt.ts";
 const TIMEOUT = 60_000;
 
 for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]])
-  test(`a bundle ${["made", ...target].join(" ")} leaves the module "rt" to rt`, async () => {
+  test(`a bundle ${["made", ...target].join(" ")} imports the module "rt" at run time`, async () => {
     await using app = await createProject({
       "app.ts": 'import rt, { CSRF } from "rt"; console.log(CSRF === rt.CSRF)',
     });
@@ -22,10 +22,10 @@ for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node
 describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   let project: Project;
   let expected: Buffer;
-  const make = async (program: string, outfile: string, words: readonly string[] = []) =>
+  const make = async (program: string, outfile: string, options: readonly string[] = []) =>
     await runRt({
       program: [program],
-      args: ["build", "--compile", "app.ts", ...words, "--outfile", outfile],
+      args: ["build", "--compile", "app.ts", ...options, "--outfile", outfile],
       cwd: project.path,
       env: { TMPDIR: project.path },
     });
@@ -34,18 +34,18 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     project = await createProject({ "app.ts": "console.log('made', process.argv.slice(2))" });
     await make(RT, "app", ["--compile-executable-path", process.execPath]);
     expected = await readFile(project.join("app"));
-    // In rt's engine the tools name rt, and what is cut off is marked as the specification says.
+    // In rt's engine the tools are named after rt, and shortened text is marked as specified.
     renameTools(expected, await readFile(process.execPath));
     shortenCutOff(expected);
   }, TIMEOUT);
   afterAll(() => project[Symbol.asyncDispose]());
 
-  for (const words of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
+  for (const options of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
     test(
-      ["puts the program into the engine's own file", ...words].join(" "),
+      ["puts the program into the engine's own file", ...options].join(" "),
       async () => {
-        // The name gets into the program.
-        expect(await make(RT, "app", words)).toMatchObject({ stderr: "", status: 0 });
+        // The program contains its own file name.
+        expect(await make(RT, "app", options)).toMatchObject({ stderr: "", status: 0 });
         expect(expected.equals(await readFile(project.join("app")))).toBe(true);
         const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
         expect(stdout).toBe('made [ "a" ]\n');
@@ -56,10 +56,10 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     );
 
   test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`])(
-    "puts no program for another system into its own engine: %s",
+    "does not use its own engine for another system: %s",
     async (target) => {
       await using own = await createProject({ "app.ts": "", "home/x": "" });
-      // The engine fetches the other's, from where there is nobody.
+      // The engine downloads the other one, here from a closed port.
       const proxy = { HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9" };
       const env = { ...proxy, HOME: own.join("home"), TMPDIR: own.path };
       const args = ["build", "--compile", "app.ts", "--target", target, "--outfile", "app"];
@@ -70,20 +70,20 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     TIMEOUT,
   );
 
-  // What it makes in each of these is started by runtime/program.test.ts.
-  for (const [way, args] of Object.entries({
+  // The programs are run by runtime/program.test.ts.
+  for (const [where, args] of Object.entries({
     "in a file": ["api.ts"],
     "in the engine's own process": ["--no-macros", "api.ts"],
     "in a worker": ["-e", "new Worker('./api.ts')"],
   }))
-    test(`Bun.build() is rt.build(), ${way}`, async () => {
+    test(`makes Bun.build() the function rt.build() ${where}`, async () => {
       await using own = await createProject({ "api.ts": "console.log(Bun.build === rt.build)" });
       const { stdout, stderr } = await runRt({ args, cwd: own.path });
       expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
     });
 
   test(
-    "Bun.build() takes the file that is named, and bundles as ever",
+    "accepts the engine file of Bun.build(), and bundles without changes",
     async () => {
       const code = `const build = async (config) => {
           try { return (await Bun.build({ entrypoints: ["./app.ts"], ...config })).success } catch (error) { return String(error) }
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   );
 
   test(
-    "Bun.build() leaves no file open, whether it makes something or fails",
+    "closes every file of Bun.build() after success and failure",
     async () => {
       const code = `const { readdirSync, readlinkSync } = require("node:fs");
         const open = () => readdirSync("/proc/self/fd").filter((fd) => {
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   );
 
   test(
-    "takes the file that is named",
+    "accepts the engine file of --compile-executable-path",
     async () => {
       const options = ["--compile-executable-path", "missing"];
       const { stderr, status } = await make(RT, "other", options);
@@ -131,7 +131,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   );
 
   test(
-    "Bun.build() makes it where rt's file is there no more",
+    "supports Bun.build() after rt's own file was deleted",
     async () => {
       const code =
         'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     TIMEOUT,
   );
 
-  test("leaves nothing behind where there is no room", async () => {
+  test("leaves no file behind when the disk is full", async () => {
     await using own = await createProject({ "app.ts": "", "files/.keep": "" });
     const script = 'trap "" XFSZ; ulimit -f 100; "$0" build --compile app.ts --outfile app';
     const { stderr, status } = await runRt({
@@ -166,7 +166,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   });
 
   test(
-    "with --watch makes it again for each change",
+    "builds again after each change with --watch",
     async () => {
       await using own = await createProject({ "app.ts": "console.log(1)" });
       const child = startRt({

@@ -1,4 +1,4 @@
-// What a script finds in its environment: what npm sets, the way to the installed programs, and nothing by accident.
+// Tests the environment of scripts, binaries and commands: npm's variables, PATH, and no accidental variables.
 import { describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
@@ -9,7 +9,7 @@ import { ABSENT, RT, type RtOptions, runRt } from "../support/rt.ts";
 
 const SHOW = { "node_modules/.bin/show-env": "#!/bin/sh\nexec env -0\n" };
 
-/** Each script is tried as one that is started directly, through the shell, and with something after it. */
+/** Each script in three shapes: started directly, through the shell, and with a post-hook. */
 const SHAPES = { direct: "show-env", shell: "show-env && true", waited: "show-env" };
 
 async function environmentOf(
@@ -55,7 +55,7 @@ async function environmentOf(
 describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
   "the environment of a script (%s)",
   (script) => {
-    test("has what npm sets, and INIT_CWD", async () => {
+    test("contains npm's variables and INIT_CWD", async () => {
       const { all, names } = await environmentOf(script, { "a/b/x": "" }, { in: "a/b" });
       expect(all).toMatchObject({
         npm_command: "run-script",
@@ -85,16 +85,16 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
       expect(names.length).toBe(new Set(names).size);
     });
 
-    test("passes on what rt was started with, down to odd names and values", async () => {
+    test("passes rt's own variables on, including odd names and values", async () => {
       const env = { "odd.name": "1", EMPTY: "", LINES_: "a\nb", Ü: "ü", EQUALS: "a=b=c" };
       const { all } = await environmentOf(script, {}, { env });
-      // A shell, which show-env is one for, may drop names that cannot be its variables.
+      // show-env is a shell script, and a shell may drop names that are not valid variables.
       expect(all).toMatchObject({ EMPTY: "", LINES_: "a\nb", EQUALS: "a=b=c" });
       const files = { "package.json": { scripts: { [script]: "env -0" } } };
       expect((await environmentOf(script, files, { env })).all).toMatchObject(env);
     });
 
-    test("does not have values of .env files", async () => {
+    test("lacks values of .env files", async () => {
       const { all } = await environmentOf(script, {
         ".env": `FROM_DOTENV=1\nPATH=${ABSENT}\nNODE_ENV=x`,
         ".env.local": "FROM_LOCAL=1",
@@ -107,7 +107,7 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
       ]);
     });
 
-    test("has no trace of how rt works", async () => {
+    test("lacks internal variables of rt", async () => {
       const { names } = await environmentOf(script);
       expect(
         names.filter((name) => name.startsWith("BUN") || (name.startsWith("RT_") && name !== "RT_SCRIPTS")),
@@ -117,7 +117,7 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
 );
 
 test.skipIf(process.platform === "win32")(
-  "of two entries of one name, a script behind a hook has the first, as C's getenv()",
+  "a script with a hook gets the first of two variables with one name, like getenv() in C",
   async () => {
     await using project = await createProject({
       "package.json": { scripts: { go: "echo $TWICE; echo $TWICE >&2", postgo: "true" } },
@@ -138,7 +138,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 describe.concurrent("PATH of a script", () => {
-  test("begins with the node_modules/.bin of every directory upwards, and never has the package itself", async () => {
+  test("begins with node_modules/.bin of the package and of every parent directory, and lacks the package itself", async () => {
     const { all, path } = await environmentOf("direct");
     const entries = all.PATH!.split(":");
     expect(entries[0]).toBe("$PROJECT/node_modules/.bin");
@@ -152,7 +152,7 @@ describe.concurrent("PATH of a script", () => {
     expect(entries).not.toContain("$PROJECT");
   });
 
-  test("has no node_modules within node_modules where an installed package stands", async () => {
+  test("lacks a node_modules directly in node_modules for an installed package", async () => {
     const files = { "node_modules/installed/package.json": { scripts: { direct: "show-env" } } };
     const { all } = await environmentOf("direct", files, { in: "node_modules/installed" });
     expect(all.PATH!.split(":").filter((entry) => entry.startsWith("$PROJECT"))).toEqual([
@@ -161,7 +161,7 @@ describe.concurrent("PATH of a script", () => {
     ]);
   });
 
-  test("does not grow when scripts call scripts", async () => {
+  test("stays the same when scripts call scripts", async () => {
     await using project = await createProject({
       "package.json": {
         scripts: {
@@ -178,7 +178,7 @@ describe.concurrent("PATH of a script", () => {
     expect(nested.status).toBe(0);
   });
 
-  test("does not let a file beside package.json take a command's place", async () => {
+  test("keeps a command that has the name of a file next to package.json", async () => {
     await using project = await createProject(
       { "package.json": { scripts: { go: "printenv MARK" } }, printenv: "#!/bin/sh\necho hijacked\n" },
       ["printenv"],
@@ -188,7 +188,7 @@ describe.concurrent("PATH of a script", () => {
     );
   });
 
-  test("may be missing altogether", async () => {
+  test("may be unset", async () => {
     await using project = await createProject(
       { "package.json": { scripts: { go: "here" } }, "node_modules/.bin/here": "#!/bin/sh\necho found\n" },
       ["node_modules/.bin/here"],
@@ -216,7 +216,7 @@ describe.concurrent("the environment of a binary and of a command", () => {
       ["node_modules/.bin/tool", "node_modules/.bin/other", "broken/tool.sh", "sub/node_modules/.bin/near"],
     );
 
-  test("has the other binaries on PATH, and what npm sets", async () => {
+  test("contains the other binaries on PATH, and npm's variables", async () => {
     await using project = await open();
     const names = ["npm_package_name", "npm_package_config_port", "npm_execpath", "INIT_CWD"];
     const values = `other\nproject\n8080\n${RT}\n${project.join("sub")}\n`;
@@ -234,7 +234,7 @@ describe.concurrent("the environment of a binary and of a command", () => {
     }
   });
 
-  test("is there without a package.json that can be read, and without one", async () => {
+  test("works without a readable package.json", async () => {
     await using project = await open();
     const other = { stdout: "other\n", stderr: "", status: 0 };
     expect(await runRt({ args: ["./tool.sh"], cwd: project.join("broken") })).toEqual(other);
@@ -242,7 +242,7 @@ describe.concurrent("the environment of a binary and of a command", () => {
     expect(await runRt({ args: ["run", "other"], cwd: project.path })).toEqual(other);
   });
 
-  test("does not grow when one starts another", async () => {
+  test("stays the same when one program starts another", async () => {
     await using project = await open();
     const run = async (...args: string[]) =>
       (await runRt({ args: ["run", ...args], cwd: project.path })).stdout;
@@ -251,7 +251,7 @@ describe.concurrent("the environment of a binary and of a command", () => {
 });
 
 test.skipIf(process.platform !== "linux")(
-  "what rt sets takes the place of what was there, also where it sets very much",
+  "a variable that rt sets replaces an inherited one, also with a very large environment",
   async () => {
     const config = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`key${index}`, index]));
     await using project = await createProject({
@@ -267,7 +267,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.concurrent(
-  "INIT_CWD is where the user stood, for nested scripts where the outer one stood",
+  "INIT_CWD is the working directory of rt, and of the inner rt for a nested script",
   async () => {
     await using project = await createProject({
       "package.json": { scripts: { one: `cd sub && ${RT} --silent run two`, two: "printenv INIT_CWD" } },
@@ -280,7 +280,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "a package reached through a link is told by the name of its real directory, as the working directory is",
+  "npm_package_json of a package behind a link contains the real directory, like the working directory",
   async () => {
     await using project = await createProject({
       "real/package.json": { scripts: { where: "printenv npm_package_json; pwd -P" } },
@@ -291,7 +291,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("--env-file gives variables to a script as well", async () => {
+test.concurrent("--env-file sets variables of a script", async () => {
   await using project = await createProject({
     "package.json": { scripts: { go: "printenv FROM_FILE" } },
     "my.env": "FROM_FILE=yes\n",
@@ -316,14 +316,24 @@ describe("scriptEnvironment()", () => {
     running: "",
   };
 
-  test("leaves out what a package does not say", () => {
+  test("leaves out fields that the package lacks", () => {
     expect(Object.keys(scriptEnvironment(context)).filter((name) => name.startsWith("npm_package_"))).toEqual(
       ["npm_package_json"],
     );
   });
 
   test("names each value of `config`", () => {
-    const manifest = { config: { a: "x", b: 1, c: false, d: null, e: {}, f: [], g: { h: { i: 0 } } } };
+    const manifest = {
+      config: {
+        a: "x",
+        b: 1,
+        c: false,
+        d: null,
+        e: {},
+        f: [],
+        g: { h: { i: 0 } },
+      },
+    };
     const environment = scriptEnvironment({ ...context, package: { directory: "/p", manifest } });
     expect(
       Object.entries(environment).filter(
@@ -337,7 +347,7 @@ describe("scriptEnvironment()", () => {
     ]);
   });
 
-  test("names each program of `bin`, one path by the package's name", () => {
+  test("names each program of `bin`, and a single path after the package", () => {
     const binOf = (manifest: object) =>
       Object.entries(
         scriptEnvironment({ ...context, package: { directory: "/p", manifest: { ...manifest } } }),
@@ -349,7 +359,7 @@ describe("scriptEnvironment()", () => {
     ]);
   });
 
-  test("puts stand-ins first and each entry once", () => {
+  test("puts shim directories first and each entry once", () => {
     const environment = scriptEnvironment({
       ...context,
       shimDirectories: ["/tmp/s"],
@@ -359,7 +369,7 @@ describe("scriptEnvironment()", () => {
   });
 });
 
-test("what one rt tells the next is not in the environment of code that runs as the engine", async () => {
+test("internal variables of rt are hidden from code that runs in the engine", async () => {
   await using project = await createProject({
     "a.ts": "console.log(Object.keys(process.env).filter((name) => name.startsWith('RT_')).join());",
   });
@@ -369,7 +379,7 @@ test("what one rt tells the next is not in the environment of code that runs as 
   }
 });
 
-test("what another rt has left there, of another process, is nothing to go by", async () => {
+test("RT_BECAME from another process does not change how rt runs a file", async () => {
   await using project = await createProject({
     "bunfig.toml": 'preload = ["./evil.ts"]\n',
     "evil.ts": "console.log('evil')",

@@ -1,4 +1,4 @@
-// How a run of a script ends: with the script's own exit code, or of the script's own signal.
+// Tests how a run of one script ends: with the exit code or the signal of the script.
 import { describe, expect, test } from "bun:test";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
@@ -8,19 +8,19 @@ import { packageWith as scripts } from "../support/workspace.ts";
 
 const CODES = [0, 1, 2, 3, 42, 126, 127, 128, 130, 255];
 
-testTranscripts("the exit code", [
+testTranscripts("the exit status", [
   ...CODES.flatMap((code): Row[] => [
     [
-      `${code} of a script`,
+      `${code} is that of a script`,
       { files: scripts({ go: `exit ${code}` }), args: ["--silent", "go"], status: code },
     ],
     [
-      `${code} of a script with a pre-hook`,
+      `${code} is that of a script with a pre-hook`,
       { files: scripts({ prego: "true", go: `exit ${code}` }), args: ["--silent", "go"], status: code },
     ],
   ]),
   [
-    "of a program that is started without a shell",
+    "is that of a program that is started without a shell",
     {
       files: { ...scripts({ go: "seven" }), "node_modules/.bin/seven": "#!/bin/sh\nexit 7\n" },
       executable: ["node_modules/.bin/seven"],
@@ -29,7 +29,7 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of a command that is not found",
+    "is 127 for a command that does not exist",
     {
       files: scripts({ go: "no-such-command-here" }),
       args: ["--silent", "go"],
@@ -38,7 +38,7 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of a command that is not executable",
+    "is 126 for a command that is not executable",
     {
       files: { ...scripts({ go: "./data" }), data: "x" },
       args: ["--silent", "go"],
@@ -47,7 +47,7 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of a directory as a command",
+    "is 126 for a directory as a command",
     {
       files: { ...scripts({ go: "./data" }), "data/x": "" },
       args: ["--silent", "go"],
@@ -56,7 +56,7 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of a script that is missing",
+    "is 1 for a missing script",
     {
       files: scripts({ hello: "true" }),
       args: ["run", "helo"],
@@ -65,7 +65,7 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of an empty script",
+    "is 1 for an empty script",
     {
       files: scripts({ gone: "" }),
       args: ["run", "gone"],
@@ -74,21 +74,24 @@ testTranscripts("the exit code", [
     },
   ],
   [
-    "of a script that is no text",
+    "is 1 for a script that is not text",
     { files: scripts({ gone: ["a"] }), args: ["run", "gone"], status: 1, stderr: /^error: .*"gone"/ },
   ],
-  ["of a missing script with --if-present", { files: scripts({}), args: ["--if-present", "run", "gone"] }],
   [
-    "of a missing script with run --if-present",
+    "is 0 for a missing script with --if-present",
+    { files: scripts({}), args: ["--if-present", "run", "gone"] },
+  ],
+  [
+    "is 0 for a missing script with run --if-present",
     { files: scripts({}), args: ["run", "--if-present", "gone"] },
   ],
-  ["of a missing file with --if-present", { args: ["--if-present", "./gone.ts"] }],
+  ["is 0 for a missing file with --if-present", { args: ["--if-present", "./gone.ts"] }],
   [
-    "of a missing script where there is no package.json",
+    "is 1 for a missing script without a package.json",
     { args: ["run", "gone"], status: 1, stderr: /^error: Script not found "gone"\n/ },
   ],
   [
-    "of a failing script with --if-present",
+    "is that of a failing script with --if-present",
     { files: scripts({ go: "exit 4" }), args: ["--if-present", "--silent", "run", "go"], status: 4 },
   ],
 ]);
@@ -101,7 +104,7 @@ describe.concurrent("a signal", () => {
   };
   for (const [shape, entries] of Object.entries(shapes)) {
     for (const signal of ["TERM", "KILL", "HUP", "INT", "SEGV", "USR1", "PIPE", "ABRT"] as const) {
-      test(`${signal} ${shape} is rt's own end`, async () => {
+      test(`${signal} ${shape} ends rt, too`, async () => {
         const named = Object.fromEntries(
           Object.entries(entries).map(([name, line]) => [name, line.replace("SIGNAL", signal)]),
         );
@@ -115,7 +118,7 @@ describe.concurrent("a signal", () => {
     }
   }
 
-  test.each(["TERM", "PIPE", "XFSZ"])("%s of one of many scripts is rt's own end", (signal) =>
+  test.each(["TERM", "PIPE", "XFSZ"])("%s of one of several scripts ends rt, too", (signal) =>
     expectRt({
       files: scripts({ go: `ulimit -c 0; kill -${signal} $$`, other: "true" }),
       args: ["--silent", "--parallel", "run", "go", "other"],
@@ -131,7 +134,7 @@ describe.concurrent("a signal", () => {
       "a script with a post-hook": { go: "echo ready; exec sleep 1000", postgo: "echo not reached" },
       "a program": { go: "waits" },
     })) {
-      test(`${signal} that is sent to rt ends ${shape}`, async () => {
+      test(`${signal} sent to rt ends ${shape}`, async () => {
         await using project = await createProject(
           { ...scripts(entries), "node_modules/.bin/waits": "#!/bin/sh\necho ready\nexec sleep 1000\n" },
           ["node_modules/.bin/waits"],
@@ -149,7 +152,7 @@ describe.concurrent("a signal", () => {
     }
   }
 
-  test("is handled by a script that handles it, and its exit code stands", async () => {
+  test("keeps a script running that handles it, and the script's exit code counts", async () => {
     await using project = await createProject(
       scripts({
         go: "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
@@ -165,7 +168,7 @@ describe.concurrent("a signal", () => {
     expect(await child.exited).toBe(9);
   });
 
-  test("that is handled with success still stops the run", async () => {
+  test("still stops the run when a script handles it with exit code 0", async () => {
     await using project = await createProject(
       scripts({ go: "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done", postgo: "echo post" }),
     );
@@ -180,7 +183,7 @@ describe.concurrent("a signal", () => {
     });
   });
 
-  test("that a shell ignores stays ignored", async () => {
+  test("stays ignored in the script when a shell ignores it", async () => {
     await using project = await createProject(scripts({ go: "trap" }));
     const { stdout } = await runRt({
       program: ["bash", "-c", `trap '' HUP USR1; exec ${RT} --silent go`],
@@ -194,7 +197,7 @@ describe.concurrent("a signal", () => {
     ).toEqual(["SIGHUP", "SIGUSR1"]);
   });
 
-  test("that a shell ignores ends nothing that rt waits for", async () => {
+  test("never ends a run with hooks when a shell ignores it", async () => {
     const go = "kill -s HUP $PPID; kill -s HUP $PPID; echo lives";
     await using project = await createProject(scripts({ go, postgo: "echo after" }));
     const program = ["bash", "-c", `trap '' HUP; exec ${RT} --silent go`];
@@ -205,7 +208,7 @@ describe.concurrent("a signal", () => {
     });
   });
 
-  test("is at its default again where the engine had changed it", async () => {
+  test("gets its default action back in a script when the engine had changed it", async () => {
     await using project = await createProject(
       {
         ...scripts({ direct: "signals", shell: "signals && true" }),

@@ -1,4 +1,4 @@
-// What runs around a script, and a script that runs itself.
+// Tests lifecycle hooks, and scripts that call themselves.
 import { describe, test } from "bun:test";
 import { expectRt, RT } from "../support/rt.ts";
 import { testTranscripts } from "../support/transcripts.ts";
@@ -6,7 +6,7 @@ import { packageWith as scripts } from "../support/workspace.ts";
 
 testTranscripts("hooks", [
   [
-    "run before and after",
+    "run before and after the script",
     {
       files: scripts({ prego: "echo pre", go: "echo go", postgo: "echo post" }),
       args: ["go"],
@@ -15,7 +15,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "a failing pre-hook stops everything",
+    "stop the run when a pre-hook fails",
     {
       files: scripts({ prego: "exit 3", go: "echo go", postgo: "echo post" }),
       args: ["go"],
@@ -24,7 +24,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "a failing script skips its post-hook",
+    "do not run after a failing script",
     {
       files: scripts({ go: "exit 5", postgo: "echo post" }),
       args: ["go"],
@@ -33,7 +33,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "a failing post-hook decides the exit code",
+    "set the exit code when a post-hook fails",
     {
       files: scripts({ go: "true", postgo: "exit 7" }),
       args: ["go"],
@@ -42,15 +42,15 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "with --silent a failure is silent too",
+    "fail without a message with --silent",
     { files: scripts({ prego: "exit 3", go: "echo go" }), args: ["--silent", "go"], status: 3 },
   ],
   [
-    "empty ones and ones that are no text are passed over",
+    "are skipped when they are empty or not text",
     { files: scripts({ prego: "", go: "echo go", postgo: 5 }), args: ["--silent", "go"], stdout: "go\n" },
   ],
   [
-    "of hooks are not looked for",
+    "have no hooks of their own",
     {
       files: scripts({ preprego: "echo no", prego: "echo pre", go: "echo go" }),
       args: ["--silent", "go"],
@@ -58,7 +58,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "run for a script that is called like a hook",
+    "run for a script that has the name of a hook",
     {
       files: scripts({ preprego: "echo prepre", prego: "echo pre", go: "echo go" }),
       args: ["--silent", "run", "prego"],
@@ -66,7 +66,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "each see their own name",
+    "get their own names as variables",
     {
       files: scripts({
         prego: "echo $npm_lifecycle_event $npm_lifecycle_script",
@@ -78,7 +78,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "a pre-hook that is killed ends the run the same way",
+    "end the run with a signal when a pre-hook dies of it",
     {
       files: scripts({ prego: "kill -TERM $$", go: "echo go" }),
       args: ["go"],
@@ -87,7 +87,7 @@ testTranscripts("hooks", [
     },
   ],
   [
-    "a script that is interrupted says nothing",
+    "do not run, and print nothing, after an interrupted script",
     {
       files: scripts({ go: "kill -INT $$", postgo: "echo post" }),
       args: ["go"],
@@ -98,7 +98,7 @@ testTranscripts("hooks", [
 ]);
 
 describe.concurrent("a script that calls itself", () => {
-  test("without end is stopped with its name, the ninth time", async () => {
+  test("stops at the ninth call with an error that names it", async () => {
     await expectRt({
       files: scripts({ again: `echo once; ${RT} --silent run again` }),
       args: ["--silent", "run", "again"],
@@ -108,7 +108,7 @@ describe.concurrent("a script that calls itself", () => {
     });
   });
 
-  test("in a folder with a line break in its name as well", async () => {
+  test("stops with an error in a folder with a line break in its name", async () => {
     await expectRt({
       files: { "a\nb/package.json": { scripts: { again: `${RT} --silent run again` } } },
       in: "a\nb",
@@ -118,7 +118,7 @@ describe.concurrent("a script that calls itself", () => {
     });
   });
 
-  test("through another script is stopped with both names", async () => {
+  test("stops with an error that names both when it calls itself through another script", async () => {
     await expectRt({
       files: scripts({ one: `${RT} --silent run two`, two: `${RT} --silent run one` }),
       args: ["--silent", "run", "one"],
@@ -127,7 +127,7 @@ describe.concurrent("a script that calls itself", () => {
     });
   });
 
-  test("a few times is let", async () => {
+  test("runs while it stays below the limit", async () => {
     await expectRt({
       files: scripts({ down: `[ "$DEPTH" = xxx ] && echo bottom || DEPTH=x$DEPTH ${RT} --silent run down` }),
       args: ["--silent", "run", "down"],

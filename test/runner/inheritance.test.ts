@@ -1,4 +1,4 @@
-// What a script inherits: descriptors, limits, the process group, and even the process.
+// Tests what a script inherits from rt: descriptors, limits, the process group, and the process itself.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
@@ -7,7 +7,7 @@ const scripts = (entries: Record<string, string>) => ({
   "package.json": { name: "project", version: "1.2.3", scripts: entries },
 });
 
-describe.concurrent("what a script inherits", () => {
+describe.concurrent("a script inherits", () => {
   const throughBash = async (line: string, entries: Record<string, string>) => {
     await using project = await createProject({ ...scripts(entries), "three.txt": "three\n" });
     return await runRt({
@@ -32,15 +32,18 @@ describe.concurrent("what a script inherits", () => {
     expect({ stdout, stderr }).toEqual({ stdout: expected, stderr: "" });
   });
 
-  test.skipIf(process.platform !== "linux")("no child that it has not started, after a hook", async () => {
-    const children = 'read -r children < /proc/$$/task/$$/children; echo "<$children>"';
-    expect(await throughBash("rt go", { prego: "sleep 0.01", go: children })).toMatchObject({
-      stdout: "<>\n",
-      status: 0,
-    });
-  });
+  test.skipIf(process.platform !== "linux")(
+    "no child process that it did not start, also after a hook",
+    async () => {
+      const children = 'read -r children < /proc/$$/task/$$/children; echo "<$children>"';
+      expect(await throughBash("rt go", { prego: "sleep 0.01", go: children })).toMatchObject({
+        stdout: "<>\n",
+        status: 0,
+      });
+    },
+  );
 
-  test("3<file in a script that has something after it", async () => {
+  test("3<file when it has a post-hook", async () => {
     expect(await throughBash("rt go 3< three.txt", { go: "cat <&3", postgo: "echo post" })).toEqual({
       stdout: "three\npost\n",
       stderr: "",
@@ -48,7 +51,7 @@ describe.concurrent("what a script inherits", () => {
     });
   });
 
-  test("a file, a program and an engine's process get descriptors as well", async () => {
+  test("descriptors, also as a file, a program and an engine process", async () => {
     await using project = await createProject({
       "read.ts": "console.log(require('fs').readFileSync(3, 'utf8'))",
       "three.txt": "three",
@@ -62,7 +65,7 @@ describe.concurrent("what a script inherits", () => {
     }
   });
 
-  test("no descriptor of rt's own", async () => {
+  test("no internal descriptor of rt", async () => {
     await using project = await createProject(
       {
         ...scripts({
@@ -98,7 +101,7 @@ describe.concurrent("what a script inherits", () => {
     expect(stdout).toStartWith("0027\n123\nsame group\n");
   });
 
-  test("a broken pipe ends it: yes | head", async () => {
+  test("a broken pipe that ends it: yes | head", async () => {
     for (const entries of [
       { go: "yes" },
       { go: "yes | cat" },
@@ -113,7 +116,7 @@ describe.concurrent("what a script inherits", () => {
     }
   });
 
-  test("the same process: the script has rt's process id", async () => {
+  test("the process id of rt, because rt becomes the script", async () => {
     await using project = await createProject(
       scripts({ go: "echo $$; exec sleep 0", pid: "printenv PPID_OF; echo $PPID" }),
     );

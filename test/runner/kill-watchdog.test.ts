@@ -1,4 +1,4 @@
-// rt is killed outright: none of the scripts that it has started goes on, at whatever moment that is.
+// Tests that no script survives when rt is killed by SIGKILL, at any moment.
 //
 //   RT_TEST_KILLS=200 npm test -- runner/kill-watchdog      (6 by default)
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -15,10 +15,10 @@ import { workspace } from "../support/workspace.ts";
 
 const isLinux = process.platform === "linux";
 const KILLS = Number(process.env.RT_TEST_KILLS ?? 6);
-/** In which a parallel run has started all its scripts. */
-const LATEST = 200; // ms
-/** Leads a session of its own, so that no group of rt's leads to it. */
-const RUNS_ON = "setsid sleep 1017 & sleep 1017; true";
+/** After this time a parallel run has started all its scripts. */
+const MAX_DELAY = 200; // ms
+/** Starts another session, which no process group of rt contains. */
+const SURVIVES = "setsid sleep 1017 & sleep 1017; true";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
 const TOKEN = "ghp_A1b2C3d4E5f6G7h8";
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
-/** rt kills itself when it has started so many processes, the watchdog included, before it registers the last. */
+/** Kills rt when it has started this many processes, including the watchdog, before it registers the last. */
 const killedAfter = (processes: number) => ({
   LD_PRELOAD: join(folder, "signal-at.so"),
   SIGNAL_AT: "after-fork",
@@ -41,14 +41,14 @@ const killedAfter = (processes: number) => ({
 });
 
 const PACKAGES = workspace({
-  a: { scripts: { t: RUNS_ON } },
-  b: { scripts: { t: RUNS_ON } },
-  c: { scripts: { t: RUNS_ON } },
+  a: { scripts: { t: SURVIVES } },
+  b: { scripts: { t: SURVIVES } },
+  c: { scripts: { t: SURVIVES } },
 });
 
-describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
+describe.skipIf(!isLinux).concurrent("rt after a SIGKILL", () => {
   for (const processes of [1, 2, 3, 4])
-    test(`leaves no script of a parallel run when ${processes} processes have just been started`, async () => {
+    test(`leaves no script of a parallel run when ${processes} processes have just started`, async () => {
       await using project = await createProject(PACKAGES);
       const mark = createMark();
       const env = { ...killedAfter(processes), ...mark.env };
@@ -59,9 +59,9 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
       await waitUntil(() => mark.find().length === 0);
     });
 
-  test("leaves no hook that has just been started", async () => {
+  test("leaves no hook that has just started", async () => {
     await using project = await createProject({
-      "package.json": { scripts: { prego: RUNS_ON, go: "echo not reached" } },
+      "package.json": { scripts: { prego: SURVIVES, go: "echo not reached" } },
     });
     const mark = createMark();
     const child = startRt({ args: ["go"], cwd: project.path, env: { ...killedAfter(2), ...mark.env } });
@@ -70,9 +70,9 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
     await waitUntil(() => mark.find().length === 0);
   });
 
-  test("leaves no cached script that has just been started", async () => {
+  test("leaves no cached script that has just started", async () => {
     await using project = await createProject({
-      "package.json": { scripts: { go: RUNS_ON } },
+      "package.json": { scripts: { go: SURVIVES } },
       "rtfig.toml": "[run.cache]\ngo = true\n",
     });
     const mark = createMark();
@@ -84,8 +84,8 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
   });
 
   for (const [line, title] of [
-    [`echo up; ${RUNS_ON}`, "with secrets that writes to a pipe"],
-    [`echo up >&2; exec >/dev/null 2>&1; ${RUNS_ON}`, "with secrets that has closed its pipe"],
+    [`echo up; ${SURVIVES}`, "with secrets that writes to a pipe"],
+    [`echo up >&2; exec >/dev/null 2>&1; ${SURVIVES}`, "with secrets that has closed its pipe"],
   ] as const)
     test(`leaves no script ${title}`, async () => {
       await using project = await createProject({
@@ -115,15 +115,15 @@ describe.skipIf(!isLinux).concurrent("rt that is killed", () => {
   });
 
   test(
-    `leaves no script of a parallel run at ${KILLS} moments`,
+    `leaves no script of a parallel run at ${KILLS} random moments`,
     async () => {
       await using project = await createProject(PACKAGES);
       const random = createRandom(1);
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      for (let round = 0; round < KILLS; round += 1) {
         const mark = createMark();
         const args = ["run", "--parallel", "--concurrency=3", "--filter", "*", "t"];
         const child = startRt({ args, cwd: project.path, env: mark.env });
-        const timer = setTimeout(() => child.kill("SIGKILL"), random.below(LATEST));
+        const timer = setTimeout(() => child.kill("SIGKILL"), random.below(MAX_DELAY));
         await child.exited;
         clearTimeout(timer);
         await waitUntil(() => mark.find().length === 0);

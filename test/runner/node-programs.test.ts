@@ -1,5 +1,5 @@
-// Files that are marked for Node.js: by a path they are source code, which rt runs; by a name they are programs, which run
-// with Node.js unless rt is to stand in for it.
+// Tests files with a #! line for Node.js. A path means source code, which rt runs. A name means a program, which
+// Node.js runs, or rt with --rt.
 import { expect, test } from "bun:test";
 import { chmod, mkdir, symlink } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
@@ -7,15 +7,15 @@ import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { type Row, testSilently } from "../support/transcripts.ts";
 
-const SAYS = "console.log(typeof Bun, typeof rt, process.argv.slice(2).join())";
-const BY_ENV = `#!/usr/bin/env node\n${SAYS}\n`;
-const BY_PATH = `#!/usr/bin/node\n${SAYS}\n`;
+const PRINT = "console.log(typeof Bun, typeof rt, process.argv.slice(2).join())";
+const BY_ENV = `#!/usr/bin/env node\n${PRINT}\n`;
+const BY_PATH = `#!/usr/bin/node\n${PRINT}\n`;
 
-testSilently("--rt runs a program that is marked for Node.js", [
+testSilently("--rt runs a program for Node.js", [
   ...["node ", "node\t", "node\r", "node  \t"].map((words): Row => [
-    `when its first line ends as in ${JSON.stringify(words)}`,
+    `when its first line ends with ${JSON.stringify(words)}`,
     {
-      files: { "package.json": {}, "node_modules/.bin/cli": `#!/usr/bin/env ${words}\n${SAYS}\n` },
+      files: { "package.json": {}, "node_modules/.bin/cli": `#!/usr/bin/env ${words}\n${PRINT}\n` },
       executable: ["node_modules/.bin/cli"],
       args: ["--rt", "run", "cli", "a"],
       stdout: "object object a\n",
@@ -23,7 +23,7 @@ testSilently("--rt runs a program that is marked for Node.js", [
   ]),
 ]);
 
-/** What a package makes of a condition. */
+/** The package's import depends on a condition. */
 const CONDITION = {
   "package.json": { imports: { "#a": { special: "./special.cjs", default: "./default.cjs" } } },
   "special.cjs": "module.exports = 'special'",
@@ -31,7 +31,7 @@ const CONDITION = {
   "bin/cli": `#!/usr/bin/env node\nconsole.log(require("#a"), typeof rt, process.argv.slice(2).join())\n`,
 };
 
-testSilently("a file for Node.js by its path is run by rt", [
+testSilently("rt runs a file for Node.js by its path", [
   ...["./bin/cli", "$PROJECT/bin/cli", "bin/cli"].flatMap((path): Row[] => [
     [
       path,
@@ -43,7 +43,7 @@ testSilently("a file for Node.js by its path is run by rt", [
       },
     ],
     [
-      `run ${path}, and by another line`,
+      `run ${path}, with another #! line`,
       {
         files: { "bin/cli": BY_PATH },
         executable: ["bin/cli"],
@@ -53,7 +53,7 @@ testSilently("a file for Node.js by its path is run by rt", [
     ],
   ]),
   [
-    "which need not be executable",
+    "when it is not executable",
     {
       files: { cli: "#!/usr/bin/env -S node --flag\nconsole.log(typeof rt)" },
       args: ["./cli"],
@@ -61,7 +61,7 @@ testSilently("a file for Node.js by its path is run by rt", [
     },
   ],
   [
-    "that of Debian's name, too",
+    "when its #! line has Debian's name of Node.js",
     {
       files: { cli: "#!/usr/bin/env nodejs\nconsole.log(typeof rt)" },
       executable: ["cli"],
@@ -70,7 +70,7 @@ testSilently("a file for Node.js by its path is run by rt", [
     },
   ],
   [
-    "with the options in front of it",
+    "with the options before the path",
     {
       files: CONDITION,
       executable: ["bin/cli"],
@@ -79,7 +79,7 @@ testSilently("a file for Node.js by its path is run by rt", [
     },
   ],
   [
-    "and not one for another program with such a name",
+    "but not a file for a program with a similar name",
     {
       files: { nodes: "#!/bin/sh\necho shell\n", cli: "#!./nodes\n" },
       executable: ["nodes", "cli"],
@@ -89,7 +89,7 @@ testSilently("a file for Node.js by its path is run by rt", [
   ],
 ]);
 
-testSilently("a program that starts itself, or a file of its own, by rt's path starts rt", [
+testSilently("a program that starts itself or another file with rt's path starts rt", [
   [
     "with spawn",
     {
@@ -119,7 +119,7 @@ testSilently("a program that starts itself, or a file of its own, by rt's path s
     },
   ],
   [
-    "with the options that it was itself started with",
+    "with its own options",
     {
       files: {
         ...CONDITION,
@@ -138,11 +138,11 @@ const binary = (text: string) => ({
   executable: [TOOL],
 });
 
-testSilently("with --rt, rt runs a binary for Node.js", [
+testSilently("--rt runs a binary for Node.js", [
   ...[
     BY_ENV,
     BY_PATH,
-    `#! /usr/local/bin/node --no-warnings\n${SAYS}\n`,
+    `#! /usr/local/bin/node --no-warnings\n${PRINT}\n`,
     BY_ENV.replace("env", "env -S"),
   ].flatMap((text): Row[] => [
     [
@@ -168,9 +168,9 @@ testSilently("with --rt, rt runs a binary for Node.js", [
   [
     "with the options of its #! line",
     {
-      ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${SAYS}\n`),
+      ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${PRINT}\n`),
       files: {
-        ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${SAYS}\n`).files,
+        ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${PRINT}\n`).files,
         "pre.cjs": "console.log('pre')",
       },
       args: ["run", "--rt", "tool"],
@@ -178,20 +178,20 @@ testSilently("with --rt, rt runs a binary for Node.js", [
     },
   ],
   [
-    "but not x without it",
+    "not for x without --rt",
     { ...binary(BY_PATH), args: ["x", "tool", "--rt"], stdout: "undefined undefined --rt\n" },
   ],
   [
-    "node itself",
-    { files: { "a.ts": SAYS }, args: ["--rt", "node", "a.ts", "--rt"], stdout: "object object --rt\n" },
+    "for node itself",
+    { files: { "a.ts": PRINT }, args: ["--rt", "node", "a.ts", "--rt"], stdout: "object object --rt\n" },
   ],
   [
-    "node itself, with run",
-    { files: { "a.ts": SAYS }, args: ["run", "--rt", "node", "./a.ts"], stdout: "object object \n" },
+    "for node itself, with run",
+    { files: { "a.ts": PRINT }, args: ["run", "--rt", "node", "./a.ts"], stdout: "object object \n" },
   ],
-  ["node's own options", { args: ["--rt", "node", "-p", "typeof rt"], stdout: "object\n" }],
+  ["with node's own options", { args: ["--rt", "node", "-p", "typeof rt"], stdout: "object\n" }],
   [
-    "a script called node comes first",
+    "unless a script is named node",
     {
       files: { "package.json": { scripts: { node: "echo script" } } },
       args: ["--rt", "node"],
@@ -200,8 +200,8 @@ testSilently("with --rt, rt runs a binary for Node.js", [
   ],
 ]);
 
-test("`rt run node` is rt where no node is installed", async () => {
-  await using project = await createProject({ "a.ts": SAYS });
+test("`rt run node` is rt when Node.js is not installed", async () => {
+  await using project = await createProject({ "a.ts": PRINT });
   await mkdir(project.join("bin"));
   await symlink(findProgram("sh"), project.join("bin/sh"));
   const run = async (...args: string[]) =>

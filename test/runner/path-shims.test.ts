@@ -1,4 +1,4 @@
-// `node` and `bun` below a script: the installed ones, or rt in their place.
+// Tests `node` and `bun` in a script: the installed programs, or rt through a shim directory.
 import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
@@ -9,7 +9,7 @@ const pkg = (scripts: Record<string, string>, more: object = {}) => ({
   "package.json": { scripts, ...more },
 });
 
-describe.concurrent("node", () => {
+describe.concurrent("`node` in a script", () => {
   async function withoutNode(
     files: Parameters<typeof createProject>[0],
     args: readonly string[],
@@ -26,7 +26,7 @@ describe.concurrent("node", () => {
     });
   }
 
-  test("is rt where no node is installed: in a script", async () => {
+  test("runs rt when Node.js is not installed", async () => {
     expect(
       await withoutNode(
         {
@@ -38,7 +38,7 @@ describe.concurrent("node", () => {
     ).toEqual({ stdout: 'object [ "x" ]\n2\n', stderr: "", status: 0 });
   });
 
-  test("a project written for Bun finds its commands where Bun is not installed", async () => {
+  test("runs rt, like `bun`, when neither is installed", async () => {
     const files = {
       ...pkg({
         go: "bun run --silent --bun inner && bunx tool a -b && bun a.ts c",
@@ -54,7 +54,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test("is not in the place of Bun, or of another rt, where that is installed", async () => {
+  test("comes without a `bun` or `rt` that would replace an installed one", async () => {
     const files = {
       ...pkg({ go: "bun a && bunx b && rt c" }),
       ...Object.fromEntries(
@@ -68,7 +68,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test("so do the scripts of packages that are installed", async () => {
+  test("runs rt, like `bun`, in the scripts of an installation", async () => {
     const files = {
       ...pkg({
         preinstall: "node -p 'typeof rt'",
@@ -86,7 +86,7 @@ describe.concurrent("node", () => {
     expect(status).toBe(0);
   });
 
-  test("is rt where no node is installed: for a binary", async () => {
+  test("runs rt for a binary when Node.js is not installed", async () => {
     expect(
       await withoutNode(
         { "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof Bun, process.argv.slice(2))\n" },
@@ -96,7 +96,7 @@ describe.concurrent("node", () => {
     ).toEqual({ stdout: 'object [ "y" ]\n', stderr: "", status: 0 });
   });
 
-  test("is node where it is installed", async () => {
+  test("runs the installed Node.js", async () => {
     await expectRt({
       files: pkg({ go: "node -p 'typeof Bun'" }),
       args: ["--silent", "go"],
@@ -104,7 +104,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test.each([["--rt"], ["-b"]])("is rt with %s, for everything below the script", async (flag) => {
+  test.each([["--rt"], ["-b"]])("runs rt with %s, in all processes below the script", async (flag) => {
     await expectRt({
       files: {
         ...pkg({
@@ -122,7 +122,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test("that is rt answers as node: version, options, standard input, arguments", async () => {
+  test("supports node's version, options, standard input and arguments when it is rt", async () => {
     const lines = [
       "node --version | cut -c1",
       "node -v | cut -c1",
@@ -145,7 +145,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test("that is rt is what a script finds in NODE and npm_node_execpath", async () => {
+  test("appears in NODE and npm_node_execpath when it is rt", async () => {
     await expectRt({
       files: pkg({ go: '"$NODE" -p "typeof rt"; "$npm_node_execpath" -p "typeof rt"' }),
       args: ["-b", "--silent", "run", "go"],
@@ -153,7 +153,7 @@ describe.concurrent("node", () => {
     });
   });
 
-  test("that is rt reads nothing from an empty input, as node does", async () => {
+  test("reads nothing from an empty standard input when it is rt", async () => {
     await expectRt({
       files: pkg({ go: "node < /dev/null; node - < /dev/null" }),
       args: ["-b", "--silent", "go"],

@@ -1,4 +1,4 @@
-// Projects of another user: what may be read runs, and what somebody else has made is not trusted.
+// Tests projects of another user: readable files run, and another user's directories are not trusted.
 import { describe, expect, test } from "bun:test";
 import { chmod, readdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -11,12 +11,12 @@ const pkg = (scripts: Record<string, string>, more: object = {}) => ({
   "package.json": { scripts, ...more },
 });
 
-describe.concurrent("where a user may only read", () => {
+describe.concurrent("a user without write access", () => {
   const nobody = isRoot ? AS_OTHER : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
   const user = isRoot ? NOBODY : process.getuid?.();
   const canBeNobody = hasProgram(nobody[0]!) && Bun.spawnSync([...nobody, "true"]).success;
 
-  test("scripts, binaries and files run", async () => {
+  test("runs scripts, binaries and files", async () => {
     await using project = await createProject(
       {
         ...pkg({ go: "echo $(id -u)" }),
@@ -44,7 +44,7 @@ describe.concurrent("where a user may only read", () => {
     }
   });
 
-  test("a package.json that may not be read is named", async () => {
+  test("gets an error that names an unreadable package.json", async () => {
     await using project = await createProject(pkg({ go: "true" }));
     await chmod(project.path, 0o755);
     await chmod(project.join("package.json"), 0o000);
@@ -56,9 +56,9 @@ describe.concurrent("where a user may only read", () => {
     });
   });
 
-  test.skipIf(!canBeNobody)("a stand-in directory that somebody else has made is not trusted", async () => {
+  test.skipIf(!canBeNobody)("does not trust a shim directory that another user created", async () => {
     await using project = await createProject(pkg({ go: "node -p 'typeof rt'", where: "command -v node" }));
-    await chmod(project.path, 0o1777); // as /tmp is
+    await chmod(project.path, 0o1777); // like /tmp
     const run = (script = "go") =>
       runRt({
         program: [...nobody, RT],
@@ -68,7 +68,7 @@ describe.concurrent("where a user may only read", () => {
       });
     expect((await run()).stdout).toBe("object\n");
     const own = (await readdir(project.path)).filter((name) => name.startsWith("rt-links-"));
-    if (isRoot) expect(own).toHaveLength(1); // a directory of another user's is none for links
+    if (isRoot) expect(own).toHaveLength(1); // rt uses no links directory of another user
     for (const name of own) {
       await rename(project.join(name), project.join("away"));
       await project.write({ [`${name}/node/node`]: "#!/bin/sh\necho hijacked\n" });
@@ -77,7 +77,7 @@ describe.concurrent("where a user may only read", () => {
     const { stdout, stderr } = await run();
     expect(stdout).not.toContain("hijacked");
     expect(stdout === "object\n" || stderr.startsWith("error: ")).toBe(true);
-    // In /tmp, outside of the directory of the tests.
+    // In /tmp, outside the directory of the tests.
     const links = dirname(dirname((await run("where")).stdout.trim()));
     if (links.startsWith("/tmp/rt-links-")) await rm(links, { recursive: true });
   });

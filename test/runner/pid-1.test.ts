@@ -1,5 +1,5 @@
-// rt as process 1, as in a container that is started without an init: the kernel keeps every signal from that process that
-// it does not handle, so a script must not become it.
+// Tests rt as process 1, as in a container without an init. The kernel drops signals that process 1 does not handle,
+// so rt must not become the script.
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { createProject, type Files } from "../support/project.ts";
@@ -9,7 +9,7 @@ const MAPPING = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 const NAMESPACE = ["unshare", ...MAPPING, "--fork", "--kill-child", "--pid"];
 const SERVER = "echo up; exec sleep 60";
 
-describe.skipIf(process.platform !== "linux")("as process 1, rt ends by SIGTERM", () => {
+describe.skipIf(process.platform !== "linux")("as process 1, rt ends at SIGTERM with", () => {
   for (const args of [
     ["run", "serve"],
     ["run", "sh", "-c", SERVER],
@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("as process 1, rt ends by SIGTERM"
 });
 
 test.skipIf(process.platform !== "linux")(
-  "as process 1, rt is not told by .env that it has been here",
+  "as process 1, rt ignores an internal variable in .env",
   async () => {
     await using project = await createProject({
       ".env": "RT_BECAME=1\n",
@@ -45,12 +45,12 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-describe.skipIf(process.platform !== "linux")("as process 1, rt passes to the program", () => {
+describe.skipIf(process.platform !== "linux")("as process 1, rt forwards to the program", () => {
   for (const signal of ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)
     test.concurrent(signal, async () => {
-      const heeding = `trap 'echo got; exit 7' ${signal.slice(3)}; echo up; while :; do read -r line <&3; done`;
+      const handling = `trap 'echo got; exit 7' ${signal.slice(3)}; echo up; while :; do read -r line <&3; done`;
       await using project = await createProject({
-        "serve.sh": heeding,
+        "serve.sh": handling,
         "package.json": { scripts: { serve: "mkfifo wait; exec sh serve.sh 3<>wait" } },
       });
       const child = startRt({ program: [...NAMESPACE, RT], args: ["run", "serve"], cwd: project.path });
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== "linux")("as process 1, rt passes to the pr
     });
 });
 
-/** What the first process of a container sees and is asked to do, by the process that made the container. */
+/** Starts rt as the first process of a container; the signals come from the process that created the container. */
 async function startFirst(files: Files, args: readonly string[], env: Environment = {}) {
   const project = await createProject(files);
   const child = startRt({ program: [...NAMESPACE, "--mount-proc", RT], args, cwd: project.path, env });
@@ -91,29 +91,29 @@ async function startFirst(files: Files, args: readonly string[], env: Environmen
 }
 
 const WAIT = "while :; do read -r line <&3; done";
-const waitsFor = (trap: string) => `trap '${trap}' TERM; mkfifo wait$$; exec 3<>wait$$; echo up; ${WAIT}`;
+const scriptWith = (trap: string) => `trap '${trap}' TERM; mkfifo wait$$; exec 3<>wait$$; echo up; ${WAIT}`;
 
 describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SIGTERM, rt ends with", () => {
   const rows: [string, string, string[], number][] = [
-    ["the script's own 0", "exit 0", ["run", "serve"], 0],
-    ["the script's own 7", "exit 7", ["run", "serve"], 7],
-    ["a program's own 0", "exit 0", ["run", "bash", "serve.sh"], 0],
-    ["the script's own 0 with --watch", "exit 0", ["--watch", "run", "serve"], 0],
-    ["the script's own 7 with --watch", "exit 7", ["--watch", "run", "serve"], 7],
-    ["the signal's 143 where the script dies of it", "trap - TERM; kill $$", ["run", "serve"], 143],
+    ["the script's exit code 0", "exit 0", ["run", "serve"], 0],
+    ["the script's exit code 7", "exit 7", ["run", "serve"], 7],
+    ["a program's exit code 0", "exit 0", ["run", "bash", "serve.sh"], 0],
+    ["the script's exit code 0 with --watch", "exit 0", ["--watch", "run", "serve"], 0],
+    ["the script's exit code 7 with --watch", "exit 7", ["--watch", "run", "serve"], 7],
+    ["143 when the script dies of the signal", "trap - TERM; kill $$", ["run", "serve"], 143],
     [
-      "the signal's 143 where it dies of it with --watch",
+      "143 when the script dies of the signal with --watch",
       "trap - TERM; kill $$",
       ["--watch", "run", "serve"],
       143,
     ],
-    ["a file's own 0 with --watch", "", ["--watch", "serve.ts"], 0],
+    ["a file's exit code 0 with --watch", "", ["--watch", "serve.ts"], 0],
   ];
   for (const [name, trap, args, status] of rows)
     test(name, async () => {
       await using first = await startFirst(
         {
-          "serve.sh": waitsFor(trap),
+          "serve.sh": scriptWith(trap),
           "serve.ts":
             "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6); console.log('up')",
           "package.json": { scripts: { serve: "exec bash serve.sh" } },
@@ -125,10 +125,10 @@ describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SI
       expect(await first.child.exited).toBe(status);
     });
 
-  test("the signal, where a hook made a success of it and the script was not run", async () => {
+  test("143 when a hook handled the signal and the script did not start", async () => {
     await using first = await startFirst(
       {
-        "wait.sh": waitsFor("exit 0"),
+        "wait.sh": scriptWith("exit 0"),
         "package.json": { scripts: { preserve: "exec bash wait.sh", serve: "echo not reached" } },
       },
       ["run", "serve"],
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SI
 });
 
 describe.skipIf(process.platform !== "linux").concurrent("as process 1, rt leaves no zombies of", () => {
-  /** Its grandchildren lose their parent, end, and are waited for until the process table has them no more. */
+  /** The grandchildren lose their parent and end; the script waits until the process table lacks them. */
   const ORPHANS = `
     for i in 1 2 3 4 5; do (bash -c 'exit 3' & echo $! >> orphans); done
     while for pid in $(cat orphans); do test -e /proc/$pid && break; done; do read -t 0.02 line <&3; done

@@ -1,4 +1,4 @@
-// Names that mean a program: given by its path, a binary of a package, a command of the system.
+// Tests run targets that are programs: by a path, a binary of a package, a command of the system.
 import { testSilently } from "../support/transcripts.ts";
 import { ABSENT } from "../support/rt.ts";
 
@@ -6,7 +6,7 @@ const program = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
 testSilently("a program given by its path", [
   [
-    "a shell script gets its arguments",
+    "gets its arguments as a shell script",
     {
       files: { "s.sh": '#!/bin/bash\necho "$0" "$#" "$@"\n' },
       executable: ["s.sh"],
@@ -15,13 +15,13 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "a shell script without an extension",
+    "may be a shell script without an extension",
     { files: { tool: program("tool") }, executable: ["tool"], args: ["./tool"], stdout: "tool\n" },
   ],
-  ["a native program", { args: ["/bin/echo", "native", "--silent"], stdout: "native --silent\n" }],
-  ["a native program with run", { args: ["run", "/bin/echo", "native"], stdout: "native\n" }],
+  ["may be a native program", { args: ["/bin/echo", "native", "--silent"], stdout: "native --silent\n" }],
+  ["may be a native program with run", { args: ["run", "/bin/echo", "native"], stdout: "native\n" }],
   [
-    "a script for another interpreter",
+    "may be a script for another interpreter",
     {
       files: { "s.awk": '#!/usr/bin/awk -f\nBEGIN { print "awk" }\n' },
       executable: ["s.awk"],
@@ -30,7 +30,7 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "a file for rt by its #! line, without an extension",
+    "runs in rt by its #! line, without an extension",
     {
       files: { cli: `#!/usr/bin/env rt\nconst a: string = "typed"; console.log(a, import.meta.main);` },
       executable: ["cli"],
@@ -39,7 +39,7 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "a file with source extension is source whatever its #! line",
+    "is source code with a source extension, whatever its #! line",
     {
       files: { "cli.ts": "#!/usr/bin/env node\nconst a: string = 'typed'; console.log(a, typeof Bun)" },
       executable: ["cli.ts"],
@@ -48,7 +48,7 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "whose interpreter is missing",
+    "is an error when its interpreter does not exist",
     {
       files: { tool: `#!${ABSENT}/interpreter\n` },
       executable: ["tool"],
@@ -58,7 +58,7 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "a native program that is not executable",
+    "is an error when it is native and not executable",
     {
       files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
       args: ["./tool"],
@@ -68,7 +68,7 @@ testSilently("a program given by its path", [
     },
   ],
   [
-    "a program that the system cannot start",
+    "is an error when the system cannot start it",
     {
       files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
       executable: ["tool"],
@@ -99,7 +99,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "of a directory above",
+    "of a parent directory runs",
     {
       files: { "node_modules/.bin/tool": program("binary"), "a/b/c/x": "" },
       executable: ["node_modules/.bin/tool"],
@@ -109,7 +109,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "of the nearest directory wins",
+    "of the nearest directory runs",
     {
       files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
       executable: ["node_modules/.bin/tool", "a/node_modules/.bin/tool"],
@@ -119,7 +119,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "that is not executable is passed over",
+    "is skipped when it is not executable",
     {
       files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
       executable: ["node_modules/.bin/tool"],
@@ -129,7 +129,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "comes before a command of the system",
+    "overrides a command of the system",
     {
       files: { "node_modules/.bin/ls": program("binary") },
       executable: ["node_modules/.bin/ls"],
@@ -138,7 +138,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "marked for Node.js runs with Node.js",
+    "for Node.js runs in Node.js",
     {
       files: {
         "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof Bun, process.argv.slice(2))\n",
@@ -149,7 +149,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "marked for Node.js runs with rt with --rt",
+    "for Node.js runs in rt with --rt",
     {
       files: {
         "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF, process.argv.slice(2))\n",
@@ -160,7 +160,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "with run --rt",
+    "for Node.js runs in rt with run --rt",
     {
       files: { "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF)\n" },
       executable: ["node_modules/.bin/tool"],
@@ -169,7 +169,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "with --rt x",
+    "for Node.js runs in rt with --rt x",
     {
       files: {
         "package.json": {},
@@ -181,7 +181,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "marked for rt runs with rt, which need not be on PATH",
+    "for rt runs in rt, also without rt on PATH",
     {
       files: { "node_modules/.bin/tool": "#!/usr/bin/env rt\nconsole.log(typeof rt.CSRF)\n" },
       executable: ["node_modules/.bin/tool"],
@@ -190,7 +190,7 @@ testSilently("a binary of a package", [
     },
   ],
   [
-    "its exit code",
+    "sets the exit code",
     {
       files: { "node_modules/.bin/tool": "#!/bin/sh\nexit 23\n" },
       executable: ["node_modules/.bin/tool"],
@@ -203,10 +203,10 @@ testSilently("a binary of a package", [
 testSilently("a command of the system", [
   ["runs with run", { args: ["run", "echo", "hello"], stdout: "hello\n" }],
   ["needs run", { args: ["printenv"], status: 1, stderr: /^error: Script not found "printenv"\n/ }],
-  ["its options are its own", { args: ["run", "printf", "%s-%s", "--silent", "-F"], stdout: "--silent--F" }],
-  ["its exit code", { args: ["run", "sh", "-c", "exit 33"], status: 33 }],
+  ["gets its own options", { args: ["run", "printf", "%s-%s", "--silent", "-F"], stdout: "--silent--F" }],
+  ["sets the exit code", { args: ["run", "sh", "-c", "exit 33"], status: 33 }],
   [
-    "does not see values of .env files",
+    "does not get values of .env files",
     { files: { ".env": "FROM_DOTENV=1" }, args: ["run", "printenv", "FROM_DOTENV"], status: 1 },
   ],
 ]);

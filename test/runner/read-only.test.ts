@@ -1,5 +1,5 @@
-// Where little or nothing can be written, or read: a container's read-only file system, somebody else's project, a TMPDIR
-// that is gone. What needs no writing runs as ever; what needs it says so in a line.
+// Tests a read-only file system, another user's project and a missing TMPDIR. Operations that write nothing work; the
+// others fail with one line.
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
@@ -11,7 +11,7 @@ import { AS_OTHER } from "../support/users.ts";
 
 const isPosix = process.platform !== "win32";
 
-describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
+describe.skipIf(!isPosix)("rt in a read-only project", () => {
   const files = {
     "package.json": {
       workspaces: ["packages/*"],
@@ -29,7 +29,7 @@ describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
     return project;
   };
 
-  test("files, code, scripts and workspaces run, and nothing is written", async () => {
+  test("runs files, code, scripts and workspaces, and writes nothing", async () => {
     const project = await open();
     try {
       const run = async (args: string[], stdin?: string) =>
@@ -68,7 +68,7 @@ describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
   });
 });
 
-test.skipIf(!isPosix)("what may not be read is told from what is not there", async () => {
+test.skipIf(!isPosix)("rt reports an unreadable file as unreadable, not as missing", async () => {
   const hello = "console.log('hello')";
   await using project = await createProject({
     "rt/x": "",
@@ -79,7 +79,7 @@ test.skipIf(!isPosix)("what may not be read is told from what is not there", asy
   await placeRt(project.join("rt/rt"));
   await chmod(project.path, 0o755);
   const run = async (folder: string, ...args: string[]) => {
-    // The shell goes there before it changes who it is.
+    // The shell changes the directory before the user.
     const line = `cd ${folder} && exec ${[...AS_OTHER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
     const { stdout, stderr } = await runRt({ program: ["bash", "-c", line], cwd: project.path });
     return (stdout + stderr.split("\n\n")[0]).trimEnd();
@@ -116,7 +116,7 @@ test.skipIf(!isPosix)("what may not be read is told from what is not there", asy
 });
 
 describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
-  /** A system with a shell and without Node.js, and an rt of its own, so that its links are its own as well. */
+  /** A system with a shell and without Node.js. The separate rt has separate links. */
   const open = async () => {
     const project = await createProject({
       "package.json": {
@@ -138,7 +138,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
         cwd: project.path,
         env: { PATH: project.join("programs"), TMPDIR: project.join("tmp"), ...env },
       });
-    /** What rt calls the directory of its links. */
+    /** Returns the name of the links' directory. */
     const nameOf = async () => {
       await run(["--rt", "run", "plain"], {});
       return (await readdir(project.join("tmp"))).find((name) => name.startsWith("rt-links-"))!;
@@ -146,7 +146,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
     return { project, run, nameOf };
   };
 
-  test("are made in the next place where the first cannot be used", async () => {
+  test("go to the next directory when the first is unusable", async () => {
     const { project, run, nameOf } = await open();
     await using _project = project;
     const ran = { stdout: "node\n", stderr: "", status: 0 };
@@ -154,7 +154,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
     expect(await run(["run", "node"], { XDG_RUNTIME_DIR: project.join("rt/run") })).toEqual(ran);
     expect(await run(["run", "node"], { TMPDIR: project.join("rt/tmp") })).toEqual(ran);
     await rm(`/tmp/${name}`, { recursive: true });
-    // One that others may write to is as good as none.
+    // rt does not use a directory that others can write to.
     await mkdir(project.join("open", name), { recursive: true });
     await chmod(project.join("open", name), 0o777);
     expect(await run(["run", "node"], { TMPDIR: project.join("open") })).toEqual(ran);
@@ -162,7 +162,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
     await rm(`/tmp/${name}`, { recursive: true });
   });
 
-  test("are done without where there is no place, with a warning where they are asked for", async () => {
+  test("remain absent without a usable directory, with a warning if --rt needs them", async () => {
     const { project, run, nameOf } = await open();
     await using _project = project;
     const name = await nameOf();

@@ -1,36 +1,36 @@
-// What a name means: scripts, source files, binaries of packages, commands of the system, in this order. The last two are
-// in programs.test.ts.
+// Tests the order of run targets: scripts, source files, binaries of packages, commands of the system.
+// programs.test.ts tests the last two.
 import { type Row, testSilently } from "../support/transcripts.ts";
 
 const pkg = (scripts: Record<string, string>, more: object = {}) => ({
   "package.json": { scripts, ...more },
 });
-const says = (text: string) => `console.log(${JSON.stringify(text)})`;
+const print = (text: string) => `console.log(${JSON.stringify(text)})`;
 const program = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
 testSilently("a script", [
   [
-    "comes before a file of the same name with run",
+    "overrides a file of the same name with run",
     {
-      files: { ...pkg({ "a.ts": "echo script" }), "a.ts": says("file") },
+      files: { ...pkg({ "a.ts": "echo script" }), "a.ts": print("file") },
       args: ["run", "a.ts"],
       stdout: "script\n",
     },
   ],
   [
-    "comes after a file of the same name without run",
-    { files: { ...pkg({ "a.ts": "echo script" }), "a.ts": says("file") }, args: ["a.ts"], stdout: "file\n" },
+    "is overridden by a file of the same name without run",
+    { files: { ...pkg({ "a.ts": "echo script" }), "a.ts": print("file") }, args: ["a.ts"], stdout: "file\n" },
   ],
   [
-    "comes before a file with an extension that is left out",
+    "overrides a file without its extension",
     {
-      files: { ...pkg({ tool: "echo script" }), "tool.ts": says("file") },
+      files: { ...pkg({ tool: "echo script" }), "tool.ts": print("file") },
       args: ["tool"],
       stdout: "script\n",
     },
   ],
   [
-    "comes before a binary",
+    "overrides a binary",
     {
       files: { ...pkg({ tool: "echo script" }), "node_modules/.bin/tool": program("binary") },
       executable: ["node_modules/.bin/tool"],
@@ -39,17 +39,17 @@ testSilently("a script", [
     },
   ],
   [
-    "comes before a command of the system",
+    "overrides a command of the system",
     { files: pkg({ ls: "echo script" }), args: ["run", "ls"], stdout: "script\n" },
   ],
   [
-    "called like a built-in command runs with run",
+    "with the name of a built-in command runs with run",
     { files: pkg({ test: "echo script" }), args: ["run", "test"], stdout: "script\n" },
   ],
   [
-    "is not meant by ./name",
+    "does not run as ./name",
     {
-      files: { ...pkg({ "./a": "echo script", a: "echo script" }), "a.ts": says("file") },
+      files: { ...pkg({ "./a": "echo script", a: "echo script" }), "a.ts": print("file") },
       args: ["run", "./a"],
       stdout: "file\n",
     },
@@ -58,105 +58,105 @@ testSilently("a script", [
 
 testSilently("a file", [
   ...[[".\\a.ts"], ["run", ".\\a.ts"], ["run", ".\\sub\\..\\a.ts"]].map((args): Row => [
-    `is meant by ${args.join(" ")} on every system`,
+    `runs as ${args.join(" ")} on every system`,
     {
-      files: { ...pkg({ ".\\a.ts": "echo script" }), "a.ts": says("file"), "sub/x": "" },
+      files: { ...pkg({ ".\\a.ts": "echo script" }), "a.ts": print("file"), "sub/x": "" },
       args,
       stdout: "file\n",
     },
   ]),
   [
-    "is meant by ..\\name on every system",
-    { files: { "a.ts": says("file"), "sub/x": "" }, in: "sub", args: ["..\\a.ts"], stdout: "file\n" },
+    "runs as ..\\name on every system",
+    { files: { "a.ts": print("file"), "sub/x": "" }, in: "sub", args: ["..\\a.ts"], stdout: "file\n" },
   ],
   [
-    "meant by .\\name that does not exist is an error",
+    "as .\\name is an error when it does not exist",
     { files: {}, args: [".\\gone.ts"], status: 1, stderr: 'error: Module not found ".\\gone.ts"\n' },
   ],
   ...[".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"].map((extension): Row => [
     `with ${extension} runs without run`,
-    { files: { [`a${extension}`]: says(extension) }, args: [`a${extension}`], stdout: `${extension}\n` },
+    { files: { [`a${extension}`]: print(extension) }, args: [`a${extension}`], stdout: `${extension}\n` },
   ]),
   [
-    "in a folder is named without ./",
-    { files: { "src/a.ts": says("file") }, args: ["src/a.ts"], stdout: "file\n" },
+    "in a folder runs without ./",
+    { files: { "src/a.ts": print("file") }, args: ["src/a.ts"], stdout: "file\n" },
   ],
   [
-    "may leave its extension out",
-    { files: { "src/a.ts": says("file") }, args: ["run", "src/a"], stdout: "file\n" },
+    "runs without its extension",
+    { files: { "src/a.ts": print("file") }, args: ["run", "src/a"], stdout: "file\n" },
   ],
   [
-    "comes before a binary",
+    "overrides a binary",
     {
-      files: { "tool.ts": says("file"), "node_modules/.bin/tool": program("binary") },
+      files: { "tool.ts": print("file"), "node_modules/.bin/tool": program("binary") },
       executable: ["node_modules/.bin/tool"],
       args: ["run", "tool"],
       stdout: "file\n",
     },
   ],
   [
-    "comes before a command of the system",
-    { files: { "ls.ts": says("file") }, args: ["run", "ls"], stdout: "file\n" },
+    "overrides a command of the system",
+    { files: { "ls.ts": print("file") }, args: ["run", "ls"], stdout: "file\n" },
   ],
   [
-    "a directory with an index",
-    { files: { "app/index.ts": says("index") }, args: ["run", "app"], stdout: "index\n" },
+    "may be a directory with an index",
+    { files: { "app/index.ts": print("index") }, args: ["run", "app"], stdout: "index\n" },
   ],
   [
-    "a directory with a main",
+    "may be a directory with a main",
     {
-      files: { "app/package.json": { main: "start.js" }, "app/start.js": says("main") },
+      files: { "app/package.json": { main: "start.js" }, "app/start.js": print("main") },
       args: ["./app"],
       stdout: "main\n",
     },
   ],
   [
-    "run . takes the package's main",
+    "may be the package's main as run .",
     {
-      files: { ...pkg({}, { main: "start.js" }), "start.js": says("main") },
+      files: { ...pkg({}, { main: "start.js" }), "start.js": print("main") },
       args: ["run", "."],
       stdout: "main\n",
     },
   ],
   [
-    "in the directory above",
-    { files: { "a.ts": says("above"), "sub/x": "" }, in: "sub", args: ["../a.ts"], stdout: "above\n" },
+    "in the parent directory runs",
+    { files: { "a.ts": print("above"), "sub/x": "" }, in: "sub", args: ["../a.ts"], stdout: "above\n" },
   ],
   [
-    "by its absolute path",
-    { files: { "a.ts": says("absolute") }, args: ["$PROJECT/a.ts"], stdout: "absolute\n" },
+    "runs by its absolute path",
+    { files: { "a.ts": print("absolute") }, args: ["$PROJECT/a.ts"], stdout: "absolute\n" },
   ],
   [
-    "by its absolute path, with run",
-    { files: { "a.ts": says("absolute") }, args: ["run", "$PROJECT/a.ts"], stdout: "absolute\n" },
+    "runs by its absolute path with run",
+    { files: { "a.ts": print("absolute") }, args: ["run", "$PROJECT/a.ts"], stdout: "absolute\n" },
   ],
   [
-    "called like a built-in command",
-    { files: { "test.ts": says("mine"), "build.ts": says("mine") }, args: ["./test.ts"], stdout: "mine\n" },
+    "with the name of a built-in command runs",
+    { files: { "test.ts": print("mine"), "build.ts": print("mine") }, args: ["./test.ts"], stdout: "mine\n" },
   ],
   [
-    "without an extension, after everything else",
-    { files: { tool: says("file") }, args: ["tool"], stdout: "file\n" },
+    "without an extension runs if no other target matches",
+    { files: { tool: print("file") }, args: ["tool"], stdout: "file\n" },
   ],
   [
-    "without an extension does not take a command's place",
-    { files: { echo: says("file") }, args: ["run", "echo", "command"], stdout: "command\n" },
+    "without an extension does not override a command",
+    { files: { echo: print("file") }, args: ["run", "echo", "command"], stdout: "command\n" },
   ],
   [
-    "without an extension does not take a binary's place",
+    "without an extension does not override a binary",
     {
-      files: { tool: says("file"), "node_modules/.bin/tool": program("binary") },
+      files: { tool: print("file"), "node_modules/.bin/tool": program("binary") },
       executable: ["node_modules/.bin/tool"],
       args: ["tool"],
       stdout: "binary\n",
     },
   ],
   [
-    "with an extension that says nothing",
-    { files: { "a.foo": says("foo") }, args: ["run", "a.foo"], stdout: "foo\n" },
+    "with an unknown extension runs",
+    { files: { "a.foo": print("foo") }, args: ["run", "a.foo"], stdout: "foo\n" },
   ],
   [
-    "whose extension is in capitals",
+    "with an upper-case extension runs",
     { files: { "A.TS": "const a: number = 1; console.log(a)" }, args: ["./A.TS"], stdout: "1\n" },
   ],
 ]);

@@ -1,4 +1,4 @@
-// package.json scripts: what is printed, where they run, and in which shell.
+// Tests scripts of package.json: how rt prints them, and in which directory and shell they run.
 import { expect, test } from "bun:test";
 import { closeSync, constants, openSync } from "node:fs";
 import { createProject } from "../support/project.ts";
@@ -8,7 +8,7 @@ import { packageWith as scripts } from "../support/workspace.ts";
 
 testTranscripts("a script", [
   [
-    "runs and is shown first",
+    "runs and is printed first",
     { files: scripts({ hello: "echo hi" }), args: ["hello"], stdout: "hi\n", stderr: "$ echo hi\n" },
   ],
   [
@@ -16,7 +16,7 @@ testTranscripts("a script", [
     { files: scripts({ hello: "echo hi" }), args: ["run", "hello"], stdout: "hi\n", stderr: "$ echo hi\n" },
   ],
   [
-    "is shown with its arguments",
+    "is printed with its arguments",
     {
       files: scripts({ hello: "echo hi" }),
       args: ["hello", "a b", "c", "it's"],
@@ -25,15 +25,15 @@ testTranscripts("a script", [
     },
   ],
   [
-    "is not shown with --silent",
+    "is not printed with --silent",
     { files: scripts({ hello: "echo hi" }), args: ["--silent", "hello"], stdout: "hi\n" },
   ],
   [
-    "is not shown with run --silent",
+    "is not printed with run --silent",
     { files: scripts({ hello: "echo hi" }), args: ["run", "--silent", "hello"], stdout: "hi\n" },
   ],
   ...["rt inner", "rt run inner && true", "npm run inner"].map((outer): Row => [
-    `is not shown with --silent where a script runs it: ${outer}`,
+    `is not printed with --silent when another script runs it: ${outer}`,
     {
       files: scripts({ outer, inner: "echo hi", postouter: outer }),
       args: ["--silent", "outer"],
@@ -41,7 +41,7 @@ testTranscripts("a script", [
     },
   ]),
   [
-    "is not shown where a silent npm runs it",
+    "is not printed below a silent npm",
     {
       files: scripts({ hello: "echo hi" }),
       args: ["hello"],
@@ -50,7 +50,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "is shown where npm is not silent, and to what it runs",
+    "is printed below an npm that is not silent",
     {
       files: scripts({ outer: "rt inner && true", inner: "echo hi $npm_config_loglevel" }),
       args: ["outer"],
@@ -60,7 +60,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "leaves --silent behind its name alone",
+    "gets a --silent after its name",
     {
       files: scripts({ hello: "echo hi" }),
       args: ["hello", "--silent"],
@@ -69,7 +69,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "is shown in colour when colours are forced",
+    "is printed in colour with FORCE_COLOR",
     {
       files: scripts({ hello: "echo hi" }),
       args: ["hello"],
@@ -79,7 +79,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "is shown without colour when NO_COLOR is set as well",
+    "is printed without colour with NO_COLOR, even with FORCE_COLOR",
     {
       files: scripts({ hello: "echo hi" }),
       args: ["hello"],
@@ -98,7 +98,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "of a nearer package.json is the one",
+    "of the nearest package.json runs",
     {
       files: { ...scripts({ where: "echo outer" }), "a/package.json": { scripts: { where: "echo inner" } } },
       in: "a",
@@ -107,7 +107,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "of a package.json further up is not looked for",
+    "of a parent package.json is not found",
     {
       files: { ...scripts({ where: "echo outer" }), "a/package.json": {} },
       in: "a",
@@ -118,7 +118,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "may be called anything",
+    "may have any name",
     {
       files: scripts({
         "a b": "echo spaced",
@@ -131,11 +131,11 @@ testTranscripts("a script", [
     },
   ],
   [
-    "with a space in its name",
+    "with a space in its name runs",
     { files: scripts({ "a b": "echo spaced" }), args: ["--silent", "a b"], stdout: "spaced\n" },
   ],
   [
-    "named like a property of every object",
+    "with the name of an inherited property runs",
     {
       files: scripts({ constructor: "echo mine", __proto__: "x" }),
       args: ["--silent", "constructor"],
@@ -143,11 +143,11 @@ testTranscripts("a script", [
     },
   ],
   [
-    "that is no property of its own",
+    "with the name of an inherited property is not found if it does not exist",
     { files: scripts({}), args: ["toString"], status: 1, stderr: /^error: Script not found "toString"\n/ },
   ],
   [
-    "is written in a package.json with comments, commas and a byte order mark",
+    "may be in a package.json with comments, trailing commas and a byte order mark",
     {
       files: { "package.json": '\uFEFF// c\n{ "scripts": { /* d */ "x1": "echo ok", }, }\n' },
       args: ["--silent", "x1"],
@@ -176,7 +176,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "with --shell=rt and arguments",
+    "gets arguments with --shell=rt",
     {
       files: scripts({ go: "echo" }),
       args: ["--silent", "--shell=rt", "go", "a  b", "$HOME", "*", "'\""],
@@ -184,7 +184,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "with --shell rt and hooks",
+    "runs with hooks with --shell rt",
     {
       files: scripts({ prego: "echo pre", go: "echo go", postgo: "echo post" }),
       args: ["--silent", "--shell", "rt", "go"],
@@ -192,11 +192,11 @@ testTranscripts("a script", [
     },
   ],
   [
-    "with --shell system",
+    "runs with --shell system",
     { files: scripts({ go: "echo sys" }), args: ["--silent", "--shell", "system", "go"], stdout: "sys\n" },
   ],
   [
-    "with a NUL character in it is not cut off there",
+    "with a NUL character is an error",
     {
       files: scripts({ go: "echo half && \0echo whole" }),
       args: ["run", "go"],
@@ -205,7 +205,7 @@ testTranscripts("a script", [
     },
   ],
   ...[{ name: "a\0b" }, { config: { "a\0b": "x" } }, { config: { a: ["x\0y"] } }].map((manifest): Row => [
-    `whose package has a NUL character in ${JSON.stringify(manifest)} is not given half of it`,
+    `whose package has a NUL character in ${JSON.stringify(manifest)} is an error`,
     {
       files: { "package.json": { ...manifest, scripts: { go: "env" } } },
       args: ["run", "go"],
@@ -214,7 +214,7 @@ testTranscripts("a script", [
     },
   ]),
   [
-    "without a shell on PATH finds the system's",
+    "runs in the system's shell when PATH contains none",
     {
       files: scripts({ go: "echo $X here" }),
       env: { PATH: ABSENT },
@@ -232,7 +232,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "reads standard input after a pre-hook that does not",
+    "reads standard input after a pre-hook that did not",
     {
       files: scripts({ preup: "true", up: "tr a-z A-Z", postup: "true" }),
       args: ["--silent", "up"],
@@ -250,7 +250,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "writes to both outputs",
+    "writes to both streams",
     {
       files: scripts({ both: "echo out; echo err >&2; echo out again" }),
       args: ["--silent", "both"],
@@ -259,7 +259,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "that calls rt finds it",
+    "finds rt on PATH",
     {
       files: {
         ...scripts({ go: "rt x.ts a" }),
@@ -270,7 +270,7 @@ testTranscripts("a script", [
     },
   ],
   [
-    "that calls another script",
+    "may call another script",
     {
       files: scripts({ a: "rt --silent run b", b: "echo $npm_lifecycle_event" }),
       args: ["--silent", "run", "a"],
@@ -279,16 +279,16 @@ testTranscripts("a script", [
   ],
 ]);
 
-// Node.js leaves pipes and terminals like that to those that come after it.
+// Node.js leaves non-blocking pipes and terminals to its parent process.
 test.skipIf(process.platform === "win32")(
-  "a long command is told once, where standard error does not wait",
+  "a long command is printed once when standard error does not block",
   async () => {
     const command = `: ${"x".repeat(100_000)}`;
     await using project = await createProject({ "package.json": { scripts: { long: command } } });
     const pipe = project.join("pipe");
     Bun.spawnSync(["mkfifo", pipe]);
     const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-    // The standard three are made to wait by what starts it here.
+    // The starting process makes only the three standard streams blocking.
     const child = Bun.spawn(["sh", "-c", 'exec "$0" run long 2>&3', RT], {
       cwd: project.path,
       stdio: ["ignore", "ignore", "ignore", end],

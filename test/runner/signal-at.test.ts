@@ -1,5 +1,5 @@
-// A signal at the moments that are over before a test could send one: rt sends it to itself, by a library that is loaded
-// with it (signal-at.c). Hooks are waited for; rt neither forgets a signal nor takes it for told.
+// Tests signals that a library sends from within rt (signal-at.c), at moments that a test cannot hit from outside.
+// rt waits for hooks. It neither loses a signal nor treats it as handled.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const sending = (signal: "SIGINT" | "SIGTERM" | "SIGHUP", moment: "before-fork" 
 describe.skipIf(!isLinux).concurrent("a signal", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     test.each([{}, { postgo: "echo not reached either" }])(
-      `${signal} that comes as a hook ends keeps the script from starting, beside %j`,
+      `${signal} at the end of a hook stops the script from starting, with %j`,
       async (more) => {
         await using project = await createProject({
           "package.json": { scripts: { prego: "true && true", go: "echo not reached", ...more } },
@@ -44,7 +44,7 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
       },
     );
 
-    test(`${signal} that comes as a script ends keeps its post-hook from starting`, async () => {
+    test(`${signal} at the end of a script stops its post-hook from starting`, async () => {
       await using project = await createProject({
         "package.json": { scripts: { go: "echo done; true", postgo: "echo not reached" } },
       });
@@ -57,7 +57,7 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
     });
   }
 
-  test("Ctrl-C just before a hook is there reaches the hook", async () => {
+  test("reaches a hook when Ctrl-C comes just before the hook exists", async () => {
     await using project = await createProject({
       "package.json": { scripts: { prego: "sleep 1000", go: "echo not reached" } },
     });

@@ -1,4 +1,4 @@
-// Scripts in a real terminal: they own it, and Ctrl-C ends them, everything they have started, and rt, without a word.
+// Tests scripts in a real terminal: Ctrl-C ends the script, its descendants and rt, without output.
 import { describe, expect, test } from "bun:test";
 import { hasProgram } from "../../build/system-programs.ts";
 import { quoteArgument } from "../../src/shell-quoting.ts";
@@ -8,7 +8,7 @@ import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 
 const hasScript = process.platform === "linux" && hasProgram("script");
 
-/** A program in a terminal of its own (util-linux's `script`), driven by what is typed and by what it shows. */
+/** Starts a program in another terminal (`script` of util-linux), with functions for input and output. */
 function openTerminal(
   args: readonly string[],
   cwd: string,
@@ -33,7 +33,7 @@ function openTerminal(
       void child.stdin.write(text);
       void child.stdin.flush();
     },
-    /** A program that has ended will not show it any more. */
+    /** Fails when the program has ended without the text. */
     async shows(text: string) {
       let isOver = false;
       void reading.then(() => (isOver = true));
@@ -49,7 +49,7 @@ function openTerminal(
   };
 }
 
-/** Not `sh`: dash can lose a signal that comes while it starts a command. */
+/** bash, because dash can lose a signal while it starts a command. */
 const WAITS = "bash -c 'echo ready; sleep 1000; echo not reached'";
 
 describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
@@ -66,7 +66,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     "in a program": { go: "waits" },
   };
   for (const [name, entries] of Object.entries(scripts)) {
-    test(`${name} leaves nothing behind and prints nothing`, async () => {
+    test(`${name} leaves no process behind and prints nothing`, async () => {
       await using project = await createProject(
         { "package.json": { scripts: entries }, "node_modules/.bin/waits": `#!/bin/bash\n${WAITS}\n` },
         ["node_modules/.bin/waits"],
@@ -84,7 +84,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     });
   }
 
-  test("that a script handles is its own business", async () => {
+  test("keeps a script running that handles it", async () => {
     await using project = await createProject({
       "package.json": {
         scripts: {
@@ -101,26 +101,26 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
   });
 
   const traced = (log: string) => ["strace", "-qq", "-o", log, "-e", "trace=kill", RT];
-  // A signal that comes before rt waits is passed on: it may have come before the script (src/runner/script/signal-forwarding.ts).
+  // rt forwards an early signal, which may have come before the script (src/runner/script/signal-forwarding.ts).
   const untilWaiting = "until grep -q poll /proc/$PPID/wchan; do :; done; echo ready";
   const stay = "while :; do sleep 0.01; done";
 
-  test.skipIf(!hasProgram("strace"))("that a script handles is told by the terminal alone", async () => {
+  test.skipIf(!hasProgram("strace"))("comes from the terminal alone when a script handles it", async () => {
     const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;
     await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
-    // rt has heard it when it ends, and tells a script, whether that is still there or not.
+    // rt has received the signal when it ends, and would forward it even after the script's end.
     const program = traced(project.join("log"));
     const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
     await terminal.shows("ready");
     terminal.type("\x03");
     expect((await terminal.end()).status).toBe(5);
     const log = await Bun.file(project.join("log")).text();
-    expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
+    expect(log).toContain(", SIGKILL)"); // from the kill watchdog
     expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
   });
 
   test.skipIf(!hasProgram("strace"))(
-    "that a script of a reported run handles, and stays, is told by the terminal alone, until it is killed",
+    "comes from the terminal alone, until SIGKILL, when a script of a reported run continues after it",
     async () => {
       const go = `trap 'echo handled' INT; ${untilWaiting}; ${stay}`;
       await using project = await createProject({ "package.json": { scripts: { go } } });
@@ -137,7 +137,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     },
   );
 
-  test("in a program's own code: the default, and a handler", async () => {
+  test("ends a program's code or runs its handler", async () => {
     await using project = await createProject({
       "plain.ts": "console.log('ready'); setInterval(() => {}, 1000)",
       "handles.ts":
@@ -177,7 +177,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
     });
   });
 
-  test("is read by a script that has hooks", async () => {
+  test("supplies the standard input of a script with hooks", async () => {
     await using project = await createProject({
       "package.json": { scripts: { prego: "true", go: "read line; echo got $line", postgo: "true" } },
     });
@@ -188,7 +188,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
     expect((await terminal.end()).status).toBe(0);
   });
 
-  test("shows the command in colour, and NO_COLOR keeps it plain", async () => {
+  test("gets the command in colour, but not with NO_COLOR", async () => {
     await using project = await createProject({ "package.json": { scripts: { go: "true" } } });
     const coloured = await openTerminal(["run", "go"], project.path, {
       NO_COLOR: "",
@@ -206,7 +206,7 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
     }
   });
 
-  test("that goes away takes a script and its children with it", async () => {
+  test("ends a script and its children when it closes", async () => {
     await using project = await createProject({ "package.json": { scripts: { prego: WAITS, go: "true" } } });
     const mark = createMark();
     const child = startRt({

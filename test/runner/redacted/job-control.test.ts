@@ -1,6 +1,5 @@
-// A script that gets secrets, as a job of a shell: what stops and continues it, and what is left when one of those that stand
-// between is killed. On Linux the kernel stops it, since a monitor stands between; where that cannot be started, and on
-// macOS, rt does, as far as it can.
+// Tests job control of a redacted script: stop, continue, and cleanup after rt or the monitor was killed. On Linux rt
+// starts a monitor process, so the kernel stops the job. On macOS, and when the monitor cannot start, rt stops it.
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { createMark, waitUntil } from "../../support/processes.ts";
@@ -12,8 +11,8 @@ const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
 const WAITS = "while :; do sleep 0.01; done";
 
-/** Puts something right before it stops, as editors do. */
-const CAREFUL = `
+/** Restores the terminal before it stops, like an editor. */
+const HANDLES_STOP = `
 use POSIX;
 $| = 1;
 sub halt {
@@ -56,8 +55,8 @@ const createScripts = async (): Promise<Project> =>
   await createProject({
     "package.json": { scripts: SCRIPTS },
     "rtfig.toml": RTFIG,
-    "careful.pl": CAREFUL,
-    // The line that a shell shows of a job is the same, whatever stands between.
+    "careful.pl": HANDLES_STOP,
+    // Makes the shell print the same job line in each mode.
     go: `#!/bin/sh\nexec ${RT} --silent run $BETWEEN "$@"\n`,
     inputrc: "set enable-bracketed-paste off\n",
     "numbers.txt": Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join(""),
@@ -75,20 +74,20 @@ const environment = (extra = {}) =>
   });
 
 const SHELL = ["bash", "--norc", "--noprofile", "-i"];
-/** No file may have a byte, and so nothing can be started from memory. */
+/** No file can have a byte, so rt cannot start the monitor from memory. */
 const UNMONITORED = ["bash", "-c", 'ulimit -f 0; export PS1="READY> "; exec "$0" "$@"', ...SHELL];
 const HAS_MONITOR = process.platform === "linux";
 
-interface Started {
+interface Session {
   readonly project: Project;
   /**
-   * Resolves when a program waits for a key. What it has shown does not say so, and a signal that comes in between is lost by
-   * less and left lying by perl.
+   * Resolves when a program waits for a key. Its output does not show that, and an earlier signal gets lost in less
+   * and pending in perl.
    */
   waits(program: string): Promise<void>;
 }
 
-type Use = (shell: TerminalProgram, started: Started) => Promise<void>;
+type Use = (shell: TerminalProgram, session: Session) => Promise<void>;
 
 async function inShell(use: Use, command: readonly string[] = SHELL, extra = {}): Promise<string> {
   await using project = await createScripts();
@@ -111,16 +110,16 @@ const parentOf = (pid: number) => Number(statOf(pid)[1]);
 
 const rt = (script: string) => `${RT} --silent run ${script}`;
 
-const WAYS = {
+const STOPPED_BY = {
   "by the kernel": [HAS_MONITOR, SHELL],
   "by rt": [process.platform !== "win32", UNMONITORED],
 } as const;
 
-for (const [way, [isThere, command]] of Object.entries(WAYS))
-  describe.skipIf(!isThere).concurrent(`stopped ${way}`, () => {
-    const inThis = async (use: Use) => await inShell(use, command);
-    test("Ctrl-Z stops it with the modes put back, fg continues it, and it is stopped again", async () => {
-      const shown = await inThis(async (shell) => {
+for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
+  describe.skipIf(!isSupported).concurrent(`a redacted job that is stopped ${stoppedBy}`, () => {
+    const inThisShell = async (use: Use) => await inShell(use, command);
+    test("restores the terminal's modes at Ctrl-Z, continues at fg, and stops again", async () => {
+      const shown = await inThisShell(async (shell) => {
         shell.type(`${rt("trap")}\n`);
         await shell.shows("ready\r\n");
         for (const time of [1, 2]) {
@@ -140,15 +139,15 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       expect(shown).toContain("^Z\r\n[1]+  Stopped");
     });
 
-    test("with the modes that the shell has set, and what is typed in front of Ctrl-Z", async () => {
-      const shown = await inThis(async (shell) => {
+    test("keeps the shell's modes and the input before Ctrl-Z", async () => {
+      const shown = await inThisShell(async (shell) => {
         shell.type(`stty intr ^B; ${rt("modes")}; stty intr ^C; echo d"on"e\n`);
         await shell.shows("\ndone");
         shell.type(`${rt("stay")}\n`);
         await shell.shows("up\r\n");
-        if (way === "by rt") shell.type("typed\n\x1a");
+        if (stoppedBy === "by rt") shell.type("typed\n\x1a");
         else {
-          // A terminal forgets what was typed before the key and has not been read.
+          // Ctrl-Z discards unread input in a terminal.
           shell.type("typed\n");
           await shell.shows("typed\r\n", 2);
           shell.type("\x1a");
@@ -162,8 +161,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       expect(shown).toContain("intr = ^B;");
     });
 
-    test.skipIf(process.platform !== "linux")("the program stands still, and not rt alone", async () => {
-      await inThis(async (shell) => {
+    test.skipIf(process.platform !== "linux")("stops as a program, not only as rt", async () => {
+      await inThisShell(async (shell) => {
         shell.type(`${rt("pid")}\n`);
         const script = await pidShown(shell);
         shell.type("\x1a");
@@ -176,8 +175,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       });
     });
 
-    test("a size that the terminal was given while it stood still", async () => {
-      await inThis(async (shell) => {
+    test("gets a size that changed while it was stopped", async () => {
+      await inThisShell(async (shell) => {
         shell.type(`${rt("size")}\n`);
         await shell.shows("24 80");
         shell.type("\x1a");
@@ -191,8 +190,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       });
     });
 
-    test("one in the background writes as one line what is one, and gets the terminal by fg", async () => {
-      const shown = await inThis(async (shell) => {
+    test("writes whole lines in the background, and gets the terminal at fg", async () => {
+      const shown = await inThisShell(async (shell) => {
         shell.type(`${rt("both")} & wait; echo waited\n`);
         await shell.shows("\nwaited");
         shell.type(`${rt("read")} &\n`);
@@ -215,8 +214,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       for (const line of ["hello me\r\npassword: ", "\r\nword\r\n"]) expect(shown).toContain(line);
     });
 
-    test("Ctrl-C ends what waits for it as well", async () => {
-      const shown = await inThis(async (shell) => {
+    test("ends at Ctrl-C with the command that waits for it", async () => {
+      const shown = await inThisShell(async (shell) => {
         shell.type(`sh -c '${rt("stay")}; echo a"ft"er'; echo e"n"d $?\n`);
         await shell.shows("up\r\n");
         shell.type("ready\n");
@@ -227,8 +226,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       expect(shown).not.toContain("after");
     });
 
-    test("a shell with jobs of its own stops them itself", async () => {
-      await inThis(async (shell) => {
+    test("stops its own jobs if it is a shell with job control", async () => {
+      await inThisShell(async (shell) => {
         shell.type(`${rt("nested")}\n`);
         await shell.shows("IN> ");
         shell.type('echo r"ead"y; cat\n');
@@ -247,8 +246,8 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
       });
     });
 
-    test("what comes behind it reads what is typed then, and a stop of its own is one of the job", async () => {
-      await inThis(async (shell) => {
+    test("leaves later input to the next command, and stops when the script stops itself", async () => {
+      await inThisShell(async (shell) => {
         shell.type(`${rt("read")}; echo n"e"xt; head -n 1 | rev\n`);
         await shell.shows("name: ");
         shell.type("me\n");
@@ -265,199 +264,201 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
     });
   });
 
-describe.skipIf(!HAS_MONITOR).concurrent("nobody can tell in a shell that rt stands between", () => {
-  /** What the shell and the script show, through rt and with rt in nobody's way. */
-  async function compare(use: Use, command?: readonly string[]): Promise<string> {
-    const [through, direct] = await Promise.all([
-      inShell(use, command, { BETWEEN: "" }),
-      inShell(use, command, { BETWEEN: "--no-redact" }),
-    ]);
-    expect(through).toBe(direct);
-    return through;
-  }
-  /** Of the shell, whose prompt comes back so many times. */
-  const stop = async (shell: TerminalProgram, prompts: number) => {
-    shell.type("\x1a");
-    await shell.shows("Stopped", prompts - 1);
-    await shell.shows("READY> ", prompts);
-  };
+describe
+  .skipIf(!HAS_MONITOR)
+  .concurrent("a redacted script in a shell behaves like the unredacted script:", () => {
+    /** Returns the output of shell and script, which is the same with and without redaction. */
+    async function compare(use: Use, command?: readonly string[]): Promise<string> {
+      const [through, direct] = await Promise.all([
+        inShell(use, command, { BETWEEN: "" }),
+        inShell(use, command, { BETWEEN: "--no-redact" }),
+      ]);
+      expect(through).toBe(direct);
+      return through;
+    }
+    /** Stops the job and waits for the given number of prompts. */
+    const stop = async (shell: TerminalProgram, prompts: number) => {
+      shell.type("\x1a");
+      await shell.shows("Stopped", prompts - 1);
+      await shell.shows("READY> ", prompts);
+    };
 
-  test("Ctrl-Z in vim, twice", async () => {
-    await compare(async (shell) => {
-      shell.type("./go vim\n");
-      await shell.shows("line 22");
-      await stop(shell, 2);
-      shell.type("stty -a | grep -o ' icanon.* echo '; fg\n");
-      await shell.shows("line 22", 2);
-      await stop(shell, 3);
-      shell.type("fg\n");
-      await shell.shows("line 22", 3);
-      shell.type(":q!\r");
-      await shell.shows("READY> ", 4);
-      shell.type("echo status $?\n");
-      await shell.shows("status 0\r\nREADY> ");
+    test("Ctrl-Z in vim, twice", async () => {
+      await compare(async (shell) => {
+        shell.type("./go vim\n");
+        await shell.shows("line 22");
+        await stop(shell, 2);
+        shell.type("stty -a | grep -o ' icanon.* echo '; fg\n");
+        await shell.shows("line 22", 2);
+        await stop(shell, 3);
+        shell.type("fg\n");
+        await shell.shows("line 22", 3);
+        shell.type(":q!\r");
+        await shell.shows("READY> ", 4);
+        shell.type("echo status $?\n");
+        await shell.shows("status 0\r\nREADY> ");
+      });
     });
-  });
 
-  test("Ctrl-Z in less, which leaves its screen", async () => {
-    const shown = await compare(async (shell, { waits }) => {
-      shell.type("./go less\n");
-      await shell.shows("numbers.txt");
-      await waits("less ");
-      await stop(shell, 2);
-      shell.type("fg\n");
-      await shell.shows("line 22", 2);
-      shell.type("q");
-      await shell.shows("READY> ", 3);
+    test("Ctrl-Z in less, which restores its screen", async () => {
+      const shown = await compare(async (shell, { waits }) => {
+        shell.type("./go less\n");
+        await shell.shows("numbers.txt");
+        await waits("less ");
+        await stop(shell, 2);
+        shell.type("fg\n");
+        await shell.shows("line 22", 2);
+        shell.type("q");
+        await shell.shows("READY> ", 3);
+      });
+      expect(shown.indexOf("\x1b[?1049l")).toBeLessThan(shown.indexOf("Stopped"));
     });
-    expect(shown.indexOf("\x1b[?1049l")).toBeLessThan(shown.indexOf("Stopped"));
-  });
 
-  test("a program that puts something right first, also as the child of a shell, with jobs or without", async () => {
-    const drive =
-      (script: string, ending: string): Use =>
-      async (shell, { waits }) => {
-        shell.type(`./go ${script}\n`);
+    test("a program that handles the stop signal, also as the child of a shell, with and without job control", async () => {
+      const drive =
+        (script: string, ending: string): Use =>
+        async (shell, { waits }) => {
+          shell.type(`./go ${script}\n`);
+          await shell.shows("ready\r\n");
+          await waits("perl ");
+          await stop(shell, 2);
+          shell.type("fg\n");
+          await shell.shows("drawn again");
+          shell.type("line\n");
+          await shell.shows(ending);
+        };
+      const alone = await compare(drive("careful", "got line\r\nREADY> "));
+      // Not compared: a shell that stops at once is a race without rt.
+      const behind = await inShell(drive("behind", "after 4\r\nREADY> "));
+      for (const shown of [alone, behind]) expect(shown).toContain("^Zput right\r\n\r\n[1]+  Stopped");
+      await compare(async (shell, { waits }) => {
+        shell.type("./go shell\n");
         await shell.shows("ready\r\n");
         await waits("perl ");
-        await stop(shell, 2);
-        shell.type("fg\n");
+        shell.type("\x1a");
         await shell.shows("drawn again");
         shell.type("line\n");
-        await shell.shows(ending);
-      };
-    const alone = await compare(drive("careful", "got line\r\nREADY> "));
-    // Not even with a shell that stands still at once: directly, that is a race.
-    const behind = await inShell(drive("behind", "after 4\r\nREADY> "));
-    for (const shown of [alone, behind]) expect(shown).toContain("^Zput right\r\n\r\n[1]+  Stopped");
-    await compare(async (shell, { waits }) => {
-      shell.type("./go shell\n");
-      await shell.shows("ready\r\n");
-      await waits("perl ");
-      shell.type("\x1a");
-      await shell.shows("drawn again");
-      shell.type("line\n");
-      await shell.shows("after 4\r\nREADY> ");
+        await shell.shows("after 4\r\nREADY> ");
+      });
     });
-  });
 
-  test("a shell with jobs of its own, which is suspended itself", async () => {
-    await compare(async (shell) => {
-      shell.type("./go nested\n");
-      await shell.shows("IN> ");
-      shell.type('echo r"ead"y; cat\n');
-      await shell.shows("ready\r\n");
-      shell.type("up\n");
-      await shell.shows("up\r\n", 2);
-      shell.type("\x1a");
-      await shell.shows("IN> ", 2);
-      shell.type("suspend\n");
-      await shell.shows("READY> ", 2);
-      shell.type("fg\n");
-      await shell.shows("IN> ", 3);
-      shell.type("fg\n");
-      await shell.shows("cat\r\n", 3);
-      shell.type("down\n");
-      await shell.shows("down\r\n", 2);
-      shell.type("\x04");
-      await shell.shows("IN> ", 4);
-      shell.type("exit 9\n");
-      await shell.shows("READY> ", 3);
-      shell.type("echo status $?\n");
-      await shell.shows("status 9\r\nREADY> ");
-    });
-  });
-
-  test("a stop from outside, by either signal, and to rt", async () => {
-    for (const [signal, whom] of [
-      ["SIGSTOP", "script"],
-      ["SIGTSTP", "script"],
-      ["SIGTSTP", "job"],
-    ] as const) {
-      const shown = await inShell(async (shell) => {
-        shell.type("./go pid & fg > /dev/null\n");
-        const pid = await pidShown(shell);
+    test("a shell with job control that suspends itself", async () => {
+      await compare(async (shell) => {
+        shell.type("./go nested\n");
+        await shell.shows("IN> ");
+        shell.type('echo r"ead"y; cat\n');
+        await shell.shows("ready\r\n");
         shell.type("up\n");
         await shell.shows("up\r\n", 2);
-        process.kill(whom === "script" ? pid : parentOf(parentOf(pid)), signal);
+        shell.type("\x1a");
+        await shell.shows("IN> ", 2);
+        shell.type("suspend\n");
         await shell.shows("READY> ", 2);
         shell.type("fg\n");
-        await shell.shows("./go pid\r\n", 2);
+        await shell.shows("IN> ", 3);
+        shell.type("fg\n");
+        await shell.shows("cat\r\n", 3);
         shell.type("down\n");
         await shell.shows("down\r\n", 2);
-        shell.type("\x03");
+        shell.type("\x04");
+        await shell.shows("IN> ", 4);
+        shell.type("exit 9\n");
         await shell.shows("READY> ", 3);
         shell.type("echo status $?\n");
-        await shell.shows("status 130\r\n");
+        await shell.shows("status 9\r\nREADY> ");
       });
-      expect(shown).toContain("Stopped");
-    }
-  });
+    });
 
-  test("an end while it stands still, and by Ctrl-C", async () => {
-    for (const signal of ["TERM", "HUP"])
+    test("SIGSTOP and SIGTSTP from another process, to the script and to rt", async () => {
+      for (const [signal, target] of [
+        ["SIGSTOP", "script"],
+        ["SIGTSTP", "script"],
+        ["SIGTSTP", "job"],
+      ] as const) {
+        const shown = await inShell(async (shell) => {
+          shell.type("./go pid & fg > /dev/null\n");
+          const pid = await pidShown(shell);
+          shell.type("up\n");
+          await shell.shows("up\r\n", 2);
+          process.kill(target === "script" ? pid : parentOf(parentOf(pid)), signal);
+          await shell.shows("READY> ", 2);
+          shell.type("fg\n");
+          await shell.shows("./go pid\r\n", 2);
+          shell.type("down\n");
+          await shell.shows("down\r\n", 2);
+          shell.type("\x03");
+          await shell.shows("READY> ", 3);
+          shell.type("echo status $?\n");
+          await shell.shows("status 130\r\n");
+        });
+        expect(shown).toContain("Stopped");
+      }
+    });
+
+    test("TERM and HUP while it is stopped, and Ctrl-C after fg", async () => {
+      for (const signal of ["TERM", "HUP"])
+        await compare(async (shell) => {
+          shell.type("./go stay\n");
+          await shell.shows("up\r\n");
+          await stop(shell, 2);
+          shell.type(`kill -${signal} $(jobs -p); fg; echo status $?\n`);
+          await shell.shows("status 1");
+          await shell.shows("READY> ", 3);
+        });
       await compare(async (shell) => {
-        shell.type("./go stay\n");
-        await shell.shows("up\r\n");
+        shell.type("./go trap\n");
+        await shell.shows("ready\r\n");
         await stop(shell, 2);
-        shell.type(`kill -${signal} $(jobs -p); fg; echo status $?\n`);
-        await shell.shows("status 1");
+        shell.type("fg\n");
+        await shell.shows("continued");
+        shell.type("\x03");
+        await shell.shows("handled");
         await shell.shows("READY> ", 3);
+        shell.type("echo status $?\n");
+        await shell.shows("status 5\r\nREADY> ");
       });
-    await compare(async (shell) => {
-      shell.type("./go trap\n");
-      await shell.shows("ready\r\n");
-      await stop(shell, 2);
-      shell.type("fg\n");
-      await shell.shows("continued");
-      shell.type("\x03");
-      await shell.shows("handled");
-      await shell.shows("READY> ", 3);
-      shell.type("echo status $?\n");
-      await shell.shows("status 5\r\nREADY> ");
     });
-  });
 
-  test("a death while it stands still", async () => {
-    await inShell(async (shell) => {
-      shell.type("./go pid\n");
-      const pid = await pidShown(shell);
-      await stop(shell, 2);
-      process.kill(pid, "SIGKILL");
-      shell.type("fg\n");
-      await shell.shows("Killed");
-      await shell.shows("READY> ", 3);
-      shell.type("echo status $?\n");
-      await shell.shows("status 137\r\n");
-    });
-  });
-
-  test("the signals that are blocked and ignored, its limits, what it has open, and a program that is not there", async () => {
-    const shown = await compare(async (shell, { project }) => {
-      await project.write({
-        gone: "#!/nowhere/at/all\n",
-        headless: Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, ...Array(9).fill(0), 2, 0]),
+    test("SIGKILL while it is stopped", async () => {
+      await inShell(async (shell) => {
+        shell.type("./go pid\n");
+        const pid = await pidShown(shell);
+        await stop(shell, 2);
+        process.kill(pid, "SIGKILL");
+        shell.type("fg\n");
+        await shell.shows("Killed");
+        await shell.shows("READY> ", 3);
+        shell.type("echo status $?\n");
+        await shell.shows("status 137\r\n");
       });
-      Bun.spawnSync(["chmod", "+x", "gone", "headless"], { cwd: project.path });
-      shell.type(
-        "ulimit -c 0; (trap '' CHLD USR2 INT; ./go state); ./go gone; echo status $?; ./go headless; echo status $?; ./go segv; echo status $?\n",
-      );
-      await shell.shows("status 139\r\nREADY> ");
     });
-    expect(shown).toMatch(/SigIgn:\t0000000000000800\r\n/);
-    expect(shown).toContain("status 127\r\n");
-    expect(shown).toContain("status 126\r\n");
-  });
-});
 
-/** Of the script that shows it; a dot stands behind it. */
+    test("signal masks, limits, descriptors, and a program that cannot start", async () => {
+      const shown = await compare(async (shell, { project }) => {
+        await project.write({
+          gone: "#!/nowhere/at/all\n",
+          headless: Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, ...Array(9).fill(0), 2, 0]),
+        });
+        Bun.spawnSync(["chmod", "+x", "gone", "headless"], { cwd: project.path });
+        shell.type(
+          "ulimit -c 0; (trap '' CHLD USR2 INT; ./go state); ./go gone; echo status $?; ./go headless; echo status $?; ./go segv; echo status $?\n",
+        );
+        await shell.shows("status 139\r\nREADY> ");
+      });
+      expect(shown).toMatch(/SigIgn:\t0000000000000800\r\n/);
+      expect(shown).toContain("status 127\r\n");
+      expect(shown).toContain("status 126\r\n");
+    });
+  });
+
+/** Returns the process id that a script printed. */
 async function pidShown(shell: TerminalProgram): Promise<number> {
   await shell.shows(".\r\n");
   return Number(/pid (\d+)\.\r/.exec(shell.shown)![1]);
 }
 
-describe.skipIf(!HAS_MONITOR).concurrent("of what stands between", () => {
-  async function startDeaf(mark: ReturnType<typeof createMark>) {
+describe.skipIf(!HAS_MONITOR).concurrent("the monitor of a redacted script", () => {
+  async function startIgnoring(mark: ReturnType<typeof createMark>) {
     const project = await createScripts();
     const terminal = startOnTerminal([RT, "--silent", "run", "deaf"], environment(mark.env), {
       cwd: project.path,
@@ -467,21 +468,21 @@ describe.skipIf(!HAS_MONITOR).concurrent("of what stands between", () => {
     return { project, terminal, script, monitor: parentOf(script) };
   }
 
-  test("nothing is left when rt is killed, or the monitor, even of a script that heeds nothing", async () => {
-    for (const whom of ["rt", "monitor"] as const) {
+  test("ends with the script when rt or the monitor is killed, even if the script ignores signals", async () => {
+    for (const target of ["rt", "monitor"] as const) {
       const mark = createMark();
-      const { project, terminal, script, monitor } = await startDeaf(mark);
+      const { project, terminal, script, monitor } = await startIgnoring(mark);
       await using _ = project;
-      await using started = terminal;
-      expect(parentOf(monitor)).toBe(started.pid);
-      process.kill(whom === "rt" ? started.pid : monitor, "SIGKILL");
-      expect(await started.ends()).toBe("SIGKILL");
+      await using session = terminal;
+      expect(parentOf(monitor)).toBe(session.pid);
+      process.kill(target === "rt" ? session.pid : monitor, "SIGKILL");
+      expect(await session.ends()).toBe("SIGKILL");
       await waitUntil(() => !existsSync(`/proc/${script}/exe`) && !existsSync(`/proc/${monitor}/exe`));
       await waitUntil(() => mark.find().length === 0);
     }
   });
 
-  test("nothing is left when the terminal is closed while the script stands still", async () => {
+  test("ends with the stopped script when the terminal is closed", async () => {
     const mark = createMark();
     const left: number[] = [];
     await inShell(
@@ -500,11 +501,11 @@ describe.skipIf(!HAS_MONITOR).concurrent("of what stands between", () => {
     );
   });
 
-  test("the monitor knows nothing: no variable, no value among its words, nothing open, no core file", async () => {
+  test("holds no variables, no secret in its arguments, no descriptors and no core file", async () => {
     const mark = createMark();
-    const { project, terminal, script, monitor } = await startDeaf(mark);
+    const { project, terminal, script, monitor } = await startIgnoring(mark);
     await using _ = project;
-    await using started = terminal;
+    await using session = terminal;
     const read = (pid: number, name: string) => readFileSync(`/proc/${pid}/${name}`, "latin1");
     expect(read(script, "environ")).toContain(TOKEN);
     expect(read(monitor, "environ")).toMatch(/^\0+$/);
@@ -512,7 +513,7 @@ describe.skipIf(!HAS_MONITOR).concurrent("of what stands between", () => {
     expect(read(monitor, "comm")).toBe("rt-monitor\n");
     expect(read(monitor, "limits")).toMatch(/^Max core file size +0 +0 /m);
     expect(Bun.spawnSync(["ls", `/proc/${monitor}/fd`]).stdout.toString()).toBe("");
-    started.kill("SIGKILL");
-    await started.ends();
+    session.kill("SIGKILL");
+    await session.ends();
   });
 });

@@ -1,5 +1,5 @@
-// How a script that gets secrets begins on a terminal. Its place there is made while they are fetched, so that it begins as
-// soon as they are known: of a place that is not needed then nothing may be left, and nobody may have the values but the script.
+// Tests the start of a redacted script on a terminal. rt creates the pseudo-terminal while it reads the secrets. An
+// unneeded pseudo-terminal leaves nothing behind, and only the script gets the values.
 import { describe, expect, test } from "bun:test";
 import { startKeyring } from "../../support/keyring/keyring.ts";
 import { createMark } from "../../support/processes.ts";
@@ -23,14 +23,14 @@ const SCRIPTS = {
 
 interface Start {
   readonly files?: Files;
-  /** Below the project. */
+  /** Relative to the project. */
   readonly from?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The person at the terminal has allowed it. */
+  /** Whether the project has a trust record. */
   readonly isTrusted?: boolean;
 }
 
-/** What is shown, how it ends, and what is left then. */
+/** Returns the output, the exit status and the processes left behind. */
 async function run(
   words: readonly string[],
   { files = {}, from = ".", env = {}, isTrusted = false }: Start = {},
@@ -55,25 +55,25 @@ async function run(
   return { shown: shown.replaceAll(project.path, "<project>"), status, left, isOrdinary };
 }
 
-const ended = (shown: string, status = 0) => ({ shown, status, left: [], isOrdinary: true });
+const endState = (shown: string, status = 0) => ({ shown, status, left: [], isOrdinary: true });
 
-describe.skipIf(process.platform === "win32").concurrent("a script with secrets begins on a terminal", () => {
+describe.skipIf(process.platform === "win32").concurrent("a redacted script on a terminal", () => {
   const silent = (script: string) => ["--silent", "run", script];
 
-  test("in its package, wherever rt was started", async () => {
+  test("starts in its package, wherever rt was started", async () => {
     const here = "<project>\r\ninner  package.json  rtfig.toml\r\n";
-    for (const from of [".", "inner"]) expect(await run(silent("where"), { from })).toEqual(ended(here));
+    for (const from of [".", "inner"]) expect(await run(silent("where"), { from })).toEqual(endState(here));
   });
 
-  test("with variables that take more room than a pipe has", async () => {
+  test("gets variables that are longer than a pipe's buffer", async () => {
     const env = { LONG: "1".repeat(100_000), OTHER: "2".repeat(100_000) };
     const names = ["LONG", "OTHER", "TOKEN"];
     const rtfig = names.map((name) => `[secrets.${name}]\nfrom = "com.acme/${name}"\n`).join("");
     const files = { "rtfig.toml": `${rtfig}[run.secrets]\nlong = ${JSON.stringify(names)}\n` };
-    expect(await run(silent("long"), { files, env })).toEqual(ended("100000 [TOKEN]\r\n"));
+    expect(await run(silent("long"), { files, env })).toEqual(endState("100000 [TOKEN]\r\n"));
   });
 
-  test("not, where the system takes no such variables, which is said", async () => {
+  test("fails with an error when the variables are too long for the system", async () => {
     const source = { command: ["sh", "-c", "head -c 200000 /dev/zero | tr '\\0' x"] };
     const files = {
       "rtfig.toml": `[secrets.LONG]\nfrom = { command = ${JSON.stringify(source.command)} }\n[run.secrets]\nlong = ["LONG"]\n`,
@@ -86,18 +86,18 @@ describe.skipIf(process.platform === "win32").concurrent("a script with secrets 
     );
   });
 
-  test("after a hook, each with a terminal", async () => {
-    expect(await run(silent("steps"))).toEqual(ended("before [TOKEN]\r\nthen [TOKEN]\r\n"));
+  test("runs after a hook, each on a terminal", async () => {
+    expect(await run(silent("steps"))).toEqual(endState("before [TOKEN]\r\nthen [TOKEN]\r\n"));
   });
 
-  test("as a program that is no script", async () => {
+  test("may be a program", async () => {
     expect(await run(["--silent", "run", "--secret", "TOKEN=a/b", "printenv", "TOKEN"])).toMatchObject({
       left: [],
       isOrdinary: true,
     });
   });
 
-  test("or ends without one that has to be there, and nothing is left", async () => {
+  test("never starts without a required secret, and rt leaves nothing behind", async () => {
     const env = {
       TOKEN: undefined,
       DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere",
@@ -109,10 +109,10 @@ describe.skipIf(process.platform === "win32").concurrent("a script with secrets 
   });
 });
 
-describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
-  // Of others than root rt lets nobody look.
-  test.skipIf(!isRoot)("in pipes is read by rt, which keeps no end to write to", async () => {
-    // It closes them beside the script's start, so that this one waits for it.
+describe.skipIf(process.platform !== "linux").concurrent("the streams of a redacted script", () => {
+  // Only root may read /proc of rt, which is not dumpable.
+  test.skipIf(!isRoot)("may be pipes of which rt keeps only the reading end", async () => {
+    // rt closes the ends while the script starts, so the script waits.
     const isHeld = 'ls -l /proc/$PPID/fd | grep -F "$(readlink /proc/$$/fd/1)" | grep -q ^l-w';
     const held = `while ${isHeld}; do :; done; echo let go`;
     await using project = await createProject({ "package.json": { scripts: { held } }, "rtfig.toml": RTFIG });
@@ -120,8 +120,8 @@ describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
     expect(stdout).toBe("let go\n");
   });
 
-  test("is there before what it is given", async () => {
-    // Ends when the monitor of the rt that asks is there, and says no word before.
+  test("exist before rt has read the secrets", async () => {
+    // Prints the secret only after rt has started the monitor.
     const waits =
       'until grep -qsx rt-monitor $(printf "/proc/%s/comm " $(cat /proc/$PPID/task/*/children)); do :; done; echo ' +
       TOKEN;
@@ -130,16 +130,16 @@ describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
     };
     const env = { TOKEN: undefined };
     expect(await run(["--silent", "run", "steps"], { files, env, isTrusted: true })).toEqual(
-      ended("before\r\nthen [TOKEN]\r\n"),
+      endState("before\r\nthen [TOKEN]\r\n"),
     );
   });
 
-  test("is gone where there is nothing to keep out of what is shown", async () => {
+  test("exist no more when no value has to be redacted", async () => {
     const files = { "rtfig.toml": RTFIG.replace("\n[run", "\noptional = true\n[run") };
     await using keyring = await startKeyring();
     const env = { ...keyring.env, TOKEN: undefined };
     expect(await run(["--silent", "run", "children"], { files, env, isTrusted: true })).toEqual(
-      ended("none\r\n"),
+      endState("none\r\n"),
     );
   });
 });

@@ -1,5 +1,5 @@
-// A script that gets secrets, on a real terminal and in pipes: what it shows is what it writes but for their values, and in
-// everything else it cannot be told from one that rt becomes. Compared byte for byte with `--no-redact`, where it does.
+// Tests a redacted script on a terminal and in pipes: except for secret values, its output and behaviour match those
+// with `--no-redact`, byte for byte.
 import { describe, expect, test } from "bun:test";
 import { constants, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -13,7 +13,7 @@ const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
 const WAITS = "while :; do sleep 0.01; done";
 
-/** Asks as inquirer does: raw mode, a list that is drawn anew at each key. */
+/** A prompt like inquirer's: raw mode, and a list that is redrawn at each key. */
 const PROMPT = `
 import { emitKeypressEvents } from "node:readline";
 let at = 0;
@@ -32,7 +32,7 @@ const PROGRESS = `
 for (let done = 0; done <= 100; done += 5) process.stdout.write("\\r\\x1b[K" + "#".repeat(done / 5) + " " + done + " %");
 process.stdout.write("\\n" + process.stdout.isTTY + process.stdout.columns + process.stderr.isTTY + process.stdin.isTTY + "\\n");
 `;
-const SLOWLY = `for (const byte of Buffer.from(process.env.TOKEN + "\\n")) { process.stdout.write(Buffer.of(byte)); await Bun.sleep(0); }`;
+const BYTE_BY_BYTE = `for (const byte of Buffer.from(process.env.TOKEN + "\\n")) { process.stdout.write(Buffer.of(byte)); await Bun.sleep(0); }`;
 const FORMS = `
 const value = process.env.TOKEN, bytes = Buffer.from(value);
 for (const text of [value, JSON.stringify({ value }), encodeURIComponent(value), bytes.toString("hex"), bytes.toString("base64"),
@@ -41,7 +41,7 @@ for (const text of [value, JSON.stringify({ value }), encodeURIComponent(value),
 console.error("error: " + value);
 `;
 
-/** At once, and each: a shell takes two signals of one kind that come together for one. */
+/** Counts at once: a shell may merge two signals of one kind. */
 const COUNT = `
 let count = 0;
 process.on("SIGINT", () => console.log("int", (count += 1)));
@@ -101,7 +101,7 @@ async function createScripts(): Promise<Project> {
     "count.ts": COUNT,
     log: `log ${TOKEN}\n`,
     "forms.ts": FORMS,
-    "slowly.ts": SLOWLY,
+    "slowly.ts": BYTE_BY_BYTE,
     "numbers.txt": Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join(""),
     bytes: Uint8Array.from({ length: 20_000 }, (_, index) => (index * 7919 + (index >> 3)) & 0xff),
   });
@@ -124,8 +124,8 @@ function start(
 
 type Drive = (terminal: TerminalProgram) => Promise<void> | void;
 
-/** What is shown, how it ends, and whether the terminal is left as it was. */
-async function play(project: Project, script: string, options: readonly string[], drive: Drive) {
+/** Returns the output, the exit status, and whether the terminal's modes are restored. */
+async function runOnTerminal(project: Project, script: string, options: readonly string[], drive: Drive) {
   await using terminal = start(project, script, options);
   await drive(terminal);
   const status = await terminal.ends();
@@ -137,8 +137,8 @@ async function play(project: Project, script: string, options: readonly string[]
 async function compare(script: string, drive: Drive, status: number | string): Promise<string> {
   await using project = await createScripts();
   const [through, direct] = await Promise.all([
-    play(project, script, [], drive),
-    play(project, script, ["--no-redact"], drive),
+    runOnTerminal(project, script, [], drive),
+    runOnTerminal(project, script, ["--no-redact"], drive),
   ]);
   expect({ ...through, status }).toEqual({ ...direct, status: through.status, isOrdinary: true });
   return through.shown;
@@ -146,9 +146,9 @@ async function compare(script: string, drive: Drive, status: number | string): P
 
 describe
   .skipIf(process.platform === "win32")
-  .concurrent("on a terminal nobody can tell that rt stands between", () => {
-    const plays: Record<string, [script: string, drive: Drive, status: number | string, contains: string]> = {
-      "by its modes, colours and exit code": ["modes", () => {}, 3, "speed 38400 baud; rows 24; columns 80"],
+  .concurrent("a redacted script on a terminal behaves like the unredacted script:", () => {
+    const cases: Record<string, [script: string, drive: Drive, status: number | string, contains: string]> = {
+      "its modes, colours and exit code": ["modes", () => {}, 3, "speed 38400 baud; rows 24; columns 80"],
       "a prompt with keys": [
         "prompt",
         async (terminal) => {
@@ -174,7 +174,7 @@ describe
         0,
         "line 199",
       ],
-      "vim, also when it is resized": [
+      "vim, also after a resize": [
         "vim",
         async (terminal) => {
           await terminal.shows("line 22");
@@ -182,7 +182,7 @@ describe
           await terminal.shows("-- INSERT --");
           terminal.type("abc");
           await terminal.shows("abcline 0");
-          // Not by Escape: vim waits for what may follow that, and what is shown meanwhile is a matter of time.
+          // Escape would make vim wait for more keys, and its output would depend on time.
           terminal.type("\x1c\x0e");
           await terminal.shows("\x1b[24;1H\x1b[K");
           terminal.resize(60, 40);
@@ -193,7 +193,7 @@ describe
         "abc",
       ],
       "any bytes": ["bytes", () => {}, 1, "\r"],
-      "questions, and passwords that are not shown": [
+      "questions, and passwords without echo": [
         "read",
         async (terminal) => {
           await terminal.shows("name: ");
@@ -204,7 +204,7 @@ describe
         0,
         "hello wörl",
       ],
-      "a change of its size": [
+      "a changed size": [
         "size",
         async (terminal) => {
           await terminal.shows("24 80");
@@ -217,7 +217,7 @@ describe
       ],
       "a program that is killed in raw mode": ["raw", () => {}, "SIGKILL", "ready"],
       "a crash": ["segv", () => {}, "SIGSEGV", ""],
-      "Ctrl-C that a script handles": [
+      "Ctrl-C with a handler": [
         "trap",
         async (terminal) => {
           await terminal.shows("ready");
@@ -226,7 +226,7 @@ describe
         5,
         "handled",
       ],
-      "a signal that is counted": [
+      "a counted signal": [
         "count",
         async (terminal) => {
           await terminal.shows("ready");
@@ -237,7 +237,7 @@ describe
         3,
         "int 1",
       ],
-      "Ctrl-C that a program hears of once": [
+      "one SIGINT per Ctrl-C": [
         "counted",
         async (terminal) => {
           await terminal.shows("ready");
@@ -250,7 +250,7 @@ describe
         2,
         "int 2",
       ],
-      "keys that it takes as they are": [
+      "raw keys": [
         "unheeded",
         async (terminal) => {
           await terminal.shows("ready");
@@ -259,7 +259,7 @@ describe
         0,
         " 1a 61 03 0a",
       ],
-      "what it has open": ["descriptors", () => {}, 0, "0\r\n1\r\n2\r\n"],
+      "its descriptors": ["descriptors", () => {}, 0, "0\r\n1\r\n2\r\n"],
       "Ctrl-\\": [
         "stay",
         async (terminal) => {
@@ -271,7 +271,7 @@ describe
         "SIGQUIT",
         "^\\",
       ],
-      "TERM to rt": [
+      "SIGTERM to rt": [
         "trap",
         async (terminal) => {
           await terminal.shows("ready");
@@ -280,11 +280,11 @@ describe
         5,
         "handled",
       ],
-      "a shell with jobs of its own": [
+      "a shell with job control": [
         "nested",
         async (terminal) => {
           await terminal.shows("READY> ");
-          // What is typed before a program says so may still be the shell's, which shows no keys while it changes the modes.
+          // Early input may still reach the shell, which does not echo while it changes the modes.
           terminal.type('echo r"ead"y; cat\n');
           await terminal.shows("ready\r\n");
           terminal.type("up\n");
@@ -304,20 +304,20 @@ describe
         "Stopped",
       ],
     };
-    for (const [name, [script, drive, status, contains]] of Object.entries(plays))
+    for (const [name, [script, drive, status, contains]] of Object.entries(cases))
       test(name, async () => {
         expect(await compare(script, drive, status)).toContain(contains);
       });
   });
 
-describe.skipIf(process.platform === "win32").concurrent("a value is shown by its name", () => {
+describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
   const run = async (script: string, options: readonly string[] = [], stdin?: string) => {
     await using project = await createScripts();
     const args = ["--silent", "run", ...options, script];
     return await runRt({ args, cwd: project.path, env: environment(), stdin });
   };
-  /** Every form, whole or in what is left of it. */
-  function expectNone(shown: string): void {
+  /** Checks every value variant, whole and in part. */
+  function expectNoValue(shown: string): void {
     for (const form of [TOKEN, encodeURIComponent(TOKEN), Buffer.from(TOKEN).toString("hex"), TOKEN.slice(9)])
       expect(shown).not.toContain(form);
     for (const before of ["", "u:", "me:"])
@@ -328,33 +328,33 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
       );
   }
 
-  test("in pipes, in every form, on both streams", async () => {
+  test("replaces a value in pipes, in every variant, on both streams", async () => {
     const { stdout, stderr, status } = await run("forms");
-    expectNone(stdout + stderr);
+    expectNoValue(stdout + stderr);
     expect(stdout.split("[TOKEN]").length).toBe(10);
     expect({ stderr, status }).toEqual({ stderr: "error: [TOKEN]\n", status: 0 });
   });
 
-  test("on a terminal, in every form, and byte by byte in both", async () => {
+  test("replaces a value on a terminal, in every variant, and byte by byte in both", async () => {
     await using project = await createScripts();
     for (const script of ["forms", "slowly"]) {
-      const { shown, status } = await play(project, script, [], () => {});
-      expectNone(shown);
+      const { shown, status } = await runOnTerminal(project, script, [], () => {});
+      expectNoValue(shown);
       expect(shown).toContain("[TOKEN]");
       expect(status).toBe(0);
     }
-    // What everybody knows of it and two letters may be shown while the rest is waited for, as far as that has come.
+    // While rt waits for the rest, it may print the public prefix of the value and two letters.
     expect((await run("slowly")).stdout).toMatch(/^(?:g(?:h(?:p(?:_(?:A1?)?)?)?)?)?\[TOKEN\]\n$/);
   });
 
-  test("and what only began one is shown at the end, all of it", async () => {
+  test("prints an incomplete value in full at the end", async () => {
     await using project = await createScripts();
     const begun = `it began ${TOKEN.slice(0, 12)}`;
     expect(await run("half")).toEqual({ stdout: begun, stderr: "", status: 0 });
-    expect((await play(project, "half", [], () => {})).shown).toBe(begun);
+    expect((await runOnTerminal(project, "half", [], () => {})).shown).toBe(begun);
   });
 
-  test("where standard output and error are one file, in the order in which they were written", async () => {
+  test("keeps the order of standard output and error in one file", async () => {
     await using project = await createScripts();
     const { stdout } = await runRt({
       program: ["sh", "-c", `${RT} --silent run both 2>&1`],
@@ -364,7 +364,7 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect(stdout).toBe([1, 2, 3, 4, 5].map((i) => `out ${i} [TOKEN]\nerr ${i} [TOKEN]\n`).join(""));
   });
 
-  test("where only some of the three are a terminal, which stay what they are", async () => {
+  test("keeps each stream a terminal or a file when only some are a terminal", async () => {
     await using project = await createScripts();
     const command = (line: string) =>
       startOnTerminal(["sh", "-c", line], environment(), { cwd: project.path, isInControl: true });
@@ -386,7 +386,7 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect(terminal.shown).toContain("got typed\r\npiped [TOKEN]\r\n");
   });
 
-  test("and a prompt that could be the beginning of one is seen", async () => {
+  test("shows a prompt that could be the start of a value", async () => {
     await using project = await createScripts();
     await using terminal = start(project, "letter");
     await terminal.shows("continue? gh");
@@ -395,7 +395,7 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect(await terminal.ends()).toBe(0);
   });
 
-  test("for code of rt's own, and with --secret", async () => {
+  test("applies to code that rt runs with --secret", async () => {
     await using project = await createProject({
       "show.ts": "console.log(process.env.TOKEN)",
       "rtfig.toml": RTFIG,
@@ -409,28 +409,28 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     }
   });
 
-  test("unless it may be shown: then rt becomes the script", async () => {
+  test("stops with --no-redact or redact = false: rt becomes the script", async () => {
     await using project = await createScripts();
     const spawn = (options: readonly string[]) =>
       startRt({ args: ["--silent", "run", ...options, "pid"], cwd: project.path, env: environment() });
     const direct = spawn(["--no-redact"]);
     expect(await new Response(direct.stdout).text()).toBe(`${direct.pid}\n`);
-    const attended = spawn([]);
-    expect(await new Response(attended.stdout).text()).not.toBe(`${attended.pid}\n`);
+    const redacted = spawn([]);
+    expect(await new Response(redacted.stdout).text()).not.toBe(`${redacted.pid}\n`);
     expect((await run("show", ["--no-redact"])).stdout).toBe(`${TOKEN}\n`);
     await project.write({ "rtfig.toml": RTFIG.replace("\n[run", "\nredact = false\n[run") });
     const shown = spawn([]);
     expect(await new Response(shown.stdout).text()).toBe(`${shown.pid}\n`);
   });
 
-  test("also from a hook that has none: the script's is in its log", async () => {
+  test("applies to a hook without secrets, because it may print the script's", async () => {
     await using project = await createScripts();
     expect(await run("logged")).toEqual({
       stdout: "log [TOKEN]\nscript [TOKEN]\n",
       stderr: "log [TOKEN]\n",
       status: 0,
     });
-    const { shown, status, isOrdinary } = await play(project, "logged", [], () => {});
+    const { shown, status, isOrdinary } = await runOnTerminal(project, "logged", [], () => {});
     expect(shown).toBe(
       ["log [TOKEN]", "terminal 0", "terminal 1", "terminal 2", "script [TOKEN]", "log [TOKEN]", ""].join(
         "\r\n",
@@ -439,13 +439,13 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
   });
 
-  test("with a warning where it is a word or a number that stands everywhere", async () => {
+  test("warns about a value that is a common word or number", async () => {
     await using project = await createScripts();
     const show = async (TOKEN: string, options: readonly string[] = []) => {
       const args = ["--silent", "run", ...options, "show"];
       return await runRt({ args, cwd: project.path, env: environment({ TOKEN }) });
     };
-    for (const common of [
+    for (const commonValue of [
       "production",
       "LocalHost",
       "http://localhost:3000",
@@ -453,15 +453,15 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
       "2026-01-01",
       "xxxxxxxxx",
     ])
-      expect(await show(common)).toEqual({
+      expect(await show(commonValue)).toEqual({
         stdout: "[TOKEN]\n",
         stderr:
           "warning: The value of TOKEN is a common word or number; every occurrence in the output is shown as [TOKEN]\n" +
           'hint: if it is not secret, set "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
         status: 0,
       });
-    for (const own of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
-      expect(await show(own)).toEqual({ stdout: "[TOKEN]\n", stderr: "", status: 0 });
+    for (const specificValue of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
+      expect(await show(specificValue)).toEqual({ stdout: "[TOKEN]\n", stderr: "", status: 0 });
     expect(await show("production", ["--no-redact"])).toEqual({
       stdout: "production\n",
       stderr: "",
@@ -469,7 +469,7 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     });
   });
 
-  test("and one that is too short is refused by its name, before anything runs", async () => {
+  test("rejects a value that is too short, before any script starts", async () => {
     await using project = await createScripts();
     const args = ["run", "short"];
     expect(await runRt({ args, cwd: project.path, env: environment({ TOKEN: "7654321" }) })).toEqual({
@@ -484,8 +484,8 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
   });
 });
 
-describe.skipIf(process.platform === "win32").concurrent("an end is that of the script", () => {
-  test("whose reader goes away", async () => {
+describe.skipIf(process.platform === "win32").concurrent("a redacted script ends", () => {
+  test("when its reader closes the pipe", async () => {
     await using project = await createScripts();
     const { stdout } = await runRt({
       program: ["bash", "-c", `${RT} --silent run lines | head -n 1; echo \${PIPESTATUS[0]}`],
@@ -493,7 +493,7 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
       env: environment(),
     });
     expect(stdout).toBe("[TOKEN]\n141\n");
-    // And one that does not mind has ended well.
+    // A script that ignores SIGPIPE succeeds.
     const patient = await runRt({
       program: ["bash", "-c", `${RT} --silent run patient | head -n 1; echo \${PIPESTATUS[0]}`],
       cwd: project.path,
@@ -502,7 +502,7 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
     expect(patient.stdout).toBe("[TOKEN]\n0\n");
   });
 
-  test.skipIf(process.platform !== "linux")("but for output that could not be written", async () => {
+  test.skipIf(process.platform !== "linux")("as a failure when its output could not be written", async () => {
     await using project = await createScripts();
     const { stderr, status } = await runRt({
       program: ["bash", "-c", `${RT} --silent run show > /dev/full`],
@@ -513,30 +513,27 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
     expect(status).toBe(1);
   });
 
-  test.skipIf(process.platform !== "linux")(
-    "with a reader that takes nothing, when a signal says that nobody waits for it",
-    async () => {
-      await using project = await createScripts();
-      const pipe = project.join("pipe");
-      Bun.spawnSync(["mkfifo", pipe]);
-      const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-      const rt = startRt({
-        program: ["sh", "-c", `exec ${RT} --silent run much > pipe`],
-        cwd: project.path,
-        env: environment(),
-      });
-      await waitUntil(async () => await Bun.file(project.join("ended")).exists());
-      const script = (await Bun.file(project.join("ended")).text()).trim();
-      // Nothing is left of it when rt has been told of its end.
-      await waitUntil(() => !existsSync(`/proc/${script}`));
-      rt.kill("SIGTERM");
-      await rt.exited;
-      await reader.close();
-      expect(rt.exitCode).toBe(0);
-    },
-  );
+  test.skipIf(process.platform !== "linux")("at a signal when the reader has stopped reading", async () => {
+    await using project = await createScripts();
+    const pipe = project.join("pipe");
+    Bun.spawnSync(["mkfifo", pipe]);
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const rt = startRt({
+      program: ["sh", "-c", `exec ${RT} --silent run much > pipe`],
+      cwd: project.path,
+      env: environment(),
+    });
+    await waitUntil(async () => await Bun.file(project.join("ended")).exists());
+    const script = (await Bun.file(project.join("ended")).text()).trim();
+    // rt has reaped the script when its process is gone.
+    await waitUntil(() => !existsSync(`/proc/${script}`));
+    rt.kill("SIGTERM");
+    await rt.exited;
+    await reader.close();
+    expect(rt.exitCode).toBe(0);
+  });
 
-  test("whose terminal goes away", async () => {
+  test("when its terminal closes", async () => {
     await using project = await createScripts();
     for (const script of ["wait", "unheard"]) {
       const mark = createMark();
@@ -547,7 +544,7 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
     }
   });
 
-  test("by an exit code or a signal, in pipes", async () => {
+  test("keeping its exit code or signal in pipes", async () => {
     await using project = await createScripts();
     const end = (script: string) =>
       runRt({ args: ["--silent", "run", script], cwd: project.path, env: environment() });
@@ -559,7 +556,7 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
     await reader.read();
     waiting.kill("SIGTERM");
     expect(await waiting.exited).toBe(5);
-    // What handles a signal and ends well is followed by nothing.
+    // A script that handles a signal and succeeds still ends the run.
     const first = startRt({ args: ["--silent", "run", "later"], cwd: project.path, env: environment() });
     const output = first.stdout.getReader();
     await output.read();
@@ -570,17 +567,20 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
   });
 });
 
-test.skipIf(process.platform !== "linux")("where no terminal is to be had it is not started", async () => {
-  await using project = await createScripts();
-  const none = 'mount --bind /dev/null /dev/ptmx && exec "$@"';
-  const command = ["unshare", "-Urm", "bash", "-c", none, "bash", RT, "--silent", "run", "much"];
-  await using terminal = startOnTerminal(command, environment(), { cwd: project.path, isInControl: true });
-  await terminal.shows('error: Cannot run the script "much": EMFILE\r\n');
-  expect(await terminal.ends()).toBe(126);
-  expect(existsSync(project.join("ended"))).toBe(false);
-});
+test.skipIf(process.platform !== "linux")(
+  "a redacted script does not start without a pseudo-terminal",
+  async () => {
+    await using project = await createScripts();
+    const none = 'mount --bind /dev/null /dev/ptmx && exec "$@"';
+    const command = ["unshare", "-Urm", "bash", "-c", none, "bash", RT, "--silent", "run", "much"];
+    await using terminal = startOnTerminal(command, environment(), { cwd: project.path, isInControl: true });
+    await terminal.shows('error: Cannot run the script "much": EMFILE\r\n');
+    expect(await terminal.ends()).toBe(126);
+    expect(existsSync(project.join("ended"))).toBe(false);
+  },
+);
 
-test("the streams that are terminals, and the redaction, decide how stdio is given", () => {
+test("chooseStdioStrategy() depends on the terminals and on redaction", () => {
   const [yes, no] = [true, false];
   const choose = (isTerminal: [boolean, boolean, boolean], others = {}) => {
     const all = { hasRedacted: true, isTerminal, isJoined: false, hasTerminals: true, ...others };

@@ -1,13 +1,13 @@
-// One command, carried out by a real bash and as src/runner/script/shell.ts says, in all kinds of surroundings: what programs can see
-// of how they were started.
+// Runs one command in bash and with src/runner/script/shell.ts, in many environments, and returns what programs
+// observe.
 import { symlink } from "node:fs/promises";
 import { findProgram } from "../../../build/system-programs.ts";
 import { openShell, type Shell } from "../../../src/runner/script/shell.ts";
 import { createProject, type Project } from "../../support/project.ts";
 import { ABSENT } from "../../support/rt.ts";
 
-/** Writes its own arguments and environment as the kernel has them, and no shell has a part in it. */
-const WITNESS = "#!/usr/bin/env -S cat /proc/self/cmdline /proc/self/environ --\n";
+/** Prints its own arguments and environment from the kernel, without a shell. */
+const PRINT_PROCESS = "#!/usr/bin/env -S cat /proc/self/cmdline /proc/self/environ --\n";
 
 export const WORDS = [
   "a",
@@ -149,8 +149,8 @@ export function surroundingsOf(project: Project): Surroundings[] {
 }
 
 const FILES = {
-  "bin/show": WITNESS,
-  show: WITNESS,
+  "bin/show": PRINT_PROCESS,
+  show: PRINT_PROCESS,
   "bin/other": '#!/usr/bin/env sh\necho other "$@"\nexit 9\n',
   "bin/plain": "echo a script without a first line\n",
   plain: "echo plain\n",
@@ -162,7 +162,7 @@ const FILES = {
 };
 const EXECUTABLE = ["bin/show", "show", "bin/other", "bin/plain", "plain"];
 
-/** A project with programs, and a link to itself. */
+/** Creates a project with programs and a link to itself. */
 export async function createStage(): Promise<Project> {
   const project = await createProject(FILES, EXECUTABLE);
   await symlink(".", project.join("link"));

@@ -1,4 +1,4 @@
-// `--shell rt` in a run of many: what rt evaluates itself must be told from a shell of its own by nobody.
+// Tests `--shell rt` with several scripts: commands that rt evaluates itself behave like a separate shell.
 import { copyFileSync, constants } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { needsNoProcess } from "../../../src/runner/script/built-in-shell.ts";
@@ -7,7 +7,7 @@ import { createRandom, type Random } from "../../support/random.ts";
 import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
 
-const INSIDE = [
+const BUILT_IN = [
   ...["true", "false", "pwd", "echo", "exit", "exit 3", "exit 007", "exit 256", "exit 999", "  true  "],
   ...["true --help", "false x y", "true if", "echo if then fi", "echo -n a", "echo -e 'a\\tb'", "echo -E a"],
   ...[
@@ -37,7 +37,7 @@ const INSIDE = [
   ...['echo "* ~ {a,b} # ! (x) | & ; < >"', "echo '(x) | & ; < >'", "echo a'b'\"c\"d", "pwd && pwd"],
 ] as const;
 
-const OUTSIDE = [
+const EXTERNAL = [
   ...[
     "",
     " ",
@@ -96,18 +96,18 @@ const OUTSIDE = [
   ],
 ] as const;
 
-describe("--shell rt in a run of many", () => {
-  test.each(INSIDE)("needs no process for %j", (command) => {
+describe("--shell rt with several scripts", () => {
+  test.each(BUILT_IN)("starts no process for %j", (command) => {
     expect(needsNoProcess(command, {})).toBe(true);
   });
 
-  test.each(OUTSIDE)("needs a process for %j", (command) => {
+  test.each(EXTERNAL)("starts a process for %j", (command) => {
     expect(needsNoProcess(command, {})).toBe(false);
   });
 
-  test("prints and ends as the shell of the system does", async () => {
+  test("matches the output and exit codes of the system's shell", async () => {
     const random = createRandom(3);
-    const commands = [...INSIDE, ...Array.from({ length: 100 }, () => randomList(random))];
+    const commands = [...BUILT_IN, ...Array.from({ length: 100 }, () => randomList(random))];
     expect(commands.filter((command) => !needsNoProcess(command, {}))).toEqual([]);
     await using project = await createProject(workspace(commands));
     const run = async (shell: string, env: Record<string, string> = {}) => {
@@ -120,14 +120,14 @@ describe("--shell rt in a run of many", () => {
       );
       return { stdout: lines(stdout), stderr: lines(stderr), codes, isSuccess: status === 0 };
     };
-    const inside = await run("rt");
-    expect(inside).toEqual(await run("system"));
-    expect(inside.codes.size).toBe(commands.length);
-    // The variable makes rt start a process for each of them.
-    expect(inside).toEqual(await run("rt", { BUN_OPTIONS: "--smol" }));
+    const builtIn = await run("rt");
+    expect(builtIn).toEqual(await run("system"));
+    expect(builtIn.codes.size).toBe(commands.length);
+    // This variable makes rt start a process for each script.
+    expect(builtIn).toEqual(await run("rt", { BUN_OPTIONS: "--smol" }));
   });
 
-  test("a script that has the terminal writes to it as it does with the other shell", async () => {
+  test("writes to the terminal like the system's shell when a script has it", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": { name: "a", scripts: { t: "echo written" } },
@@ -152,7 +152,7 @@ describe("--shell rt in a run of many", () => {
     }
   });
 
-  test("no process is started, and what goes wrong is told in the same words", async () => {
+  test("starts no process, and reports failures with the same messages", async () => {
     const chain = (script: string, ...dependencies: string[]) => ({
       scripts: { t: script },
       dependencies: Object.fromEntries(dependencies.map((name) => [name, "*"])),

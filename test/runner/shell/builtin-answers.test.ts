@@ -1,5 +1,5 @@
-// Scripts that rt answers itself (`echo done`, `true`, `exit 3`) must come out as they do from bash: random ones, and
-// where the output goes wrong.
+// Tests scripts that rt evaluates without a process (`echo done`, `true`, `exit 3`): random commands and failing
+// output behave like bash.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../../support/project.ts";
 import { createRandom } from "../../support/random.ts";
@@ -18,11 +18,11 @@ import {
 const SCRIPTS = { say: "echo said  by=script", fine: "true", bad: "false", leave: "exit 7" };
 const FILES = { "package.json": { name: "project", scripts: SCRIPTS } };
 
-/** What a shell shows of `command`, with `$RT` for the program. */
+/** Runs `command` in bash, with `$RT` for the program. */
 const inShell = (command: string, cwd: string) =>
   runRt({ program: ["bash", "-c", command], cwd, env: { RT } });
 
-test("output and exit codes, alone and among many", async () => {
+test("a builtin script has the output and exit code of bash, alone and among several", async () => {
   await using project = await createProject(FILES);
   const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
   expect(await run("run", "say")).toEqual({
@@ -52,7 +52,7 @@ test("output and exit codes, alone and among many", async () => {
   });
 });
 
-test("no program of that name is started", async () => {
+test("a builtin script does not start a program of that name", async () => {
   await using project = await createProject(
     {
       ...FILES,
@@ -69,7 +69,7 @@ test("no program of that name is started", async () => {
   expect(await run("fine")).toEqual({ stdout: "", stderr: "", status: 0 });
 });
 
-test("what changes bash is left to bash", async () => {
+test("a builtin script runs in bash when variables change bash", async () => {
   await using project = await createProject({
     ...FILES,
     "start.sh": "echo() { printf 'from a function'; }\n",
@@ -80,16 +80,16 @@ test("what changes bash is left to bash", async () => {
   expect(await run({ "BASH_FUNC_echo%%": "() { printf exported; }" })).toBe("exported");
 });
 
-describe("where the output cannot be written", () => {
-  test("a full disk is told as bash tells it", async () => {
+describe("a builtin script whose output cannot be written", () => {
+  test("fails like bash on a full disk", async () => {
     await using project = await createProject(FILES);
-    const ours = await inShell("$RT --silent say >/dev/full", project.path);
-    const theirs = await inShell("$(command -v bash) -c 'echo said  by=script' >/dev/full", project.path);
-    expect(ours).toEqual(theirs);
-    expect(ours.status).toBe(1);
+    const actual = await inShell("$RT --silent say >/dev/full", project.path);
+    const expected = await inShell("$(command -v bash) -c 'echo said  by=script' >/dev/full", project.path);
+    expect(actual).toEqual(expected);
+    expect(actual.status).toBe(1);
   });
 
-  test("a reader that has gone ends it by SIGPIPE", async () => {
+  test("dies of SIGPIPE when the reader has closed the pipe", async () => {
     await using project = await createProject(FILES);
     const command = "mkfifo p; exec 3<>p 4>p; exec 3<&-; $RT --silent say >&4; echo $?";
     expect(await inShell(command, project.path)).toEqual({ stdout: "141\n", stderr: "", status: 0 });
@@ -101,10 +101,10 @@ function answer(command: string, surroundings: Surroundings): Seen | undefined {
   return found && { stdout: linesOf(found.output), status: found.code };
 }
 
-describe("a command that is answered without a process", () => {
-  const ANSWERED = ["echo", "true", "false", "exit"];
+describe("a command without a process", () => {
+  const BUILTINS = ["echo", "true", "false", "exit"];
 
-  test("has the output and the exit code of bash", async () => {
+  test("matches the output and the exit code of bash", async () => {
     await using project = await createStage();
     const random = createRandom(11);
     const all = surroundingsOf(project);
@@ -115,18 +115,18 @@ describe("a command that is answered without a process", () => {
       const words = Array.from({ length: random.below(4) }, () =>
         random.pick([...WORDS.slice(0, 25), ...numbers, "00", "08", "0x1", "1e1", "+1", "256"]),
       );
-      const command = [random.pick(ANSWERED), ...words].join(random.pick([" ", " ", "  "]));
-      const ours = answer(command, surroundings);
-      if (!ours) continue;
+      const command = [random.pick(BUILTINS), ...words].join(random.pick([" ", " ", "  "]));
+      const actual = answer(command, surroundings);
+      if (!actual) continue;
       answered += 1;
-      const theirs = runBash(command, surroundings);
-      expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
+      const expected = runBash(command, surroundings);
+      expect({ command, ...surroundings, ...actual }).toEqual({ command, ...surroundings, ...expected });
     }
     expect(answered).toBe(600);
   });
 
   test.each(["true", "false x", "exit", "exit 0", "exit 255", "echo", "echo a", "echo a  b=c"])(
-    "%j is answered",
+    "may be %j",
     (command) => expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeDefined(),
   );
 
@@ -144,7 +144,7 @@ describe("a command that is answered without a process", () => {
       ":",
     ],
     ...["true && true", "true; echo", "echo a > b", "pwd", "printf a", `echo ${"a".repeat(600)}`],
-  ])("%j is not", (command) =>
+  ])("may not be %j", (command) =>
     expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeUndefined(),
   );
 });

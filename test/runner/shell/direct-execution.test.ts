@@ -1,5 +1,5 @@
-// A command that is started without a shell must not be able to tell: random commands, each carried out as
-// src/runner/script/shell.ts says and by a real bash, compared in arguments, environment, output and exit code.
+// Tests commands that rt starts without a shell: random commands have the same arguments, environment, output and
+// exit code as in bash.
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../../support/random.ts";
 import {
@@ -13,7 +13,7 @@ import {
   WORDS,
 } from "./bash-comparison.ts";
 
-/** RT_FUZZ says another number, as in test/support/fuzz.ts. */
+/** RT_FUZZ overrides the number, as in test/support/fuzz.ts. */
 const COUNT = Number(process.env.RT_FUZZ ?? 500);
 
 const PROGRAMS = ["show", "bin/show", "./show", "../show", "sub/../show", "other", "$PROJECT/bin/show"];
@@ -84,7 +84,7 @@ function randomCommand(random: ReturnType<typeof createRandom>): string {
   return `${random.below(20) ? "" : " "}${words.map((word, index) => (index ? spaces() : "") + word).join("")}${random.below(20) ? "" : "  "}`;
 }
 
-/** What the command does without a shell; undefined when a shell is needed. */
+/** Runs a command without a shell; returns undefined when it needs a shell. */
 function runDirectly(command: string, surroundings: Surroundings): Seen | undefined {
   const { directory, env } = surroundings;
   const plan = shellIn(surroundings).start(command, directory, env.PATH!);
@@ -92,7 +92,7 @@ function runDirectly(command: string, surroundings: Surroundings): Seen | undefi
   return start(plan.program, plan.argv, directory, changedEnvironment(env, plan.environment));
 }
 
-/** As `replace` of platform/processes/process.ts makes it. */
+/** Applies the changes like `replace` of platform/processes/process.ts. */
 function changedEnvironment(
   env: Surroundings["env"],
   changes: Readonly<Record<string, string | undefined>>,
@@ -104,7 +104,7 @@ function changedEnvironment(
 }
 
 describe("a command that is started directly", () => {
-  test("has the arguments, environment, output and exit code that bash would give it", async () => {
+  test("gets the arguments, environment, output and exit code of bash", async () => {
     await using project = await createStage();
     const random = createRandom(7);
     const all = surroundingsOf(project);
@@ -112,21 +112,21 @@ describe("a command that is started directly", () => {
     for (let round = 0; round < 40 * COUNT && direct < COUNT; round += 1) {
       const surroundings = random.below(2) ? all[0]! : random.pick(all);
       const command = randomCommand(random).replaceAll("$PROJECT", project.path);
-      const ours = runDirectly(command, surroundings);
-      if (!ours) continue;
+      const actual = runDirectly(command, surroundings);
+      if (!actual) continue;
       direct += 1;
-      const theirs = runBash(command, surroundings);
-      expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
+      const expected = runBash(command, surroundings);
+      expect({ command, ...surroundings, ...actual }).toEqual({ command, ...surroundings, ...expected });
     }
     expect(direct).toBe(COUNT);
   }, 120_000);
 
-  test("keeps the directory's name as bash would, whichever link led to it", async () => {
+  test("gets the directory name of bash for every link to the directory", async () => {
     await using project = await createStage();
     for (const surroundings of surroundingsOf(project)) {
-      const ours = runDirectly("show a", surroundings);
-      if (!ours) continue;
-      expect({ ...surroundings, ...ours }).toEqual({ ...surroundings, ...runBash("show a", surroundings) });
+      const actual = runDirectly("show a", surroundings);
+      if (!actual) continue;
+      expect({ ...surroundings, ...actual }).toEqual({ ...surroundings, ...runBash("show a", surroundings) });
     }
   });
 });

@@ -1,4 +1,4 @@
-// Which commands are words and nothing else, so that no shell is needed to understand them.
+// Tests which commands consist of plain words, so that they need no shell.
 import { describe, expect, test } from "bun:test";
 import { splitPlainCommand } from "../../../src/runner/script/shell.ts";
 
@@ -10,7 +10,7 @@ describe("splitPlainCommand()", () => {
     ["true", ["true"]],
     ["vite build --mode=production", ["vite", "build", "--mode=production"]],
     ["esbuild a.ts --define:A=1", ["esbuild", "a.ts", "--define:A=1"]],
-  ])("%j is %j", (command, words) => expect(splitPlainCommand(command)).toEqual(words));
+  ])("splits %j into %j", (command, words) => expect(splitPlainCommand(command)).toEqual(words));
 
   test.each([
     "",
@@ -58,5 +58,5 @@ describe("splitPlainCommand()", () => {
     "type a",
     "printf a",
     "a {b,c}",
-  ])("%j is left to the shell", (command) => expect(splitPlainCommand(command)).toBeUndefined());
+  ])("returns undefined for %j", (command) => expect(splitPlainCommand(command)).toBeUndefined());
 });
