@@ -5,7 +5,7 @@
 // - The executable may contain several copies of this class (build/chunks.ts), so compare `name`, not the class.
 
 export class UserError extends Error {
-  override readonly name = "Failure";
+  override readonly name = "UserError";
   /** Imperative or command, printed on one line each. */
   readonly hint: string | readonly string[] | undefined;
   /** Exit code of rt. */

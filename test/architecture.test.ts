@@ -311,6 +311,16 @@ test("each file says first what it is", () => {
 /** Made by a program, of src/reapi/proto. */
 const isMade = ({ path }: Source) => path.startsWith("src/reapi/messages/");
 
+test("no type name is declared twice", () => {
+  const files = new Map<string, Set<string>>();
+  // Generated code names its types after the protocol.
+  for (const { path, code } of sources.filter((each) => !/^bench|\/messages\//.test(each.path)))
+    for (const [, name] of code.matchAll(/^(?:export )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm))
+      files.set(name!, (files.get(name!) ?? new Set()).add(path));
+  const twice = [...files].filter(([, paths]) => paths.size > 1);
+  expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)).toEqual([]);
+});
+
 test("files are nouns in lower case, and short enough to be read", () => {
   expect(
     sources

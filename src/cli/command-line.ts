@@ -153,4 +153,4 @@ interface Thrown extends Error {
   readonly unknown?: UsageError["unknown"];
 }
 
-const EXPECTED = ["Failure", "UsageError", "PackageJsonError", "PrivateDirectoryError"];
+const EXPECTED = ["UserError", "UsageError", "PackageJsonError", "PrivateDirectoryError"];

@@ -6,6 +6,7 @@
 import { writePrivateFile } from "../../platform/files/private-file.ts";
 import { UserError } from "../user-error.ts";
 import { type Config, readConfig, type Setting } from "./rtfig.ts";
+import type { MutableTomlTable } from "./toml-table.ts";
 
 /** The use of the engine: code, tests or another tool. */
 export type Purpose = "code" | "test" | "tool";
@@ -30,7 +31,11 @@ export function fileForEngine(config: Config, purpose: Purpose, cwd: string): st
       `write ${name} = "$NAME" and set NAME in the environment`,
     );
   }
-  const { preload: _preload, run: _run, ...rest } = structuredClone(content) as Record<string, Table>;
+  const {
+    preload: _preload,
+    run: _run,
+    ...rest
+  } = structuredClone(content) as Record<string, MutableTomlTable>;
   if (rest.test) delete rest.test.preload;
   resolvePlugins(rest.serve, cwd);
   return writePrivateFile("config", "json", JSON.stringify(rest));
@@ -40,8 +45,6 @@ export function fileForEngine(config: Config, purpose: Purpose, cwd: string): st
 export function readFileForEngine(file: string | undefined): string | undefined {
   return file === undefined ? undefined : fileForEngine(readConfig(file), "code", process.cwd());
 }
-
-type Table = Record<string, unknown>;
 
 /** Returns whether the engine must not see a setting: preloads, which would run before `rt` exists, and rt's shell. */
 function isHiddenFromEngine({ path, value }: Setting, purpose: Purpose): boolean {
@@ -57,8 +60,8 @@ export function isCredential(name: string, value: string): boolean {
 }
 
 /** Resolves plugins to absolute paths: the engine resolves them from the folder of the configuration file. */
-function resolvePlugins(serve: Table | undefined, cwd: string): void {
-  const pages = serve?.static as Table | undefined;
+function resolvePlugins(serve: MutableTomlTable | undefined, cwd: string): void {
+  const pages = serve?.static as MutableTomlTable | undefined;
   if (!pages?.plugins) return;
   pages.plugins = [pages.plugins].flat().map((plugin) => Bun.resolveSync(plugin as string, cwd));
 }

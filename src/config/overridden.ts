@@ -2,6 +2,7 @@
 //
 // Non-obvious: for most of these keys the engine prefers its file over its flags, so it must not see the keys.
 import type { Config, Setting } from "./rtfig.ts";
+import type { MutableTomlTable } from "./toml-table.ts";
 
 /** @param words arguments of `rt test` */
 export function dropOverridden(config: Config, words: readonly string[]): Config {
@@ -17,10 +18,8 @@ export function dropOverridden(config: Config, words: readonly string[]): Config
   return { ...config, content, settings, overriddenBy: flagOf(overridden[0]!) };
 }
 
-type Table = Record<string, unknown>;
-
-function remove(content: Table, path: readonly string[]): void {
+function remove(content: MutableTomlTable, path: readonly string[]): void {
   let table = content;
-  for (const name of path.slice(0, -1)) table = table[name] as Table;
+  for (const name of path.slice(0, -1)) table = table[name] as MutableTomlTable;
   delete table[path.at(-1)!];
 }

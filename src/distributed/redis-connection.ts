@@ -66,7 +66,7 @@ export class RedisConnection {
     try {
       await this.#connect();
     } catch (error) {
-      if (error instanceof Error && error.name === "Failure") throw error;
+      if (error instanceof Error && error.name === "UserError") throw error;
       const why = (await diagnoseRedis(server)) ?? describeError(error);
       throw new UserError(
         `The Redis at ${server.url} ${why}`,
@@ -152,7 +152,7 @@ export class RedisConnection {
         return await this.#connect();
       } catch (error) {
         const { name, message } = error as Error;
-        if (name === "Failure") return void this.#giveUp(message);
+        if (name === "UserError") return void this.#giveUp(message);
         if (!isConnectionError(error)) return void this.#giveUp(`Redis ${describeError(error)}`);
       }
       const remaining = end - performance.now();

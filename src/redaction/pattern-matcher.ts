@@ -25,8 +25,8 @@ export interface Match {
   readonly pattern: Pattern;
 }
 
-/** Progress of the automaton of a long variant, for each of the two windows. */
-interface Progress {
+/** MatchProgress of the automaton of a long variant, for each of the two windows. */
+interface MatchProgress {
   near: number;
   far: number;
 }
@@ -48,7 +48,7 @@ export class VariantMatcher {
   readonly #isFirst = new Uint8Array(1 << 8);
   /** Variants by their first two bytes. */
   readonly #byStart = new Map<number, Pattern[]>();
-  #progress = new Map<Pattern, Progress>();
+  #progress = new Map<Pattern, MatchProgress>();
   /** First and last position of the latest search that looks like a hex dump of a value, or -1. */
   firstDump = -1;
   lastDump = -1;
@@ -171,7 +171,7 @@ export class VariantMatcher {
     length: number,
     searched: number,
     matches: Match[],
-    window: keyof Progress,
+    window: keyof MatchProgress,
   ): number {
     const trigram = trigramHash(text[at - 2]!, text[at - 1]!, text[at]!);
     const cell = this.#cells[trigram]!;
@@ -195,7 +195,7 @@ export class VariantMatcher {
     length: number,
     searched: number,
     matches: Match[],
-    window: keyof Progress,
+    window: keyof MatchProgress,
   ): void {
     const start = at - this.#window + 1;
     for (const pattern of patterns) {
@@ -218,7 +218,7 @@ export class VariantMatcher {
     length: number,
     searched: number,
     matches: Match[],
-    window: keyof Progress,
+    window: keyof MatchProgress,
   ): void {
     let progress = this.#progress.get(pattern);
     if (progress && start < progress[window]) return;

@@ -40,7 +40,7 @@ export function writeOutputs(
     writeAll(stage, outputs, contents);
     for (const root of roots) replaceOutput(join(stage, root), join(directory, root), join(stage, ".backup"));
   } catch (error) {
-    if ((error as Error).name === "Failure") throw error;
+    if ((error as Error).name === "UserError") throw error;
     const { code, path = directory } = error as NodeJS.ErrnoException;
     throw new UserError(
       `Cannot write the outputs of the script to ${oneLine(path)}: ${code ?? String(error)}`,

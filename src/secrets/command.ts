@@ -245,7 +245,7 @@ async function reportError(error: unknown, isJson: boolean, mayUseFile: boolean)
   const hint = Array.isArray(hints) ? hints.join("; ") : hints;
   if (code === "EPIPE") return FAILED;
   // An unhandled error would exit with 1, which means that the credential does not exist.
-  if (name !== "ArgumentError" && name !== "Failure" && !code?.startsWith("ERR_")) {
+  if (name !== "ArgumentError" && name !== "UserError" && !code?.startsWith("ERR_")) {
     reportProblem(printable(`${name}: ${message}`), "this is a bug in rt");
     return FAILED;
   }

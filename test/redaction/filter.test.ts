@@ -420,7 +420,7 @@ describe("a value that cannot be told from other text", () => {
   test("a value that is too short is rejected by name, and the error does not contain it", () => {
     expect(open({ PIN: "7654321" })).toThrow(
       expect.objectContaining({
-        name: "Failure",
+        name: "UserError",
         message: "The value of PIN is too short to redact in the output: it has fewer than 8 characters",
         hint: 'use a longer value, or set "redact = false" in [secrets.PIN] of rtfig.toml to show it',
       }),

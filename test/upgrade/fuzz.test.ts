@@ -29,7 +29,7 @@ async function extract(name: string, bytes: Uint8Array): Promise<Buffer | undefi
   try {
     await extractProgram(name, bytes, (chunk) => void chunks.push(chunk));
   } catch (error) {
-    if ((error as Error).name === "Failure") return undefined;
+    if ((error as Error).name === "UserError") return undefined;
     throw error;
   }
   return Buffer.concat(chunks);

@@ -181,7 +181,7 @@ test(
       inputs: DECLARATIONS.map(encode),
       make: makeOf(YAML, DECLARATIONS) as never,
       check: (bytes) =>
-        void attempt(() => parsePnpmWorkspace(decode(bytes), "f"), "Failure", /^Cannot read f:\d+: /),
+        void attempt(() => parsePnpmWorkspace(decode(bytes), "f"), "UserError", /^Cannot read f:\d+: /),
     }),
   TIME_LIMIT,
 );
@@ -236,7 +236,8 @@ test(
     fuzz("rtfig.toml", {
       inputs: CONFIGS.map(encode),
       make: makeOf(TOML, CONFIGS) as never,
-      check: (bytes) => void attempt(() => optionsOf(parseConfig(decode(bytes), "f")), "Failure", /^f:\d+: /),
+      check: (bytes) =>
+        void attempt(() => optionsOf(parseConfig(decode(bytes), "f")), "UserError", /^f:\d+: /),
     }),
   TIME_LIMIT,
 );
@@ -252,7 +253,7 @@ test(
       make: makeOf(GLOBS, PATTERNS) as never,
       check: (bytes) => {
         const text = decode(bytes);
-        const compiled = attempt(() => compilePatterns([text], '"packages" in f'), "Failure", / in f /);
+        const compiled = attempt(() => compilePatterns([text], '"packages" in f'), "UserError", / in f /);
         for (const { segments, matches } of compiled?.value ?? []) {
           if (segments.length > 1000) throw new Error("stands for too much");
           matches("packages/a/b");

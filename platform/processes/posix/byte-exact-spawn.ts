@@ -8,7 +8,7 @@ import { findOnPath } from "../program-search.ts";
 import { errorCode } from "../../native/posix/libc.ts";
 import { openAnonymousFile, writeAt } from "../../files/posix/anonymous-file.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
-import { type Change, startProgram, waitFor } from "./spawn.ts";
+import { type ProcessChange, startProgram, waitFor } from "./spawn.ts";
 import { nameOfSignal } from "./signals.ts";
 
 const POLL_INTERVAL = 500; // ms
@@ -40,7 +40,7 @@ function look(): void {
   process.off("SIGCHLD", look);
 }
 
-export function exitOf(change: Exclude<Change, { kind: "stopped" }>): ChildExit {
+export function exitOf(change: Exclude<ProcessChange, { kind: "stopped" }>): ChildExit {
   if (change.kind === "exited") return { code: change.code, signal: null };
   return { code: 128 + change.signal, signal: nameOfSignal(change.signal) ?? null };
 }

@@ -164,7 +164,7 @@ const WNOHANG = 1;
 const WUNTRACED = 2;
 const STOPPED = 0x7f;
 
-export type Change =
+export type ProcessChange =
   | { readonly kind: "stopped" }
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: number };
@@ -175,7 +175,7 @@ export function waitForEnd(pid: number): void {
 }
 
 /** Returns the change of state of a child since the last call; null if there is none. */
-export function waitFor(pid: number): Change | null {
+export function waitFor(pid: number): ProcessChange | null {
   const status = new Int32Array(1);
   if (libc().waitpid(pid, ptr(status), WNOHANG | WUNTRACED) !== pid) return null;
   const low = status[0]! & 0x7f;

@@ -81,7 +81,7 @@ const UNKNOWN: Advice = {
   unlock: "unlock it with the program that keeps the keyring",
 };
 
-interface Progress {
+interface CheckProgress {
   readonly bus: Bus;
   readonly checks: DiagnosisCheck[];
   store?: string;
@@ -90,8 +90,8 @@ interface Progress {
 
 export async function diagnoseSecretService(): Promise<Diagnosis> {
   const { bus, address, greeted } = openBus();
-  const progress: Progress = { bus, checks: [], advice: UNKNOWN };
-  const steps: readonly [string, (progress: Progress) => Promise<KeyringFinding>][] = [
+  const progress: CheckProgress = { bus, checks: [], advice: UNKNOWN };
+  const steps: readonly [string, (progress: CheckProgress) => Promise<KeyringFinding>][] = [
     ["session bus", () => checkBus(address, greeted)],
     ["secret service", checkService],
     ["default keyring", checkCollection],
@@ -117,7 +117,7 @@ async function checkBus(address: string, greeted: Promise<unknown>): Promise<Key
   return { status: "ok", found: `${address} (${source})` };
 }
 
-async function checkService(progress: Progress): Promise<KeyringFinding> {
+async function checkService(progress: CheckProgress): Promise<KeyringFinding> {
   const { bus } = progress;
   let owner = await ownerOf(bus, SERVICE_NAME);
   const wasRunning = owner !== undefined;
@@ -138,7 +138,7 @@ async function checkService(progress: Progress): Promise<KeyringFinding> {
   };
 }
 
-async function checkCollection({ bus, store, advice }: Progress): Promise<KeyringFinding> {
+async function checkCollection({ bus, store, advice }: CheckProgress): Promise<KeyringFinding> {
   const [path] = (await bus.call(prepareReadAlias(), TIMEOUT)) as [string];
   if (path === NO_OBJECT || !isKept(path))
     return { status: "problem", found: "There is none", remedy: advice.create };
@@ -169,7 +169,7 @@ async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
   return false;
 }
 
-async function checkSession({ bus }: Progress): Promise<KeyringFinding> {
+async function checkSession({ bus }: CheckProgress): Promise<KeyringFinding> {
   const { key } = await openSession(bus, TIMEOUT);
   if (key) return { status: "ok", found: `Values cross the bus encrypted (${DH_ALGORITHM})` };
   const remedy = "for KWallet install the OpenSSL plug-in of QCA, for others look for an update";

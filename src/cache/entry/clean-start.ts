@@ -10,7 +10,7 @@ import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts"
 import { isBelow } from "./relocation.ts";
 import type { EntryDraft } from "./entry-builder.ts";
 
-type State = Exclude<RecordedDependency, { 0: "names" | "absent" | "any" | "other" }>;
+type RecordedState = Exclude<RecordedDependency, { 0: "names" | "absent" | "any" | "other" }>;
 
 /**
  * Returns null if the run found no earlier output, or has read one.
@@ -74,13 +74,13 @@ function findEarlier(
   return created.get(condition[1])?.find((output) => isDescribed(output, condition, sizeOf));
 }
 
-function isState(condition: RecordedDependency): condition is State {
+function isState(condition: RecordedDependency): condition is RecordedState {
   return ["directory", "file", "size", "link"].includes(condition[0]);
 }
 
 function isDescribed(
   output: RecordedOutput,
-  condition: State,
+  condition: RecordedState,
   sizeOf: (hash: string) => number | undefined,
 ): boolean {
   if (condition[0] === "directory") return output.kind === "directory" && output.mode === condition[2];

@@ -25,9 +25,11 @@ export type UncacheableReason =
   | "store";
 
 /** The change of the rule: a list and a suffix for the path, or tracing turned off. */
-type Change = readonly ["ignore" | "outputs", behind?: string] | "untraced";
+type RuleChange = readonly ["ignore" | "outputs", behind?: string] | "untraced";
 
-const CAUSES: Readonly<Record<UncacheableReason, readonly [cause: string, help: string, change?: Change]>> = {
+const CAUSES: Readonly<
+  Record<UncacheableReason, readonly [cause: string, help: string, change?: RuleChange]>
+> = {
   network: ["it used the network$", "nothing can tell whether the answer would be the same"],
   socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
   memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
@@ -108,7 +110,7 @@ export function describeNotCached(
 function adviseOn(
   script: DescribedScript,
   cause: UncacheableReason,
-  change: Change | undefined,
+  change: RuleChange | undefined,
   path: string,
 ): string {
   const help = CAUSES[cause][1].replace("$", oneLine(path));

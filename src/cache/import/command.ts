@@ -25,11 +25,11 @@ import { explainUnreadable } from "../../workspace/package-json.ts";
 import { importTurbo } from "./turbo.ts";
 import type { TurboPackage } from "./turbo-package.ts";
 
+type ImportedTable = Readonly<Record<string, unknown>>;
+
 const FILE = "rtfig.toml";
 /** Bytes. */
 const LARGEST = 1024 * 1024;
-
-type Table = Readonly<Record<string, unknown>>;
 
 /** Returns a summary. @throws UserError */
 export function importCache([path, ...more]: readonly string[]): string {
@@ -49,7 +49,7 @@ export function importCache([path, ...more]: readonly string[]): string {
 }
 
 /** Reads the turbo.json files of the workspace packages. @throws UserError */
-function readPackages(path: string, content: Table): TurboPackage[] {
+function readPackages(path: string, content: ImportedTable): TurboPackage[] {
   const directory = realpathSync(resolve(dirname(path)));
   const root = findWorkspaceRoot(directory);
   if (content.extends !== undefined || (root !== null && root !== directory))
@@ -77,8 +77,8 @@ function readPackages(path: string, content: Table): TurboPackage[] {
 function append(text: string): void {
   const before = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
   const { run, cache } = (before === "" ? {} : readTable(FILE, Bun.TOML.parse)) as {
-    run?: Table;
-    cache?: Table;
+    run?: ImportedTable;
+    cache?: ImportedTable;
   };
   const taken = run?.cache
     ? "[run.cache]"
@@ -105,7 +105,7 @@ function append(text: string): void {
 }
 
 /** @throws UserError */
-function readTable(path: string, parse: (text: string) => unknown): Table {
+function readTable(path: string, parse: (text: string) => unknown): ImportedTable {
   // The limit protects from devices and pipes, which may not end.
   const bytes = files.readFile(path, LARGEST + 1);
   const cannotRead = (why: string) => new UserError(`${oneLine(path)} cannot be read: ${oneLine(why)}`);
@@ -113,7 +113,8 @@ function readTable(path: string, parse: (text: string) => unknown): Table {
   if (bytes.length > LARGEST) throw cannotRead("it is larger than 1 MiB");
   try {
     const content = parse(new TextDecoder().decode(bytes));
-    if (typeof content === "object" && content !== null && !Array.isArray(content)) return content as Table;
+    if (typeof content === "object" && content !== null && !Array.isArray(content))
+      return content as ImportedTable;
   } catch (error) {
     throw cannotRead(errorMessage(error));
   }

@@ -6,21 +6,21 @@
 // - `extends: false` of a task ends the inheritance. Without another key, the package does not have the task.
 import { oneLine } from "../../printable.ts";
 
-export type Table = Readonly<Record<string, unknown>>;
+export type TurboTable = Readonly<Record<string, unknown>>;
 
 export interface TurboPackage {
   /** Relative to the root, for messages: "packages/web/turbo.json". */
   readonly path: string;
   /** "" if package.json has no name. */
   readonly name: string;
-  readonly content: Table;
+  readonly content: TurboTable;
 }
 
 export interface PackageTask {
   readonly packageName: string;
   readonly name: string;
   /** Null if the package excludes the task. */
-  readonly task: Table | null;
+  readonly task: TurboTable | null;
 }
 
 const KNOWN = ["$schema", "extends", "tasks", "pipeline", "tags", "boundaries"];
@@ -32,7 +32,7 @@ const EXTENDS = "$TURBO_EXTENDS$";
  */
 export function packageTasks(
   packages: readonly TurboPackage[],
-  root: Table,
+  root: TurboTable,
   notes: string[],
 ): readonly PackageTask[] {
   const byName = new Map(packages.map((each) => [each.name, each]));
@@ -65,8 +65,8 @@ function layersOf(
   byName: ReadonlyMap<string, TurboPackage>,
   notes: string[],
   seen: ReadonlySet<string> = new Set(),
-): Table[] {
-  const layers: Table[] = [];
+): TurboTable[] {
+  const layers: TurboTable[] = [];
   const [first, ...others] = Array.isArray(content.extends) ? content.extends.map(String) : [];
   if (seen.size === 0 && first !== "//")
     notes.push(`${oneLine(path)}: turbo wants "extends": ["//"] in it; it is read as if that stood there`);
@@ -80,8 +80,8 @@ function layersOf(
   return [...layers, tasksOf(content)];
 }
 
-function resolveTask(name: string, inherited: unknown, layers: readonly Table[]): Table | null {
-  let task: Table | null = tableOf(inherited);
+function resolveTask(name: string, inherited: unknown, layers: readonly TurboTable[]): TurboTable | null {
+  let task: TurboTable | null = tableOf(inherited);
   for (const layer of layers) {
     if (!(name in layer)) continue;
     const { extends: isInherited, ...own } = tableOf(layer[name]);
@@ -91,7 +91,7 @@ function resolveTask(name: string, inherited: unknown, layers: readonly Table[])
   return task;
 }
 
-function mergeTask(base: Table, own: Table): Table {
+function mergeTask(base: TurboTable, own: TurboTable): TurboTable {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {
     const before: unknown = base[key];
@@ -111,12 +111,12 @@ function noteRest({ path, content }: TurboPackage, notes: string[]): void {
     notes.push(`${JSON.stringify(key)} in ${oneLine(path)}: turbo knows that in the root's file alone`);
 }
 
-export function tasksOf(content: Table): Table {
+export function tasksOf(content: TurboTable): TurboTable {
   return tableOf(content.tasks ?? content.pipeline);
 }
 
-export function tableOf(value: unknown): Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+export function tableOf(value: unknown): TurboTable {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as TurboTable) : {};
 }
 
 /** Returns the strings of a list, without `$TURBO_EXTENDS$`. */

@@ -4,7 +4,14 @@
 // - Pure. Every setting without an equivalent has a note with a reason or an advice.
 // - A task that turbo does not cache is not cached.
 import { oneLine } from "../../printable.ts";
-import { packageTasks, type Table, tableOf, tasksOf, textsOf, type TurboPackage } from "./turbo-package.ts";
+import {
+  packageTasks,
+  type TurboTable,
+  tableOf,
+  tasksOf,
+  textsOf,
+  type TurboPackage,
+} from "./turbo-package.ts";
 
 export interface Imported {
   /** TOML. */
@@ -50,7 +57,11 @@ const KNOWN_REMOTE: Readonly<Record<string, string>> = {
  * @param rootName name of the package beside it; "" if it has none
  * @param packages packages with a turbo.json
  */
-export function importTurbo(content: Table, rootName: string, packages: readonly TurboPackage[]): Imported {
+export function importTurbo(
+  content: TurboTable,
+  rootName: string,
+  packages: readonly TurboPackage[],
+): Imported {
   const notes: string[] = [];
   const tasks = tasksOf(content);
   const everywhere = [...textsOf(content.globalEnv), ...textsOf(content.globalPassThroughEnv)];
@@ -97,7 +108,7 @@ function scriptOf(name: string, rootName: string, notes: string[]): string | und
 
 function ruleOf(
   name: string,
-  task: Table,
+  task: TurboTable,
   everywhere: readonly string[],
   say: (text: string) => void,
 ): string {
@@ -193,7 +204,7 @@ function cachesIn(outputs: readonly string[]): string[] {
   );
 }
 
-function remoteOf(remote: Table, notes: string[]): string[] {
+function remoteOf(remote: TurboTable, notes: string[]): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries(remote)) {
     const key = KNOWN_REMOTE[name];
@@ -211,7 +222,7 @@ function remoteOf(remote: Table, notes: string[]): string[] {
   return lines.length > 0 ? ["[cache.remote]", ...lines] : [];
 }
 
-function noteRest(content: Table, notes: string[]): void {
+function noteRest(content: TurboTable, notes: string[]): void {
   const taken = ["tasks", "pipeline", "globalEnv", "globalPassThroughEnv", "remoteCache", "envMode"];
   for (const [name, value] of Object.entries(content)) {
     if (taken.includes(name) || WITHOUT_EFFECT.includes(name)) continue;

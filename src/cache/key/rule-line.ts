@@ -8,10 +8,10 @@ import { withSlashes } from "../entry/relocation.ts";
 type List = "env" | "inputs" | "outputs" | "ignore";
 
 /** Additional values for the lists of a rule; `trace: false` turns tracing off. */
-export type Addition = { readonly [list in List]?: readonly string[] } & { readonly trace?: false };
+export type RuleAddition = { readonly [list in List]?: readonly string[] } & { readonly trace?: false };
 
 /** Returns the end of a sentence. The line is complete and replaces the present rule. */
-export function describeRule(rule: CacheRule, addition: Addition): string {
+export function describeRule(rule: CacheRule, addition: RuleAddition): string {
   const parts = (["env", "inputs", "outputs", "ignore"] as const).flatMap((list) => {
     const values = [...new Set([...rule[list], ...(addition[list] ?? [])])];
     const isSaid = values.length > 0 || (list === "outputs" && rule.saysOutputs);

@@ -38,7 +38,7 @@ export function checkRules(directory: string): DiagnosisCheck[] {
     return [{ name, status: "warning", found: lines.join("; "), remedy }];
   } catch (error) {
     const { name } = error as Error;
-    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    if (name !== "UserError" && name !== "PackageJsonError") throw error;
     return [];
   }
 }

@@ -16,6 +16,7 @@ import {
   requireHeaderName,
   variablesIn,
 } from "./remote-server.ts";
+import type { TomlTable } from "../toml-table.ts";
 
 interface Shared {
   /** Variables that need consent for this server, because rtfig.toml names the variable or the server. */
@@ -57,8 +58,6 @@ export interface RemoteAccess {
 }
 
 type TurboVariable = (name: string) => string | undefined;
-type Table = Readonly<Record<string, unknown>>;
-
 const SECTION = "cache.remote";
 const TOKEN = "TURBO_TOKEN";
 const KEY = "TURBO_REMOTE_CACHE_SIGNATURE_KEY";
@@ -82,8 +81,8 @@ export function readRemoteCache(
   cwd: string,
   variable: TurboVariable,
 ): RemoteCacheSettings | undefined {
-  const cache = content.cache as Table | undefined;
-  const table = cache?.remote as Table | undefined;
+  const cache = content.cache as TomlTable | undefined;
+  const table = cache?.remote as TomlTable | undefined;
   const own = (name: string) => variable(name) || undefined;
   const written = table?.url as string | undefined;
   const speaksReapi = written !== undefined && /^grpcs?:/i.test(written);
@@ -147,7 +146,7 @@ function withNamed<Settings extends Omit<TurboSettings, "named"> | Omit<ReapiSet
 }
 
 function readReapi(
-  table: Table,
+  table: TomlTable,
   directory: string,
 ): Pick<ReapiSettings, "protocol" | "url" | "instance" | "headers" | "tls"> {
   const texts = new Map(

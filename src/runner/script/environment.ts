@@ -25,7 +25,7 @@ export interface ProgramContext {
   readonly nodePath: string;
 }
 
-export interface ScriptContext extends ProgramContext {
+export interface StepContext extends ProgramContext {
   readonly package: LocatedPackage;
   /** The step's name: `prebuild` for the `pre` hook of `build`. */
   readonly event: string;
@@ -34,7 +34,7 @@ export interface ScriptContext extends ProgramContext {
   readonly running: string;
 }
 
-export function scriptEnvironment(context: ScriptContext): Record<string, string> {
+export function scriptEnvironment(context: StepContext): Record<string, string> {
   const environment = programEnvironment(context);
   environment.npm_lifecycle_event = context.event;
   environment.npm_lifecycle_script = context.command;

@@ -70,7 +70,7 @@ async function open(
     return new RemoteCache(settings, identity, openerFor(settings, values));
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string | readonly string[] };
-    if (!["Failure", "PackageJsonError"].includes(name)) throw error;
+    if (!["UserError", "PackageJsonError"].includes(name)) throw error;
     return [`shared cache disabled: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
   }
 }

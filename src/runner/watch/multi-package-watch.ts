@@ -134,7 +134,7 @@ async function reportUserErrors<T>(make: () => Promise<T>, notes: WatchMessages)
     return await make();
   } catch (error) {
     const { name, message, hint } = error as UserError;
-    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    if (name !== "UserError" && name !== "PackageJsonError") throw error;
     notes.printError(message, hint);
     return undefined;
   }

@@ -23,9 +23,9 @@ const DONE = 0;
 const ABSENT = 1;
 const FAILED = 2;
 
-type State = "environment" | "present" | "missing" | "unknown";
+type Availability = "environment" | "present" | "missing" | "unknown";
 
-const STATES: Readonly<Record<State, string>> = {
+const STATES: Readonly<Record<Availability, string>> = {
   environment: "in the environment",
   present: "stored",
   missing: "missing",
@@ -44,7 +44,7 @@ export async function describeEnvironment(
     consents = findConsents(config === undefined ? readOwnConfig() : readConfig(config), findUses);
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string };
-    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    if (name !== "UserError" && name !== "PackageJsonError") throw error;
     return printError(message, hint, FAILED);
   }
   if (!consents.mapping && consents.servers.length === 0)
@@ -91,12 +91,12 @@ function warnOfUnknownScript(script: string): void {
   );
 }
 
-async function findStates(secrets: readonly MappedSecret[]): Promise<Map<string, State>> {
+async function findStates(secrets: readonly MappedSecret[]): Promise<Map<string, Availability>> {
   const stored = await listStored(secrets);
   return new Map(secrets.map((secret) => [secret.name, stateOf(secret, stored)]));
 }
 
-function stateOf({ name, source }: MappedSecret, stored: ReadonlySet<string> | undefined): State {
+function stateOf({ name, source }: MappedSecret, stored: ReadonlySet<string> | undefined): Availability {
   if (host.originalVariable(name) !== undefined) return "environment";
   if (source.kind !== "store" || !stored) return "unknown";
   return stored.has(keyOf(source)) ? "present" : "missing";
@@ -130,7 +130,7 @@ function renderJson(
   mapping: Mapping,
   consents: ProjectConsents,
   secrets: readonly MappedSecret[],
-  states: ReadonlyMap<string, State>,
+  states: ReadonlyMap<string, Availability>,
 ): string {
   const report = {
     folder: mapping.folder,
@@ -162,7 +162,7 @@ function renderText(
   mapping: Mapping,
   consents: ProjectConsents,
   secrets: readonly MappedSecret[],
-  states: ReadonlyMap<string, State>,
+  states: ReadonlyMap<string, Availability>,
   script: string | undefined,
 ): string {
   const rows = secrets.map(({ name, source, isOptional, about }) => [

@@ -181,7 +181,7 @@ async function explainWithheld<Result>(
     const withheld = withheldNames();
     const names = absent.map(({ name }) => name).filter((name) => withheld.includes(name));
     const { name, message, hint, status } = error as UserError;
-    if (name !== "Failure" || names.length === 0) throw error;
+    if (name !== "UserError" || names.length === 0) throw error;
     const script = host.originalVariable("npm_lifecycle_event");
     throw new UserError(
       message,

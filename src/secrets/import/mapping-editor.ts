@@ -10,10 +10,9 @@ import { printable } from "../../printable.ts";
 import { readMapping } from "../grants/mapping.ts";
 import { ArgumentError } from "../command-arguments.ts";
 import type { CredentialAddress } from "./plan.ts";
+import type { MutableTomlTable } from "../../config/toml-table.ts";
 
-type Table = Record<string, unknown>;
-
-export interface Addition {
+export interface MappingAddition {
   readonly name: string;
   readonly address: CredentialAddress;
   /** Whether redaction is disabled for the value. */
@@ -21,7 +20,7 @@ export interface Addition {
 }
 
 /** Parses an rtfig.toml. @param isNew also validates the secrets and grants @throws ArgumentError */
-export function parseMappingText(text: string, file: string, isNew = false): Table {
+export function parseMappingText(text: string, file: string, isNew = false): MutableTomlTable {
   try {
     const config = parseConfig(text, file);
     // The old text may grant a secret that this edit declares, so only the new text is validated.
@@ -33,7 +32,7 @@ export function parseMappingText(text: string, file: string, isNew = false): Tab
 }
 
 /** Returns the table at a path, or an empty table. */
-export function tableAt(content: Table, ...path: readonly string[]): Table {
+export function tableAt(content: MutableTomlTable, ...path: readonly string[]): MutableTomlTable {
   let table: unknown = content;
   for (const name of path) table = isTable(table) && Object.hasOwn(table, name) ? table[name] : undefined;
   return isTable(table) ? table : {};
@@ -43,7 +42,7 @@ export function tableAt(content: Table, ...path: readonly string[]): Table {
 export function addToMapping(
   text: string,
   file: string,
-  additions: readonly Addition[],
+  additions: readonly MappingAddition[],
   names: readonly string[],
   scripts: readonly string[],
 ): string {
@@ -94,24 +93,24 @@ function keyOf(name: string): string {
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-function isTable(value: unknown): value is Table {
+function isTable(value: unknown): value is MutableTomlTable {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the table at a path; creates missing tables. */
-function ensureTable(content: Table, ...path: readonly string[]): Table {
+function ensureTable(content: MutableTomlTable, ...path: readonly string[]): MutableTomlTable {
   let table = content;
   for (const name of path) {
     if (!isTable(table[name])) table[name] = {};
-    table = table[name] as Table;
+    table = table[name] as MutableTomlTable;
   }
   return table;
 }
 
 /** Returns an empty table for invalid TOML, which then differs from the expected content. */
-function parse(text: string): Table {
+function parse(text: string): MutableTomlTable {
   try {
-    return Bun.TOML.parse(text) as Table;
+    return Bun.TOML.parse(text) as MutableTomlTable;
   } catch {
     return {};
   }

@@ -14,6 +14,7 @@ import { consentFor, type Project, sendsSomething } from "../trust/server-consen
 import { requireTrust, withoutLogin } from "../trust/trust.ts";
 import { readProjectNpmrc } from "./project-registries.ts";
 import { DEFAULT_URL } from "./registry-tokens.ts";
+import type { TomlTable } from "../../config/toml-table.ts";
 
 /** Variables that services document for their registries, by host. */
 const CONVENTIONAL: Readonly<Record<string, readonly string[]>> = {
@@ -22,8 +23,6 @@ const CONVENTIONAL: Readonly<Record<string, readonly string[]>> = {
 };
 const REFERENCE = /\$\{?([A-Za-z_]\w*)\}?/g;
 const BRACED_REFERENCE = /\$\{([A-Za-z_]\w*)[^}]*\}/g;
-
-type Table = Readonly<Record<string, unknown>>;
 
 /** Returns one consent for all registries of a project's files; undefined if they get no variable. */
 export function registryConsent(root: string, project: Project): Mapping | undefined {
@@ -65,9 +64,12 @@ function keyOf(server: string, name: string): string {
 }
 
 function usesOfConfig(config: Config | undefined): ServerUse[] {
-  const { registry, scopes = {} } = (config?.content.install ?? {}) as { registry?: unknown; scopes?: Table };
+  const { registry, scopes = {} } = (config?.content.install ?? {}) as {
+    registry?: unknown;
+    scopes?: TomlTable;
+  };
   return [registry, ...Object.values(scopes)].flatMap((each) => {
-    const table = (typeof each === "string" ? { url: each } : (each ?? {})) as Table;
+    const table = (typeof each === "string" ? { url: each } : (each ?? {})) as TomlTable;
     const written = typeof table.url === "string" ? table.url : DEFAULT_URL;
     // The registry's address is itself a variable.
     const [whole, variable] = /^\$\{?(\w+)\}?$/.exec(written) ?? [];

@@ -4,6 +4,7 @@
 // Invariants:
 // - Pure functions. Only a value that is exactly one reference counts; the engine reads all other values.
 // - Precedence as in the engine: rtfig.toml, then the project's .npmrc, then the .npmrc of the home folder.
+import type { TomlTable } from "../../config/toml-table.ts";
 
 export interface RegistryUse {
   /** Scope without "@"; undefined for the default registry. */
@@ -18,14 +19,12 @@ export type RegistryCredential = "token" | "username" | "password";
 const CREDENTIALS: readonly RegistryCredential[] = ["token", "username", "password"];
 export const DEFAULT_URL = "https://registry.npmjs.org/";
 
-type Table = Readonly<Record<string, unknown>>;
-
 /** @param npmrcs texts of .npmrc files in order of precedence */
-export function findRegistryUses(config: Table, npmrcs: readonly string[]): RegistryUse[] {
+export function findRegistryUses(config: TomlTable, npmrcs: readonly string[]): RegistryUse[] {
   const settings = npmrcs
     .toReversed()
     .reduce((all, text) => new Map([...all, ...readNpmrc(text)]), new Map<string, string>());
-  const { registry, scopes = {} } = (config.install ?? {}) as { registry?: unknown; scopes?: Table };
+  const { registry, scopes = {} } = (config.install ?? {}) as { registry?: unknown; scopes?: TomlTable };
   const names = new Set([
     ...Object.keys(scopes).map((scope) => scope.replace(/^@/, "")),
     ...[...settings.keys()].flatMap((key) => /^@([^:]+):registry$/.exec(key)?.[1] ?? []),
@@ -45,7 +44,7 @@ function useOf(
   fallback: string | undefined,
   settings: ReadonlyMap<string, string>,
 ): RegistryUse | undefined {
-  const table = typeof configured === "string" ? { url: configured } : ((configured ?? {}) as Table);
+  const table = typeof configured === "string" ? { url: configured } : ((configured ?? {}) as TomlTable);
   const url = typeof table.url === "string" ? table.url : fallback;
   if (url === undefined || !URL.canParse(url)) return undefined;
   const variables: Partial<Record<RegistryCredential, string>> = {};
@@ -89,18 +88,18 @@ function readNpmrc(text: string): Map<string, string> {
 
 /** Returns the configuration with variables replaced by values, without the sections that only rt reads. */
 export function fillRegistries(
-  config: Table,
+  config: TomlTable,
   uses: readonly RegistryUse[],
   values: ReadonlyMap<string, string>,
-): Table {
+): TomlTable {
   const {
     preload: _preload,
     run: _run,
     secrets: _secrets,
     ...rest
-  } = structuredClone(config) as Record<string, Table>;
+  } = structuredClone(config) as Record<string, TomlTable>;
   const install = { ...rest.install } as Record<string, unknown>;
-  const scopes = { ...(install.scopes as Table | undefined) } as Record<string, unknown>;
+  const scopes = { ...(install.scopes as TomlTable | undefined) } as Record<string, unknown>;
   for (const { scope, url, variables } of uses) {
     const available = Object.entries(variables).filter(([, name]) => values.has(name));
     const written = scope === undefined ? install.registry : (scopes[scope] ?? scopes[`@${scope}`]);
