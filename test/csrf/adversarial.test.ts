@@ -1,5 +1,4 @@
-// A million strings made from valid tokens, none of which may verify. Valid tokens of every algorithm and
-// encoding are the raw material; each attack is one line below.
+// Verifies a million strings made from valid tokens of every algorithm and encoding; each must be rejected.
 import { expect, test } from "bun:test";
 import { type CSRFAlgorithm, CSRF } from "../../src/csrf/csrf.ts";
 import { type CSRFEncoding, MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
@@ -32,7 +31,7 @@ interface Way {
   algorithm: CSRFAlgorithm;
   encoding: CSRFEncoding;
 }
-const ways: Way[] = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
+const variants: Way[] = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
   (Object.keys(TEXT_LENGTH) as CSRFEncoding[]).map((encoding) => ({ algorithm, encoding })),
 );
 
@@ -43,7 +42,7 @@ const other = (one: string, alphabet: string, random: Random) => {
 const splice = (text: string, at: number, remove: number, insert: string) =>
   text.slice(0, at) + insert + text.slice(at + remove);
 
-type Attack = (token: string, way: Way, random: Random, second: string) => string;
+type Attack = (token: string, variant: Way, random: Random, second: string) => string;
 
 const attacks: Record<string, Attack> = {
   "one character replaced": (token, { encoding }, random) => {
@@ -100,7 +99,7 @@ const attacks: Record<string, Attack> = {
     const padding = token.length - token.replace(/=+$/, "").length;
     const at = token.length - padding - 1;
     const alphabet = ALPHABETS[encoding];
-    // The last character of a base64 token of 64 bytes carries 4 bits that mean nothing, of 80 bytes 2.
+    // The last character of a base64 token of 64 bytes has 4 unused bits, of 80 bytes 2.
     return splice(token, at, 1, alphabet[alphabet.indexOf(token[at]!) ^ (1 + random.below(3))]!);
   },
   "percent-encoded, doubled, padded, quoted, in capitals": (token, _, random) =>
@@ -136,49 +135,53 @@ const attacks: Record<string, Attack> = {
 
 const PER_ATTACK = Math.ceil(1_000_000 / (Object.keys(attacks).length - 1));
 
-test.each(Object.entries(attacks))("verify() answers false for a token with %s", (name, attack) => {
+test.each(Object.entries(attacks))("verify() returns false for a token with %s", (name, attack) => {
   const random = createRandom(SEED);
-  const tokens = ways.map(
-    (way) =>
-      [CSRF.generate(secret, { ...way, sessionId }), CSRF.generate(secret, { ...way, sessionId })] as const,
+  const tokens = variants.map(
+    (variant) =>
+      [
+        CSRF.generate(secret, { ...variant, sessionId }),
+        CSRF.generate(secret, { ...variant, sessionId }),
+      ] as const,
   );
   const valid = new Set(tokens.flat());
-  const options = ways.map((way) => ({ ...way, secret, sessionId }));
+  const options = variants.map((variant) => ({ ...variant, secret, sessionId }));
   const verified: unknown[] = [];
   let tried = 0;
-  // Making these costs more than checking them, and there are only six kinds.
-  const wanted = name === "signed with something else" ? 20_000 : PER_ATTACK;
-  for (let turn = 0; tried < wanted; turn++) {
-    const index = turn % ways.length;
+  // Making these takes longer than checking them, and there are only six kinds.
+  const count = name === "signed with something else" ? 20_000 : PER_ATTACK;
+  for (let turn = 0; tried < count; turn++) {
+    const index = turn % variants.length;
     const [token, second] = tokens[index]!;
-    const forged = attack(token, ways[index]!, random, second);
-    if (valid.has(forged)) continue; // Swapping two equal characters changes nothing, for example.
+    const forged = attack(token, variants[index]!, random, second);
+    if (valid.has(forged)) continue; // for example, swapping two equal characters changes nothing
     tried++;
-    if (CSRF.verify(forged, options[index])) verified.push({ token, forged, ...ways[index] });
+    if (CSRF.verify(forged, options[index])) verified.push({ token, forged, ...variants[index] });
   }
   expect({ seed: SEED, verified }).toEqual({ seed: SEED, verified: [] });
   for (const [index, [token]] of tokens.entries()) expect(CSRF.verify(token, options[index])).toBe(true);
 });
 
-test("verify() answers false for every single changed bit of a token", () => {
-  for (const way of ways) {
-    const options = { ...way, secret, sessionId };
-    const bytes = Buffer.from(CSRF.generate(secret, { ...way, sessionId }), way.encoding);
+test("verify() returns false for every single changed bit of a token", () => {
+  for (const variant of variants) {
+    const options = { ...variant, secret, sessionId };
+    const bytes = Buffer.from(CSRF.generate(secret, { ...variant, sessionId }), variant.encoding);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       bytes[bit >> 3]! ^= 1 << (bit & 7);
-      if (CSRF.verify(bytes.toString(way.encoding), options)) throw new Error(`bit ${bit} does not count`);
+      if (CSRF.verify(bytes.toString(variant.encoding), options))
+        throw new Error(`bit ${bit} does not count`);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
     }
-    expect(CSRF.verify(bytes.toString(way.encoding), options)).toBe(true);
+    expect(CSRF.verify(bytes.toString(variant.encoding), options)).toBe(true);
   }
 });
 
 test("verify() accepts exactly one last character", () => {
-  for (const way of ways) {
-    const token = CSRF.generate(secret, { ...way, sessionId }).replace(/=+$/, "");
-    const padding = way.encoding === "base64" ? "=".repeat((4 - (token.length % 4)) % 4) : "";
+  for (const variant of variants) {
+    const token = CSRF.generate(secret, { ...variant, sessionId }).replace(/=+$/, "");
+    const padding = variant.encoding === "base64" ? "=".repeat((4 - (token.length % 4)) % 4) : "";
     const accepted = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((last) =>
-      CSRF.verify(token.slice(0, -1) + last + padding, { ...way, secret, sessionId }),
+      CSRF.verify(token.slice(0, -1) + last + padding, { ...variant, secret, sessionId }),
     );
     expect(accepted).toEqual([token.at(-1)!]);
   }

@@ -1,7 +1,8 @@
-// The example's form in Chromium, against pages that try to submit it in a visitor's name. The attacker
-// sits once on another site (127.0.0.1 beside localhost), where SameSite keeps the cookie back, and once
-// on another origin of the same site (another port), where the cookie comes along and the token alone
-// must stand. Each test looks at the cookie header, so that it is known which of the two stood.
+// The example's form in Chromium, against pages that submit it in a visitor's name.
+// - A page on another site (127.0.0.1 instead of localhost): SameSite withholds the cookie.
+// - A page on another origin of the same site (another port): the cookie is sent, and only the token protects the form.
+//
+// Each test checks the cookie header and so proves which defence worked.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page, Response } from "playwright-core";
 import { launchBrowser } from "../support/programs/browser.ts";
@@ -32,15 +33,15 @@ afterAll(async () => {
 });
 
 interface Victim {
-  /** With the form. */
+  /** The tab with the form. */
   page: Page;
-  /** Another tab, for the attacker's pages. */
+  /** The tab for the attacker's pages. */
   other: Page;
   context: BrowserContext;
   loot: Loot;
 }
 
-/** Who visits for the first time. All visit with the same tabs, since each takes processes of its own. */
+/** Opens the form without cookies. All visitors use the same tabs, since each tab starts processes. */
 async function openVictim(): Promise<Victim> {
   await context.clearCookies();
   const [page, other] = context.pages() as [Page, Page];
@@ -59,7 +60,7 @@ async function send(page: Page): Promise<Response> {
   return answer;
 }
 
-/** Lets the attacker's page do something and answers with what the application said to the POST. */
+/** Runs an action on the attacker's page and returns how the application answered the POST. */
 async function attackFrom(victim: Victim, origin: string, act: (page: Page) => Promise<unknown>) {
   const { other: page } = victim;
   if (page.url() !== origin) await page.goto(origin);
@@ -72,7 +73,7 @@ async function attackFrom(victim: Victim, origin: string, act: (page: Page) => P
   return { status: response.status(), cookieCame: cookie.includes(victim.loot.sessionId) };
 }
 
-/** A form that sends itself, as any page can hold it: seen, in the place of the page, or in a frame that is not. */
+/** Submits a form as any page can: visibly, which replaces the page, or in a hidden frame. */
 function postForm(csrf: string | undefined, enctype = "application/x-www-form-urlencoded", isSeen = true) {
   return async (page: Page) => {
     const isAnswered = isSeen ? page.waitForEvent("load") : undefined;
@@ -119,7 +120,7 @@ function postWithFetch(csrf: string | undefined, as: "form" | "multipart" | "fil
         }
         const json = new Blob([JSON.stringify({ csrf, message: "attack" })], { type: "text/plain" });
         const body = { form: fields, multipart: parts, file: parts, json }[as];
-        // "no-cors" is what needs no permission; the answer is hidden from the page, the request is sent.
+        // "no-cors" requests need no permission: the response is hidden from the page, but the request is sent.
         await fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body });
       },
       { url: app.url, csrf, as },
@@ -130,7 +131,7 @@ const crossSite = () => `http://127.0.0.1:${attacker.port}/`;
 const sameSite = () => `http://localhost:${attacker.port}/`;
 
 describe("an honest visitor", () => {
-  test("an honest visitor can submit the form repeatedly and in every tab", async () => {
+  test("can submit the form repeatedly and in every tab", async () => {
     const victim = await openVictim();
     const { other: second } = victim;
     await second.goto(app.url);
@@ -147,14 +148,14 @@ describe("an honest visitor", () => {
     expect((await send(victim.page)).status()).toBe(200);
   });
 
-  test("the session cookie of a visitor is not readable by scripts", async () => {
+  test("gets a session cookie that scripts cannot read", async () => {
     const victim = await openVictim();
     const [cookie] = await victim.context.cookies(app.url);
     expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
     expect(await victim.page.evaluate(() => document.cookie)).toBe("");
   });
 
-  test("a visitor without a session is rejected until the page is loaded again", async () => {
+  test("gets 403 without a session until the page is loaded again", async () => {
     const victim = await openVictim();
     await victim.context.clearCookies();
     expect((await send(victim.page)).status()).toBe(403);
@@ -166,8 +167,8 @@ describe("an honest visitor", () => {
 describe.each([
   ["another site", crossSite, false],
   ["another origin of the same site", sameSite, true],
-] as const)("from %s, 403 for", (_, origin, cookieCame) => {
-  // One victim for all attacks: none of them may change what the next one meets.
+] as const)("from %s, the form application answers 403 to", (_, origin, cookieCame) => {
+  // One victim for all attacks: no attack may change the state for the next one.
   let victim: Victim;
   beforeAll(async () => {
     victim = await openVictim();
@@ -176,7 +177,7 @@ describe.each([
     expect((await send(victim.page)).status()).toBe(200);
   });
 
-  test.each(Object.entries(FORGED_FIELDS))("an unseen form with %s", async (_, makeField) => {
+  test.each(Object.entries(FORGED_FIELDS))("a hidden form with %s", async (_, makeField) => {
     const answer = await attackFrom(victim, origin(), postUnseen(makeField(victim.loot)));
     expect(answer).toEqual({ status: 403, cookieCame });
   });
@@ -188,7 +189,7 @@ describe.each([
     }
   });
 
-  test("fetch with credentials, whatever the body", async () => {
+  test("fetch with credentials and any body", async () => {
     for (const as of ["form", "multipart", "file", "json"] as const) {
       const answer = await attackFrom(victim, origin(), postWithFetch(victim.loot.strangersToken, as));
       expect([as, answer]).toEqual([as, { status: 403, cookieCame }]);
@@ -197,7 +198,7 @@ describe.each([
     expect(file).toEqual({ status: 403, cookieCame });
   });
 
-  test("a page that tries to read the token first: it cannot", async () => {
+  test("a page that tries to read the token before", async () => {
     const { other: page } = victim;
     await page.goto(origin());
     const read = (url: string) =>
@@ -209,15 +210,15 @@ describe.each([
   });
 });
 
-describe("which defence stands", () => {
-  test("SameSite alone: the victim's own token, sent from another site", async () => {
+describe("a forged form with the victim's own token", () => {
+  test("fails because of SameSite alone when it comes from another site", async () => {
     const victim = await openVictim();
     const answer = await attackFrom(victim, crossSite(), postForm(victim.loot.token));
     expect(answer).toEqual({ status: 403, cookieCame: false });
   });
 
-  // The one that must succeed: it shows that the attacks above fail for the reason they name.
-  test("neither: the victim's own token, sent from the same site, passes", async () => {
+  // This attack must succeed: it proves that the attacks above fail for the reason that they name.
+  test("succeeds when it comes from the same site", async () => {
     const victim = await openVictim();
     for (const post of [postUnseen, postForm]) {
       const answer = await attackFrom(victim, sameSite(), post(victim.loot.token));
@@ -226,7 +227,7 @@ describe("which defence stands", () => {
   });
 });
 
-test("a form left open for more than a day is refused, by replay too, and works when loaded again", async () => {
+test("a form that was open for more than a day is rejected, also on replay, and works after a reload", async () => {
   const victim = await openVictim();
   const { other: inTime } = victim;
   await inTime.goto(app.url);

@@ -1,4 +1,4 @@
-// Time as the program sees it: setSystemTime moves Date.now(), and with it `generate` and `verify`.
+// Checks CSRF tokens under a changed clock: setSystemTime moves Date.now(), which `generate` and `verify` use.
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { CLOCK_SKEW, CSRF } from "../../src/csrf/csrf.ts";
 import { forgeToken } from "./forge.ts";
@@ -13,7 +13,7 @@ afterEach(() => {
   setSystemTime();
 });
 
-/** Whether a token issued at noon verifies `age` milliseconds later. */
+/** Returns whether a token issued at noon verifies `age` milliseconds later. */
 function isValidAfter(age: number, expiresIn?: number, maxAge?: number): boolean {
   setClock(NOON);
   const token = CSRF.generate(secret, { expiresIn });
@@ -38,7 +38,7 @@ describe("limits", () => {
     [DAY + 1, 2 * DAY, undefined, false],
     [DAY + 1, 2 * DAY, 2 * DAY, true],
     [DAY + 1, undefined, 2 * DAY, false],
-    // 0 is "no limit of this kind", never "no limit at all".
+    // 0 means "no limit of this kind", never "no limit at all".
     [DAY, 0, undefined, true],
     [DAY + 1, 0, undefined, false],
     [DAY + 1, undefined, 0, false],
@@ -65,7 +65,7 @@ describe("a clock moved backward", () => {
     }
   });
 
-  test("takes no token back for good: it is valid again when the clock is right", () => {
+  test("a token is valid again after the clock was moved back and corrected", () => {
     setClock(NOON);
     const token = CSRF.generate(secret);
     setClock(NOON - DAY);
@@ -75,14 +75,14 @@ describe("a clock moved backward", () => {
   });
 });
 
-test("a clock moved forward and back does not leave long-lived tokens behind", () => {
+test("a token issued while the clock was ahead is invalid after the correction", () => {
   setClock(NOON + 365 * DAY);
   const token = CSRF.generate(secret);
   setClock(NOON);
   expect(CSRF.verify(token, { secret })).toBe(false);
 });
 
-test("fields at their extremes neither wrap around nor throw", () => {
+test("extreme times in a token neither overflow nor throw", () => {
   setClock(NOON);
   const extremes = [
     0n,
@@ -99,7 +99,7 @@ test("fields at their extremes neither wrap around nor throw", () => {
     for (const expiresIn of extremes) {
       const token = forgeToken({ issuedAt, expiresIn }).toString("base64url");
       expect(CSRF.verify(token, { secret })).toBe(false);
-      // Only the past verifies, and only when no limit ends before noon.
+      // Only tokens from the past verify, and only when no limit ends before noon.
       const valid = issuedAt < BigInt(NOON) && (expiresIn === 0n || issuedAt + expiresIn >= BigInt(NOON));
       expect([issuedAt, expiresIn, CSRF.verify(token, { secret, maxAge: 0 })]).toEqual([
         issuedAt,
@@ -110,7 +110,7 @@ test("fields at their extremes neither wrap around nor throw", () => {
   }
 });
 
-test("no token is valid without a working clock", () => {
+test("no token is valid when Date.now() returns NaN", () => {
   const token = CSRF.generate(secret, { expiresIn: 0 });
   const { now } = Date;
   try {

@@ -1,4 +1,4 @@
-// Signatures are compared in constant time: nothing but crypto.timingSafeEqual, given all bytes, decides about them.
+// Signatures are compared in constant time: only crypto.timingSafeEqual, called with all bytes, decides.
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { CSRF } from "../../src/csrf/csrf.ts";
 import { type CSRFAlgorithm, MAC_BYTES } from "../../src/csrf/token.ts";
@@ -8,11 +8,11 @@ const compare = spyOn(crypto, "timingSafeEqual");
 afterEach(() => void compare.mockReset());
 
 test.each(Object.keys(MAC_BYTES) as CSRFAlgorithm[])(
-  "verify() leaves the answer to timingSafeEqual with %s",
+  "verify() returns the result of timingSafeEqual with %s",
   (algorithm) => {
     const token = CSRF.generate("a secret", { algorithm });
     const bytes = forgeToken({ secret: "another", algorithm });
-    bytes[32]! ^= 1; // in the first byte of the signature
+    bytes[32]! ^= 1; // the first byte of the signature
     const forged = bytes.toString("base64url");
     for (const secret of ["a secret", ["a secret"], ["other", "a secret"], ["a secret", "other"]]) {
       for (const answer of [true, false]) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CSRF } from "../../src/csrf/csrf.ts";
 import { MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
 
-// Misuse is what the type checker would refuse, so these calls go through untyped names.
+// The type checker rejects misuse, so these calls use untyped names.
 const generate: (...args: unknown[]) => string = CSRF.generate as never;
 const verify: (...args: unknown[]) => boolean = CSRF.verify as never;
 const secret = "a secret";
@@ -19,9 +19,9 @@ function codeOf(call: () => unknown): unknown {
 
 const WRONG_TYPE = "TypeError ERR_INVALID_ARG_TYPE";
 const OUT_OF_RANGE = "RangeError ERR_OUT_OF_RANGE";
-// Each value is named, because a list of odd values as such would be spread and miscounted by test.each.
+// Each value has a name, since test.each would spread the arrays among the values.
 const named = (values: readonly unknown[]) => values.map((value) => [Bun.inspect(value), value] as const);
-const notText = [null, 1, 1n, true, {}, [], Symbol("s"), () => "s", new String("s"), Buffer.from("s")];
+const notStrings = [null, 1, 1n, true, {}, [], Symbol("s"), () => "s", new String("s"), Buffer.from("s")];
 
 describe("generate()", () => {
   test("needs no arguments", () => {
@@ -29,11 +29,11 @@ describe("generate()", () => {
     expect(generate(undefined, undefined)).toMatch(/^[\w-]{86}$/);
   });
 
-  test.each(named([...notText, ""]))("throws for the secret %s", (_, value) => {
+  test.each(named([...notStrings, ""]))("throws for the secret %s", (_, value) => {
     expect(codeOf(() => generate(value))).toBe(WRONG_TYPE);
   });
 
-  test("throws for several secrets: one signs", () => {
+  test("throws for several secrets, because one secret signs", () => {
     expect(codeOf(() => generate(["a", "b"]))).toBe(WRONG_TYPE);
   });
 
@@ -57,13 +57,13 @@ describe("verify()", () => {
     "x".repeat(86),
     "A".repeat(1 << 20),
   ];
-  test("answers false for the empty string", () => {
+  test("returns false for the empty string", () => {
     expect(CSRF.verify("")).toBe(false);
     expect(CSRF.verify("", { secret, sessionId: "alice", encoding: "hex" })).toBe(false);
   });
 
   test.each(malformed.map((token) => [JSON.stringify(token.slice(0, 100)), token]))(
-    "answers false for %s",
+    "returns false for %s",
     (_, token) => {
       for (const encoding of ["base64url", "base64", "hex"] as const) {
         expect(CSRF.verify(token, { secret, encoding })).toBe(false);
@@ -72,7 +72,7 @@ describe("verify()", () => {
     },
   );
 
-  test.each(named([undefined, ...notText]))("throws for the token %s", (_, token) => {
+  test.each(named([undefined, ...notStrings]))("throws for the token %s", (_, token) => {
     expect(codeOf(() => verify(token, { secret }))).toBe(WRONG_TYPE);
     expect(codeOf(() => verify(token))).toBe(WRONG_TYPE);
   });
@@ -86,11 +86,11 @@ describe("verify()", () => {
     expect(codeOf(() => verify("", { secret: value }))).toBe(WRONG_TYPE);
   });
 
-  test("reports misuse before it looks at the token", () => {
+  test("reports misuse before it reads the token", () => {
     expect(codeOf(() => verify("", { secret, algorithm: "md5" }))).toBe(WRONG_TYPE);
   });
 
-  test("takes options that are undefined as left out", () => {
+  test("treats options that are undefined as omitted", () => {
     const nothing = {
       secret: undefined,
       maxAge: undefined,
@@ -101,14 +101,14 @@ describe("verify()", () => {
     expect(CSRF.verify(CSRF.generate(undefined, { ...nothing, expiresIn: undefined }), nothing)).toBe(true);
   });
 
-  test("works apart from its object", () => {
+  test("works without its object", () => {
     const { generate, verify } = CSRF;
     expect(verify(generate(secret), { secret })).toBe(true);
   });
 });
 
-describe("options of both", () => {
-  // Every entry is tried with generate() and verify(); `time` stands for expiresIn and maxAge.
+describe("options of generate() and verify()", () => {
+  // Every entry is used with generate() and verify(); `time` means expiresIn and maxAge.
   const cases: [name: string, values: unknown[], expected: string][] = [
     ["time", [null, "5", "", 5n, true, {}, [], new Number(5)], WRONG_TYPE],
     ["time", [-1, -0.5, 0.5, 1.9, NaN, Infinity, -Infinity, 2 ** 53, 2 ** 64, 1e300, 5e-324], OUT_OF_RANGE],
@@ -122,9 +122,9 @@ describe("options of both", () => {
       [null, "", "SHA256", "sha-256", "sha512/256", "md5", "sha1", "toString", "__proto__", ["sha256"], 1],
       WRONG_TYPE,
     ],
-    ["sessionId", [...notText, ""], WRONG_TYPE],
+    ["sessionId", [...notStrings, ""], WRONG_TYPE],
   ];
-  test.each(cases)("%s: every value that is not allowed throws (%#)", (name, values, expected) => {
+  test.each(cases)("%s throws for every invalid value (%#)", (name, values, expected) => {
     const token = CSRF.generate(secret);
     for (const value of values) {
       const [forGenerate, forVerify] = name === "time" ? ["expiresIn", "maxAge"] : [name, name];
@@ -133,7 +133,7 @@ describe("options of both", () => {
     }
   });
 
-  test("messages name the option, say what is allowed and keep the value to themselves", () => {
+  test("error messages name the option and the valid values, but not the value of a secret", () => {
     expect(() => generate(secret, { algorithm: "md5" })).toThrow(
       `algorithm must be one of ${Object.keys(MAC_BYTES).join(", ")}, received "md5"`,
     );
@@ -171,7 +171,7 @@ describe("options of both", () => {
 });
 
 describe("sessionId", () => {
-  test("a token is valid for the visitor it was issued to and for no other", () => {
+  test("a token is valid only for the session it was issued to", () => {
     const token = CSRF.generate(secret, { sessionId: "alice" });
     expect(CSRF.verify(token, { secret, sessionId: "alice" })).toBe(true);
     for (const sessionId of ["bob", "alic", "alice ", "Alice", "alice\0", "\0alice"]) {
@@ -180,18 +180,18 @@ describe("sessionId", () => {
     expect(CSRF.verify(token, { secret })).toBe(false);
   });
 
-  test("a token for nobody in particular is valid only where nobody is asked for", () => {
+  test("a token without a session id is valid only when verify() gets none", () => {
     const token = CSRF.generate(secret);
     expect(CSRF.verify(token, { secret })).toBe(true);
     expect(CSRF.verify(token, { secret, sessionId: "alice" })).toBe(false);
   });
 
-  test("canonically equivalent ids are different visitors", () => {
+  test("canonically equivalent ids are different sessions", () => {
     const token = CSRF.generate(secret, { sessionId: "\u00e9" });
     expect(CSRF.verify(token, { secret, sessionId: "e\u0301" })).toBe(false);
   });
 
-  // All three have the same UTF-8: without a check, each would be valid for the others.
+  // All three are the same in UTF-8: without a check, each would be valid for the others.
   test.each(["\ud800", "\udc00", "a\udfff"])(
     "an id with half a surrogate pair gets no token and matches none: %p",
     (sessionId) => {
@@ -204,7 +204,7 @@ describe("sessionId", () => {
   );
 });
 
-describe("rotation", () => {
+describe("secret rotation", () => {
   const rotation = ["newest", "older", "oldest"] as const;
 
   test("a token signed with any of the secrets verifies", () => {
@@ -218,7 +218,7 @@ describe("rotation", () => {
     }
   });
 
-  test("works with every algorithm and with a secret named twice", () => {
+  test("works with every algorithm and with a repeated secret", () => {
     for (const algorithm of Object.keys(MAC_BYTES) as (keyof typeof MAC_BYTES)[]) {
       const token = CSRF.generate("older", { algorithm });
       expect(CSRF.verify(token, { secret: ["older", "newest", "older"], algorithm })).toBe(true);
@@ -226,19 +226,19 @@ describe("rotation", () => {
     }
   });
 
-  test("the thread's own secret is never among the named ones", () => {
+  test("named secrets never include the thread's default secret", () => {
     expect(CSRF.verify(CSRF.generate(), { secret: rotation })).toBe(false);
     expect(CSRF.verify(CSRF.generate("newest"))).toBe(false);
   });
 });
 
-test("tokens are valid only with the algorithm and the encoding that made them", () => {
-  const ways = (Object.keys(MAC_BYTES) as (keyof typeof MAC_BYTES)[]).flatMap((algorithm) =>
+test("tokens are valid only with the algorithm and the encoding that created them", () => {
+  const combinations = (Object.keys(MAC_BYTES) as (keyof typeof MAC_BYTES)[]).flatMap((algorithm) =>
     (Object.keys(TEXT_LENGTH) as (keyof typeof TEXT_LENGTH)[]).map((encoding) => ({ algorithm, encoding })),
   );
-  for (const made of ways) {
+  for (const made of combinations) {
     const token = CSRF.generate(secret, made);
-    for (const read of ways)
+    for (const read of combinations)
       expect([made, read, CSRF.verify(token, { secret, ...read })]).toEqual([made, read, made === read]);
   }
 });

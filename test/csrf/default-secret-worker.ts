@@ -1,5 +1,4 @@
-// Started by default-secret.test.ts as a thread: answers a token of the main thread's with what this
-// thread makes of it and a token of its own.
+// The worker of default-secret.test.ts: verifies the main thread's token and returns the result with a token of this thread.
 import { CSRF } from "../../src/csrf/csrf.ts";
 
 declare const self: Worker;

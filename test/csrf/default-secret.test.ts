@@ -7,7 +7,7 @@ interface Answer {
   yoursIsValid: boolean;
 }
 
-async function askThread(thread: Worker, token: string): Promise<Answer> {
+async function verifyInThread(thread: Worker, token: string): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   thread.onmessage = ({ data }) => resolve(data);
   thread.onerror = (event) => reject(new Error(event.message));
@@ -15,26 +15,26 @@ async function askThread(thread: Worker, token: string): Promise<Answer> {
   return promise;
 }
 
-test("every thread has a secret of its own and keeps it", async () => {
+test("every thread has its own default secret and keeps it", async () => {
   const url = new URL("./default-secret-worker.ts", import.meta.url);
   const threads = [new Worker(url), new Worker(url)];
   try {
-    const ours = CSRF.generate(undefined, { sessionId: "alice" });
-    const first = await Promise.all(threads.map((thread) => askThread(thread, ours)));
+    const mainToken = CSRF.generate(undefined, { sessionId: "alice" });
+    const first = await Promise.all(threads.map((thread) => verifyInThread(thread, mainToken)));
     for (const { token, ownIsValid, yoursIsValid } of first) {
       expect({ ownIsValid, yoursIsValid }).toEqual({ ownIsValid: true, yoursIsValid: false });
       expect(CSRF.verify(token, { sessionId: "alice" })).toBe(false);
     }
     const [one, two] = threads as [Worker, Worker];
-    expect((await askThread(one, first[0]!.token)).yoursIsValid).toBe(true);
-    expect((await askThread(two, first[0]!.token)).yoursIsValid).toBe(false);
-    expect(CSRF.verify(ours, { sessionId: "alice" })).toBe(true);
+    expect((await verifyInThread(one, first[0]!.token)).yoursIsValid).toBe(true);
+    expect((await verifyInThread(two, first[0]!.token)).yoursIsValid).toBe(false);
+    expect(CSRF.verify(mainToken, { sessionId: "alice" })).toBe(true);
   } finally {
     for (const thread of threads) thread.terminate();
   }
 });
 
-test("the thread's own secret is the same with every algorithm and none that can be named", () => {
+test("the default secret is the same for every algorithm and differs from any named secret", () => {
   for (const algorithm of ["sha256", "sha512", "blake2b256"] as const) {
     const token = CSRF.generate(undefined, { algorithm });
     expect(CSRF.verify(token, { algorithm })).toBe(true);
@@ -44,7 +44,7 @@ test("the thread's own secret is the same with every algorithm and none that can
   }
 });
 
-test("loading the module allocates nothing: the secret and the buffers come with the first token", async () => {
+test("loading the module allocates nothing: the secret and the buffers are created with the first token", async () => {
   const probe = `
     const calls: string[] = [];
     for (const [holder, name] of [[crypto, "getRandomValues"], [Buffer, "alloc"], [Bun, "CryptoHasher"]] as [any, string][]) {

@@ -1,5 +1,5 @@
-// Bun.CSRF is the second implementation of the same layout. Tokens must pass both ways under random
-// options; where the two differ on purpose, the difference is listed here and in docs/csrf.md.
+// Bun.CSRF is the second implementation of the same layout. Each accepts the other's tokens under random options; intended
+// differences are listed here and in docs/csrf.md.
 import { describe, expect, test } from "bun:test";
 import { type CSRFAlgorithm, CSRF } from "../../src/csrf/csrf.ts";
 import { MAC_BYTES } from "../../src/csrf/token.ts";
@@ -39,12 +39,12 @@ test.each(both)("tokens of %s verify with %s", (_from, _to, issuer, checker) => 
   }
 });
 
-test("the two agree on tokens of any age", () => {
+test("rt.CSRF and Bun.CSRF agree on tokens of any age", () => {
   const random = createRandom(SEED);
   const ages = [0, 30_000, 3_600_000, 90_000_000, 40_000_000_000];
   for (let turn = 0; turn < 5000; turn++) {
     const [expiresIn, maxAge] = [random.pick(times), random.pick(times)];
-    const age = random.pick(ages) - random.below(3) * 10_000; // Up to 20 seconds ahead, too.
+    const age = random.pick(ages) - random.below(3) * 10_000; // tokens are also up to 20 seconds ahead
     const token = forgeToken({
       secret: "k",
       issuedAt: Date.now() - age,
@@ -54,7 +54,7 @@ test("the two agree on tokens of any age", () => {
       CSRF.verify(token, { secret: "k", maxAge }),
       Bun.CSRF.verify(token, { secret: "k", maxAge }),
     ];
-    // 60,000 ms limits are near no age above, so no answer depends on the moment between the calls.
+    // No age above is near a limit of 60,000 ms, so the time between the two calls does not matter.
     expect({ seed: SEED, age, expiresIn, maxAge, ours }).toEqual({
       seed: SEED,
       age,
@@ -65,7 +65,7 @@ test("the two agree on tokens of any age", () => {
   }
 });
 
-test("the two object to the same arguments with the same codes", () => {
+test("rt.CSRF and Bun.CSRF reject the same arguments with the same codes", () => {
   const calls: ((api: any) => unknown)[] = [
     ...[null, "", 1, {}, Symbol("s")].map((secret) => (api: any) => api.generate(secret)),
     ...[1, "", {}].map((secret) => (api: any) => api.verify("x", { secret })),
@@ -100,7 +100,7 @@ function outcome(call: (api: any) => unknown, api: unknown): unknown {
   }
 }
 
-describe("intended difference", () => {
+describe("an intended difference", () => {
   const token = Bun.CSRF.generate("k");
   const inHex = Bun.CSRF.generate("k", { encoding: "hex" });
   const padded = Bun.CSRF.generate("k", { encoding: "base64" });
@@ -109,23 +109,13 @@ describe("intended difference", () => {
   const strayBit = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
   const wrongType = "TypeError ERR_INVALID_ARG_TYPE";
   const cases: [string, call: (api: any) => unknown, ours: unknown, theirs: unknown][] = [
-    [
-      "verify() answers false for the empty string",
-      (api) => api.verify("", { secret: "k" }),
-      false,
-      wrongType,
-    ],
+    ["the empty string", (api) => api.verify("", { secret: "k" }), false, wrongType],
     ["a padded base64url token", (api) => api.verify(`${token}==`, { secret: "k" }), false, true],
     ["white space around a token", (api) => api.verify(` ${token}\n`, { secret: "k" }), false, true],
     ["stray trailing bits", (api) => api.verify(strayBit, { secret: "k" }), false, true],
+    ["a base64 token for the encoding base64url", (api) => api.verify(padded, { secret: "k" }), false, true],
     [
-      "a base64 token where base64url is asked for",
-      (api) => api.verify(padded, { secret: "k" }),
-      false,
-      true,
-    ],
-    [
-      "a base64url token where base64 is asked for",
+      "a base64url token for the encoding base64",
       (api) => api.verify(token, { secret: "k", encoding: "base64" }),
       false,
       true,
@@ -135,7 +125,7 @@ describe("intended difference", () => {
     ["several secrets", (api) => api.verify(token, { secret: ["new", "k"] }), true, wrongType],
     ["sessionId: null", (api) => api.generate("k", { sessionId: null }), wrongType, "a token"],
     ["secret: null", (api) => api.verify(token, { secret: null }), wrongType, false],
-    ["options that are no object", (api) => api.verify(token, "k"), wrongType, false],
+    ["options that are not an object", (api) => api.verify(token, "k"), wrongType, false],
     ["an empty encoding", (api) => api.generate("k", { encoding: "" }), wrongType, "a token"],
     ["an encoding in capitals", (api) => api.generate("k", { encoding: "HEX" }), wrongType, "a token"],
     [

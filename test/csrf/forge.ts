@@ -1,5 +1,5 @@
-// A second writer of tokens, from the layout in src/csrf/token.ts, plain hashes and RFC 2104: it shares no
-// code with the product and can set every field, also to what `generate` refuses to write.
+// A second implementation of tokens, from the layout in src/csrf/token.ts with plain hashes and RFC 2104. It shares no code with
+// the product and can set every field, also to values that `generate` rejects.
 import { randomBytes } from "node:crypto";
 import type { CSRFAlgorithm } from "../../src/csrf/csrf.ts";
 import type { Random } from "../support/random.ts";
@@ -44,7 +44,7 @@ function hmac(algorithm: CSRFAlgorithm, secret: string, message: Uint8Array): Ui
   );
 }
 
-/** Well-formed text from all planes, with the characters that parsers trip over. */
+/** Returns well-formed text from all planes, with characters that parsers often mishandle. */
 export function randomText(random: Random, longest: number): string {
   const units = [
     ...["a", "Z", "0", "-", "=", " ", "\n", "\0", "é", "ß"],

@@ -1,4 +1,4 @@
-// examples/csrf-form.ts in the compiled program, and everything an attacker may put into its hidden field.
+// Runs examples/csrf-form.ts in the compiled program, and lists the forged values of its hidden field.
 import { join } from "node:path";
 import { CSRF } from "../../src/csrf/csrf.ts";
 import { cleanEnvironment, REPOSITORY, RT } from "../support/rt.ts";
@@ -9,7 +9,7 @@ const SECRET = "the secret of the form application";
 export interface FormApp extends AsyncDisposable {
   /** The page with the form; its host is `localhost`. */
   readonly url: string;
-  /** Sets the application's clock to run ahead by this many milliseconds. */
+  /** Sets the application's clock this many milliseconds ahead. */
   moveClock(milliseconds: number): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startFormApp(): Promise<FormApp> {
   };
 }
 
-/** A visit to the form without a browser: the session it opens and the token it shows. */
+/** Opens the form without a browser and returns its session and its token. */
 export async function visit(app: FormApp): Promise<{ sessionId: string; token: string }> {
   const response = await fetch(app.url);
   const sessionId = response.headers.get("set-cookie")?.match(/session=([^;]+)/)?.[1];
@@ -59,18 +59,18 @@ export async function visit(app: FormApp): Promise<{ sessionId: string; token: s
   return { sessionId, token };
 }
 
-/** What the victim's browser holds, and what an attacker who knows far too much could make of it. */
+/** The secrets of the victim's browser, from which an attacker could forge a token. */
 export interface Loot {
   sessionId: string;
   token: string;
-  /** From a session of the attacker's own. */
+  /** A token of the attacker's own session. */
   strangersToken: string;
 }
 
 const recode = (token: string, encoding: "hex" | "base64") =>
   Buffer.from(token, "base64url").toString(encoding);
 
-/** Each makes the `csrf` field of a forged form; `undefined` leaves the field out. */
+/** Each function makes the `csrf` field of a forged form; `undefined` omits the field. */
 export const FORGED_FIELDS: Record<string, (loot: Loot) => string | undefined> = {
   "no token": () => undefined,
   "an empty token": () => "",

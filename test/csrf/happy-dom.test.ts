@@ -1,12 +1,12 @@
-// The example's form in happy-dom: no start-up, so quick, and no SameSite either, so the cookie always
-// comes along and the token alone decides. Chromium's word on the same is in browser.test.ts.
+// The example's form in happy-dom: it starts quickly and lacks SameSite. The cookie is always sent and the token alone
+// decides. browser.test.ts runs the same in Chromium.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, type BrowserPage, type HTMLButtonElement, type HTMLInputElement } from "happy-dom";
 import { FORGED_FIELDS, type FormApp, type Loot, startFormApp, visit } from "./form-app.ts";
 
 let app: FormApp;
 let attacker: Bun.Server<undefined>;
-/** Of every answer to a POST. */
+/** The status of each response to a POST. */
 const statuses: number[] = [];
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ async function forge(browser: Browser, csrf: string | undefined): Promise<string
   return send(page);
 }
 
-test("an honest visitor is served", async () => {
+test("an honest visitor can submit the form", async () => {
   const browser = openBrowser();
   const { page } = await openForm(browser);
   (page.mainFrame.document.querySelector("[name=message]") as HTMLInputElement).value = "hello & <goodbye>";
@@ -80,16 +80,19 @@ test("an honest visitor is served", async () => {
   await browser.close();
 });
 
-test.each(Object.entries(FORGED_FIELDS))("403 for a form with %s", async (_, makeField) => {
-  const browser = openBrowser();
-  const { page, loot } = await openForm(browser);
-  expect(await forge(browser, makeField(loot))).toContain("This form is no longer valid");
-  expect(await send(page)).toContain("Received");
-  expect(statuses).toEqual([403, 200]);
-  await browser.close();
-});
+test.each(Object.entries(FORGED_FIELDS))(
+  "the form application answers 403 to a form with %s",
+  async (_, makeField) => {
+    const browser = openBrowser();
+    const { page, loot } = await openForm(browser);
+    expect(await forge(browser, makeField(loot))).toContain("This form is no longer valid");
+    expect(await send(page)).toContain("Received");
+    expect(statuses).toEqual([403, 200]);
+    await browser.close();
+  },
+);
 
-test("the attacks above fail for their token alone: with the victim's own, the same form passes", async () => {
+test("the attacks above fail only for their token: the same form passes with the victim's own token", async () => {
   const browser = openBrowser();
   const { loot } = await openForm(browser);
   expect(await forge(browser, loot.token)).toContain("Received");
@@ -97,7 +100,7 @@ test("the attacks above fail for their token alone: with the victim's own, the s
   await browser.close();
 });
 
-test("403 for a form that was open for more than a day", async () => {
+test("the form application answers 403 to a form that was open for more than a day", async () => {
   const browser = openBrowser();
   const { page, loot } = await openForm(browser);
   try {

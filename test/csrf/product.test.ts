@@ -1,4 +1,4 @@
-// rt.CSRF as a user meets it: in the compiled program.
+// rt.CSRF in the compiled program.
 import { expect, test } from "bun:test";
 import { CSRF } from "../../src/csrf/csrf.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -30,7 +30,7 @@ test.each(Object.entries(WAYS_IN))("%s signs and checks a token", async (_, prol
   });
 });
 
-test("Bun.CSRF in the same program is the engine's own, and tokens pass between the two", async () => {
+test("Bun.CSRF in the same program is the engine's own, and each accepts the other's tokens", async () => {
   await expectRt({
     args: [
       "-p",
@@ -63,7 +63,7 @@ test.each([
     "worker_threads",
     'import { Worker as Thread } from "node:worker_threads"; const thread = new Thread(new URL("./thread.ts", import.meta.url)); thread.on("message", finish);',
   ],
-])("a %s has a default secret of its own", async (_, start) => {
+])("a %s has its own default secret", async (_, start) => {
   await expectRt({
     files: {
       "thread.ts": `
@@ -85,7 +85,7 @@ test.each([
   });
 });
 
-test("the default secret is gone after a restart, a named one is not", async () => {
+test("tokens of the default secret are invalid after a restart, tokens of a named secret are valid", async () => {
   await using project = await createProject({
     "issue.ts":
       'import { CSRF } from "rt"; console.log(JSON.stringify([CSRF.generate(), CSRF.generate("named")]));',

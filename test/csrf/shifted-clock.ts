@@ -1,5 +1,5 @@
-// Runs the program named by the first argument with a clock that the test moves: each line on stdin is a
-// number of milliseconds to be ahead from now on.
+// Runs the program named by the first argument with an adjustable clock. Each line on stdin is the number of milliseconds that
+// the clock is ahead from now on.
 const now = Date.now;
 let ahead = 0;
 Date.now = () => now() + ahead;

@@ -29,7 +29,7 @@ test.each(combinations)("generate() writes the documented layout with %s in %s",
 });
 
 test.each(combinations)(
-  "verify() accepts what a second implementation signs with %s in %s",
+  "verify() accepts the signature of a second implementation with %s in %s",
   (algorithm, encoding) => {
     for (const sessionId of [undefined, "visitor-1", "é😀".repeat(300)]) {
       const options = { secret: "a secret", algorithm, encoding, sessionId };
@@ -41,7 +41,7 @@ test.each(combinations)(
   },
 );
 
-test("verify() compares whole signatures in constant time, one for each secret, whichever is right", () => {
+test("verify() compares whole signatures in constant time, once for each secret, also after a match", () => {
   const compare = spyOn(crypto, "timingSafeEqual");
   try {
     const token = CSRF.generate("right", { algorithm: "sha512" });
@@ -76,14 +76,14 @@ test("generate() spreads a nonce over all its bits", () => {
     const nonce = Buffer.from(CSRF.generate("a secret"), "base64url").subarray(8, 24);
     for (let bit = 0; bit < 128; bit++) ones[bit]! += (nonce[bit >> 3]! >> (bit & 7)) & 1;
   }
-  // Half of 4096, give or take eight standard deviations.
+  // Half of 4096, within eight standard deviations.
   expect(Math.min(...ones)).toBeGreaterThan(2048 - 256);
   expect(Math.max(...ones)).toBeLessThan(2048 + 256);
 });
 
-// 96 bytes need no padding, so only "-_" or "+/" tell the two alphabets apart.
+// 96 bytes need no padding, so only "-_" or "+/" distinguish the two alphabets.
 test.each(["sha512", "blake2b512"] as const)(
-  "generate() makes every %s token fail in the other base64",
+  "verify() rejects every %s token in the other base64 alphabet",
   (algorithm) => {
     for (let count = 0; count < 2000; count++) {
       const url = CSRF.generate("a secret", { algorithm, encoding: "base64url" });
@@ -94,7 +94,7 @@ test.each(["sha512", "blake2b512"] as const)(
   },
 );
 
-test("openKeyedHasher() keeps a key that is in use and lets go of the one used longest ago", () => {
+test("openKeyedHasher() keeps a key in use and evicts the least recently used one", () => {
   const kept = openKeyedHasher("sha256", "kept");
   const left = openKeyedHasher("sha256", "left");
   expect(openKeyedHasher("sha512", "kept")).not.toBe(kept);
@@ -105,13 +105,13 @@ test("openKeyedHasher() keeps a key that is in use and lets go of the one used l
   expect(openKeyedHasher("sha256", "left")).not.toBe(left);
 });
 
-test("openKeyedHasher() does not keep a very long secret", () => {
+test("openKeyedHasher() does not cache a very long secret", () => {
   const secret = "x".repeat(MAX_CACHED_SECRET_LENGTH + 1);
   expect(openKeyedHasher("sha256", secret)).not.toBe(openKeyedHasher("sha256", secret));
   expect(CSRF.verify(CSRF.generate(secret), { secret })).toBe(true);
 });
 
-test("verify() is right for more secrets than the cache holds, in any order", () => {
+test("verify() is correct for more secrets than the cache holds, in any order", () => {
   const secrets = Array.from({ length: MAX_KEYS * 3 }, (_, index) => `tenant ${index}`);
   const tokens = secrets.map((secret) => CSRF.generate(secret));
   for (let step = 0; step < 500; step++) {
@@ -121,7 +121,7 @@ test("verify() is right for more secrets than the cache holds, in any order", ()
   }
 });
 
-test("a token issued while another one's options are read harms neither", () => {
+test("nested calls to generate() and verify() in a getter of the options do not affect each other", () => {
   let inner = "";
   const outer = CSRF.generate("outer", {
     get sessionId() {
