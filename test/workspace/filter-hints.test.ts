@@ -1,9 +1,9 @@
-// What is said of filters that a shell has changed on the way.
+// Hints for filters that a shell has expanded.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 
-test("a * that the shell has replaced by names of files is told by the first of them", async () => {
+test("the hint for a * that the shell expanded to file names contains the first of them", async () => {
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
     "packages/app/package.json": { name: "app", scripts: { build: "echo built" } },

@@ -3,7 +3,7 @@ import { linkMembers } from "../../src/workspace/dependencies.ts";
 import { selectMembers } from "../../src/workspace/filter.ts";
 import type { MemberPackage, Workspace } from "../../src/workspace/members.ts";
 
-// web -> ui -> core, api -> core; "" has no name
+// web -> ui -> core, api -> core; one package has no name
 const layout: readonly [name: string, path: string, manifest: Record<string, unknown>][] = [
   ["root", ".", {}],
   ["@acme/api", "apps/api", { devDependencies: { core: "workspace:*" } }],
@@ -80,14 +80,14 @@ describe("selectMembers()", () => {
     else expect(() => select(filters)).toThrow(`No workspace packages matched the filter "${filters[0]}"`);
   });
 
-  test("takes paths from the current directory", () => {
+  test("resolves paths against the current directory", () => {
     expect(select(["./*"], "/w/libs")).toEqual(["core", "@acme/ui"]);
     expect(select(["../apps/web"], "/w/libs")).toEqual(["web"]);
     expect(select(["."], "/w/libs/core")).toEqual(["core"]);
     expect(select(["{../a*/web}"], "/w/libs")).toEqual(["web"]);
   });
 
-  test("takes the characters of the current directory as they are", () => {
+  test("treats special characters in the current directory literally", () => {
     const placed = (place: string) =>
       members.map((member) => ({ ...member, directory: member.directory.replace("/w", place) }));
     for (const place of ["/w[1]", "/w*", "/{w}", "/w?", "/!w"])
@@ -98,7 +98,7 @@ describe("selectMembers()", () => {
       }
   });
 
-  test("takes what the dependents need as well, where both are asked for", () => {
+  test('includes the dependencies of dependents for "...name..."', () => {
     const graph = [
       ["needed", {}],
       ["other", {}],
@@ -121,7 +121,7 @@ describe("selectMembers()", () => {
     expect(indices.map((index) => all[index]!.name)).toEqual(["needed", "other", "user"]);
   });
 
-  test("tells of a filter that matches nothing beside one that does", () => {
+  test("returns the filters that match nothing beside one that matches", () => {
     expect(selectMembers(workspace, linkMembers(members), ["web", "wbe"], "/w").unmatched).toEqual(["wbe"]);
   });
 
@@ -141,13 +141,13 @@ describe("selectMembers()", () => {
     expect(seen).toBe(hint);
   });
 
-  test("gives a hint once, whichever filters it is for", () => {
+  test("gives a hint once when several filters have the same", () => {
     expect(() => select(["wbe", "webb", "zzzzzz"])).toThrow(
       expect.objectContaining({ hint: 'did you mean "web"?' }),
     );
   });
 
-  test("refuses a filter without a package", () => {
+  test("rejects a filter without a package", () => {
     expect(() => select(["..."])).toThrow('Filter "..." names no package');
   });
 });

@@ -1,5 +1,5 @@
-// What rt parses of a project, damaged in thousands of ways: an answer or an error of ours that says where, and nothing
-// else. RT_FUZZ and RT_FUZZ_SEED say how many and which (test/support/fuzz.ts).
+// Parsers of project files with thousands of damaged inputs: each returns a value, or throws rt's error with a position. RT_FUZZ
+// and RT_FUZZ_SEED set how many and which (test/support/fuzz.ts).
 import { test } from "bun:test";
 import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
 import { isIgnored, parseIgnoreLines } from "../../src/watch/gitignore.ts";
@@ -10,13 +10,13 @@ import { parsePackageJson } from "../../src/workspace/package-json.ts";
 import { fuzz } from "../support/fuzz.ts";
 import type { Random } from "../support/random.ts";
 
-const TIME_LIMIT = 3_600_000; // ms; fuzz() itself ends what does not end
+const TIME_LIMIT = 3_600_000; // ms; fuzz() itself ends an endless check
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 const ESCAPE = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
-/** What a parser gives; undefined for an error that is one of ours, in one line, at a place. */
+/** Returns the parser's result, or undefined for an error of the given type that has one line and a position. */
 function attempt<Value>(parse: () => Value, name: string, place: RegExp): { value: Value } | undefined {
   try {
     return { value: parse() };
@@ -90,7 +90,7 @@ const TOKENS = [
   ],
 ];
 
-/** Every other input of pieces that the grammar knows, in no order. */
+/** Makes every other input from tokens of the grammar, in random order. */
 function makeOf(tokens: readonly string[], texts: readonly string[]) {
   return (random: Random): Uint8Array | undefined => {
     if (random.below(2) === 0) return undefined;
@@ -104,7 +104,7 @@ function makeOf(tokens: readonly string[], texts: readonly string[]) {
 }
 
 test(
-  "package.json",
+  "parsePackageJson() survives damaged input",
   async () => {
     const check = (bytes: Uint8Array) => {
       const text = decode(bytes);
@@ -113,10 +113,10 @@ test(
       const strict = parseStrictly(text);
       if (strict && (!lenient || !Object.is(JSON.stringify(lenient.value), JSON.stringify(strict.value))))
         throw new Error("another answer than that of JSON.parse");
-      // The engine's own takes more: single quotes, names without quotes.
+      // The engine's parser accepts more: single quotes, names without quotes.
       if (!lenient || strict || text.includes("\0")) return;
-      const theirs = JSON.stringify(Bun.JSONC.parse(text));
-      if (JSON.stringify(lenient.value) !== theirs) throw new Error(`the engine has ${theirs}`);
+      const expected = JSON.stringify(Bun.JSONC.parse(text));
+      if (JSON.stringify(lenient.value) !== expected) throw new Error(`the engine has ${expected}`);
     };
     await fuzz("package.json", {
       inputs: MANIFESTS.map(encode),
@@ -175,7 +175,7 @@ const YAML = [
 ];
 
 test(
-  "pnpm-workspace.yaml",
+  "parsePnpmWorkspace() survives damaged input",
   () =>
     fuzz("pnpm-workspace.yaml", {
       inputs: DECLARATIONS.map(encode),
@@ -231,7 +231,7 @@ const TOML = [
 ];
 
 test(
-  "rtfig.toml",
+  "parseConfig() survives damaged input",
   () =>
     fuzz("rtfig.toml", {
       inputs: CONFIGS.map(encode),
@@ -246,7 +246,7 @@ const PATTERNS = ["packages/*", "!**/test/**", "{a,b{c,d}}/*/x", "../shared", ".
 const GLOBS = [..."*?[]{}!,/.\\ab- \0\u202e#".split(""), "**", "**/", "{a,b}", "../", "[^", "[]", "{,"];
 
 test(
-  "patterns of members and of ignored files",
+  "patterns of members and of .gitignore survive damaged input",
   () =>
     fuzz("patterns", {
       inputs: PATTERNS.map(encode),

@@ -1,17 +1,17 @@
-// What rt reads of a project is bounded: links to devices, pipes, directories, files larger than memory, nesting without
-// end. Each is told in a line, whatever it is called.
+// Bounded reads of project files: devices, pipes, directories, files larger than memory and endless nesting. Each causes one
+// error line that names the file.
 import { describe, expect, test } from "bun:test";
 import { symlinkSync, truncateSync } from "node:fs";
 import { runMeasured } from "../support/programs/measured.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 
-/** Bytes: the program itself takes 40 MB, and reading 64 MiB three times as much. */
-const MOST_MEMORY = 400 * 1024 * 1024;
+/** In bytes: the program takes 40 MB, and reading 64 MiB three times as much. */
+const MAX_MEMORY = 400 * 1024 * 1024;
 
 async function run(cwd: string, args: readonly string[]) {
   const { stdout, stderr, status, memory } = await runMeasured(cwd, args);
-  expect(memory).toBeLessThan(MOST_MEMORY);
+  expect(memory).toBeLessThan(MAX_MEMORY);
   return { stdout, stderr: stderr.replaceAll(cwd, "$P"), status };
 }
 
@@ -26,7 +26,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 
 const FILES: Files = { "x/a.ts": "console.log(1)", "x/.git/x": "" };
 
-describe.skipIf(process.platform === "win32")("a file that is not what it is called", () => {
+describe.skipIf(process.platform === "win32")("a project file of another kind", () => {
   test.each([
     ["package.json", "device", "$P/package.json: it is larger than 64 MiB"],
     ["package.json", "pipe", "$P/package.json:1:1: expected a value, found the end of the file"],
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32")("a file that is not what it is cal
     });
   });
 
-  test("a package.json of a gigabyte that takes no place on the disk, in a member", async () => {
+  test("a sparse package.json of one gigabyte in a member is rejected", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": "",
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("a file that is not what it is cal
     });
   });
 
-  test("variables without an end are refused for code and for scripts, and a pipe of them is read once", async () => {
+  test("an endless env file is rejected for code and for scripts, and a pipe of variables is read once", async () => {
     await using project = await createProject({
       "package.json": { scripts: { s: "echo is $A; exit" } },
       "a.ts": "console.log(process.env.A)",
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("a file that is not what it is cal
     expect(stdout.toString()).toBe("1\n");
   });
 
-  test("an ignore file without an end is none", async () => {
+  test("an endless .gitignore is ignored", async () => {
     await using project = await createProject({ "a.ts": "console.log(1); process.exit(3)" });
     symlinkSync("/dev/zero", project.join(".gitignore"));
     const child = startRt({ cwd: project.path, args: ["--watch", "run", "./a.ts"] });
@@ -92,7 +92,7 @@ describe.skipIf(process.platform === "win32")("a file that is not what it is cal
   });
 });
 
-describe("nesting without an end", () => {
+describe("endless nesting", () => {
   const deep = (open: string, inside: string, close: string) => `${open.repeat(50_000)}${inside}${close}`;
 
   test.each<[what: string, files: Files, args: string[], stderr: string]>([
@@ -123,13 +123,13 @@ describe("nesting without an end", () => {
       ["run", "a"],
       "error: rtfig.toml:3: nested too deeply\n",
     ],
-  ])("in %s is told in a line", async (_, files, args, stderr) => {
+  ])("in %s is reported in one line", async (_, files, args, stderr) => {
     await using project = await createProject(files);
     expect(await run(project.path, args)).toEqual({ stdout: "", stderr, status: 1 });
   });
 });
 
-test("a hundred thousand values of config are a line, and ten thousand are variables", async () => {
+test("a hundred thousand values of config fail with one error line, and ten thousand become variables", async () => {
   const config = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "v".repeat(20)]));
   const scripts = { a: "echo $npm_package_config_k9999 $npm_lifecycle_event; :" };

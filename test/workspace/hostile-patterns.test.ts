@@ -1,10 +1,10 @@
-// Patterns that stand for more than anybody can look at, and links that lead back: told by name, or simply bounded.
+// Patterns that expand to too many paths, and symlinks that form loops: an error that names the pattern, or a bounded search.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { runMeasured } from "../support/programs/measured.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 
-const MOST_MEMORY = 400 * 1024 * 1024;
+const MAX_MEMORY = 400 * 1024 * 1024;
 
 async function list(cwd: string, filter = "*") {
   const { stdout, stderr, status, memory } = await runMeasured(cwd, [
@@ -14,7 +14,7 @@ async function list(cwd: string, filter = "*") {
     "--dry-run",
     "a",
   ]);
-  expect(memory).toBeLessThan(MOST_MEMORY);
+  expect(memory).toBeLessThan(MAX_MEMORY);
   return { stdout, stderr: stderr.replaceAll(cwd, "$P"), status };
 }
 
@@ -53,12 +53,12 @@ test.each<[what: string, files: Files, problem: string]>([
     declared(Array.from({ length: 10_001 }, (_, index) => `p${index}`)),
     'Too many patterns in "workspaces" in $P/package.json (more than 10000)',
   ],
-])("%s are refused before they are written out", async (_, files, problem) => {
+])("rejected before expansion: %s", async (_, files, problem) => {
   await using project = await createProject({ ...files, ...member });
   expect(await list(project.path)).toEqual({ stdout: "", stderr: `error: ${problem}\n${HINT}`, status: 1 });
 });
 
-test("braces for a thousand paths are followed, and one that is repeated is followed once", async () => {
+test("braces for a thousand paths are expanded, and a repeated pattern is searched once", async () => {
   const all = Array.from({ length: 999 }, (_, index) => `x${index}/*`).join();
   await using project = await createProject({
     ...declared(Array.from({ length: 20 }, () => `{${all},packages/*}`)),
@@ -67,7 +67,7 @@ test("braces for a thousand paths are followed, and one that is repeated is foll
   expect(await list(project.path)).toMatchObject({ stdout: expect.stringContaining("m a"), status: 0 });
 });
 
-test("comparisons with negated patterns have an end, and the pattern is named", async () => {
+test("a search with thousands of negated patterns fails, and the error names the pattern", async () => {
   await using project = await createProject(
     declared(["**", ...Array.from({ length: 9000 }, (_, index) => `!**/x${index}*y*z*/**`)]),
   );
@@ -79,7 +79,7 @@ test("comparisons with negated patterns have an end, and the pattern is named", 
   expect(status).toBe(1);
 });
 
-describe("links that lead back", () => {
+describe("symlink loops", () => {
   let project: Project;
   beforeAll(async () => {
     project = await createProject(member);
@@ -101,7 +101,7 @@ describe("links that lead back", () => {
     [["*/".repeat(40) + "*", "packages/*"]],
     [["*/*/**/*/**/*/**/*", "packages/*"]],
     [["packages/../".repeat(400) + "packages/*"]],
-  ])("end with the packages that are there, case %#", async (patterns) => {
+  ])("end the search with the existing packages, case %#", async (patterns) => {
     await project.write(declared(patterns));
     expect(await list(project.path)).toMatchObject({ stdout: expect.stringContaining("m a"), status: 0 });
   });
@@ -112,7 +112,7 @@ test.each([
   ["two stars", `./${"**/".repeat(30)}x`],
   ["stars", `${"*m".repeat(5000)}x`],
   ["brackets", `{${"[a-".repeat(3000)}}`],
-])("a filter of many %s is given up soon", async (_, filter) => {
+])("a filter of many %s fails without a long search", async (_, filter) => {
   await using project = await createProject({ ...declared(["packages/*"]), ...member });
   const { stderr, status } = await list(project.path, filter);
   expect(stderr).toStartWith(`error: No workspace packages matched the filter "`);

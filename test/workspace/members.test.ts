@@ -22,7 +22,7 @@ describe("openWorkspace()", () => {
     ).toEqual(expected);
   });
 
-  test("finds no declaration in settings for workspaces", async () => {
+  test("ignores an object without `packages` as a declaration", async () => {
     const files = {
       "package.json": { workspaces: { catalog: { left: "1.0.0" } } },
       ...packages("a", "b/c"),
@@ -32,7 +32,7 @@ describe("openWorkspace()", () => {
     expect(await pathsOf(declared, "a")).toEqual([".", "a"]);
   });
 
-  test("openWorkspace() reads pnpm-workspace.yaml", async () => {
+  test("reads patterns from pnpm-workspace.yaml", async () => {
     const files = {
       "package.json": {},
       "pnpm-workspace.yaml": "packages:\n  - 'packages/**'\n  - '!**/test/**'\n",
@@ -42,7 +42,7 @@ describe("openWorkspace()", () => {
     );
   });
 
-  test("leaves out what a negated pattern names", async () => {
+  test("omits the packages that a negated pattern matches", async () => {
     const files = {
       "package.json": { workspaces: ["packages/*", "!packages/old"] },
       ...packages("packages/a", "packages/old"),
@@ -50,7 +50,7 @@ describe("openWorkspace()", () => {
     expect(await pathsOf(files)).toEqual([".", "packages/a"]);
   });
 
-  test("reaches outside, into upper case and through braces, but not into node_modules", async () => {
+  test("follows patterns outside of the root, in upper case and with braces, but not into node_modules", async () => {
     const files = {
       "root/package.json": { workspaces: ["../shared", "Libs/*", "{apps,tools/deep}/*", "**/plugin"] },
       ...packages(
@@ -72,7 +72,7 @@ describe("openWorkspace()", () => {
     ]);
   });
 
-  test("counts a package behind symbolic links once", async () => {
+  test("lists a package behind symlinks once", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*", "links/*"] },
       ...packages("packages/a", "links/b"),
@@ -86,7 +86,7 @@ describe("openWorkspace()", () => {
     ]);
   });
 
-  test("the workspace is found from a member, but not from a package that is not a member", async () => {
+  test("finds the workspace from a member, but not from a package that is not a member", async () => {
     const files = {
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/src/x": "",
@@ -96,7 +96,7 @@ describe("openWorkspace()", () => {
     expect(await pathsOf(files, "stranger")).toEqual(["."]);
   });
 
-  test("takes every package below where nothing is declared", async () => {
+  test("lists every package below the root when no members are declared", async () => {
     await using project = await createProject({
       ...packages("a", "b/c", "node_modules/x", "b/node_modules/y"),
     });
@@ -105,7 +105,7 @@ describe("openWorkspace()", () => {
     expect(workspace.isDeclared).toBe(false);
   });
 
-  test("lists members that cannot be read, and those that are missing", async () => {
+  test("reports members that cannot be read and members that do not exist", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*", "gone"] },
       "packages/a/package.json": "{",
@@ -119,7 +119,7 @@ describe("openWorkspace()", () => {
     ]);
   });
 
-  test("reads what is long, commented or begins with a mark", async () => {
+  test("reads package.json files that are long, contain comments or begin with a byte order mark", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
       "packages/commented/package.json": '{ "name": "commented", /* x */ }',
@@ -141,7 +141,7 @@ describe("openWorkspace()", () => {
     ]);
   });
 
-  test("passes over links that lead nowhere, and takes those that lead outside", async () => {
+  test("ignores broken symlinks and follows symlinks to the outside", async () => {
     await using project = await createProject({
       "root/package.json": { workspaces: ["packages/*", "linked/pkg"] },
       ...packages("root/packages/a", "elsewhere/b", "other/pkg"),
@@ -164,7 +164,7 @@ describe("openWorkspace()", () => {
     expect(broken).toEqual([]);
   });
 
-  test("refuses a declaration that is not a list", async () => {
+  test("rejects a declaration that is not a list", async () => {
     await using odd = await createProject({ "package.json": { workspaces: "packages/*" } });
     expect(() => openWorkspace(odd.path)).toThrow(
       `Cannot use "workspaces" in ${odd.join("package.json")}: expected a list of path patterns`,

@@ -49,13 +49,13 @@ describe("parsePackageJson()", () => {
     ["{,}", 1, 2, "expected a member name in double quotes or }, found ,"],
     ["[]", 1, 1, "expected an object in braces, found an array"],
     ["null", 1, 1, "expected an object in braces, found null"],
-  ])("says where %j is malformed", (text, line, column, problem) => {
+  ])("reports the position of the error in %j", (text, line, column, problem) => {
     const failure = failureOf(text);
     expect([failure.line, failure.column]).toEqual([line, column]);
     expect(failure.message).toBe(`Cannot read /p/package.json:${line}:${column}: ${problem}`);
   });
 
-  test("refuses nesting that would exhaust the stack", () => {
+  test("rejects nesting that would exhaust the stack", () => {
     expect(failureOf(`{ "a": ${"[".repeat(100_000)}`).message).toContain(
       "expected at most 1000 nested levels",
     );
@@ -82,7 +82,7 @@ describe("parseLenientJson()", () => {
     return `{${items.map((item, index) => `${index === 0 ? '"__proto__"' : `"k${index}"`}: ${item}`).join("\n,")}}`;
   }
 
-  test("gives what JSON.parse gives", () => {
+  test("returns the same value as JSON.parse", () => {
     const random = createRandom(1);
     for (let round = 0; round < 2000; round++) {
       const text = createJson(random, 4);
@@ -93,13 +93,13 @@ describe("parseLenientJson()", () => {
 });
 
 describe("readPackageJson()", () => {
-  test("answers null where there is none", async () => {
+  test("returns null when there is no package.json", async () => {
     await using project = await createProject({ file: "" });
     expect(readPackageJson(project.path)).toBeNull();
     expect(readPackageJson(project.join("file"))).toBeNull();
   });
 
-  test("names a directory in its place, and an empty file", async () => {
+  test("reports a directory named package.json, and an empty file", async () => {
     await using project = await createProject({ "empty/package.json": "" });
     mkdirSync(project.join("directory/package.json"), { recursive: true });
     expect(() => readPackageJson(project.join("directory"))).toThrow("it is a directory");
@@ -108,7 +108,7 @@ describe("readPackageJson()", () => {
 });
 
 describe("findPackageJson()", () => {
-  test("finds the nearest one upward", async () => {
+  test("finds the nearest package.json upward", async () => {
     await using project = await createProject({
       "package.json": { name: "outer" },
       "a/package.json": { name: "inner" },
@@ -135,7 +135,7 @@ test.each([
   expect(parentDirectory(path)).toBe(parent);
 });
 
-test("scriptOf() only answers with the package's own strings", () => {
+test("scriptOf() returns only the package's own strings", () => {
   const manifest = parsePackageJson('{ "scripts": { "a": "x", "empty": "", "number": 1 } }', "f");
   expect(["a", "empty", "number", "toString", "constructor"].map((name) => scriptOf(manifest, name))).toEqual(
     ["x", null, null, null, null],

@@ -1,4 +1,4 @@
-// Folders whose names are not UTF-8, which rt cannot find: it says so, and means no other package instead.
+// Folders whose names are not UTF-8: rt cannot open them, reports that and uses no other package instead.
 import { describe, expect, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
@@ -8,7 +8,7 @@ import { scripts } from "../support/workspace.ts";
 const PROBLEM = "its name, or that of a folder above, is not UTF-8";
 const HINT = "hint: rename the folder: rt needs file names in UTF-8\n";
 
-/** @param words of bash, in which "$RT" is the program */
+/** @param words a bash command in which "$RT" is the program */
 async function run({ path }: Project, words: string) {
   const child = Bun.spawn(["bash", "-c", words], {
     cwd: path,
@@ -21,7 +21,7 @@ async function run({ path }: Project, words: string) {
   return { stdout, stderr: stderr.replaceAll(path, "$P"), status };
 }
 
-// macOS has no such names, and Windows writes them otherwise.
+// macOS has no such names, and Windows encodes them differently.
 describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
   const child = `mkdir -p $'x\\xe9/sub' && echo '{"scripts":{"t":"echo CHILD"}}' > $'x\\xe9/package.json'`;
 
@@ -33,7 +33,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
     ["run --parallel t", "x\\xe9", "x\ufffd"],
     ["run --filter '*' t", "x\\xe9", "x\ufffd"],
     ["run", "x\\xe9", "x\ufffd"],
-  ])("rt %s in %s is an error, and not the package above", async (words, folder, shown) => {
+  ])("rt %s in %s fails and does not use the package above", async (words, folder, shown) => {
     await using project = await createProject({
       "package.json": { workspaces: ["other"], scripts: { t: "echo PARENT" } },
       "other/package.json": { name: "other", ...scripts("echo OTHER") },
@@ -51,7 +51,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
     expect(await run(project, words)).toEqual({ stdout: "PARENT\n", stderr: "", status: 0 });
   });
 
-  test("code runs there", async () => {
+  test("code runs in an undecodable folder", async () => {
     await using project = await createProject();
     const words = `${child} && cd $'x\\xe9' && echo 'console.log(1)' > a.ts && "$RT" -e 'console.log(1)'`;
     expect(await run(project, words)).toEqual({ stdout: "1\n", stderr: "", status: 0 });
@@ -61,7 +61,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
     ["*", "x\ufffd"],
     ["**", "x\ufffd"],
     ["*/*", "x\ufffd"],
-  ])("a member is told of with the pattern packages/%s", async (pattern, shown) => {
+  ])("a member with such a name causes a warning with the pattern packages/%s", async (pattern, shown) => {
     await using project = await createProject({
       "package.json": { workspaces: [`packages/${pattern}`, "packages/other"] },
       "packages/other/package.json": { name: "other", ...scripts("echo OTHER") },
@@ -79,7 +79,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
   });
 });
 
-test("the replacement character is a letter like any other", async () => {
+test("a name with the replacement character U+FFFD works like any other", async () => {
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"], scripts: { t: "echo PARENT" } },
     "packages/x\ufffd/package.json": { name: "x", ...scripts("echo X; exit") },

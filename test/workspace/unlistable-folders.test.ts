@@ -1,5 +1,5 @@
-// A folder that `workspaces` leads through and that cannot be listed: as with a package.json that cannot be read, the end of
-// a run that may mean what is in it, a line in every other one. Root may list everything, so that it is tried as another user.
+// A folder of the workspace that cannot be listed. A run that may select packages in it fails; any other run prints a
+// warning. Root can list every folder, so the tests run as another user.
 import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { createProject } from "../support/project.ts";
@@ -7,14 +7,14 @@ import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { scripts } from "../support/workspace.ts";
 
-interface Place {
+interface Layout {
   readonly patterns: readonly string[];
   readonly mode: number;
 }
 
-const ORDINARY: Place = { patterns: ["packages/*", "apps/*/*"], mode: 0o000 };
+const DEFAULT_LAYOUT: Layout = { patterns: ["packages/*", "apps/*/*"], mode: 0o000 };
 
-async function run({ patterns, mode }: Place, ...args: string[]) {
+async function run({ patterns, mode }: Layout, ...args: string[]) {
   await using project = await createProject({
     "package.json": { name: "root", workspaces: patterns },
     "packages/a/package.json": { name: "a", ...scripts("echo a") },
@@ -31,7 +31,7 @@ async function run({ patterns, mode }: Place, ...args: string[]) {
   chmodSync(project.join("packages"), 0o755);
   return {
     ran: stdout.split("\n").flatMap((line) => /^(\w+) t: \w+$/.exec(line)?.[1] ?? []),
-    told: stderr
+    messages: stderr
       .split("\n")
       .filter((line) => line.includes(project.path))
       .map((line) => line.replaceAll(project.path, "$P")),
@@ -53,8 +53,8 @@ test.each<[args: string[]]>([
   [["--filter", "{packages}"]],
   [["--filter", "b*{packages/b}"]],
   [["--if-present", "--filter", "b"]],
-])("it is an error with %j", async (args) => {
-  expect(await run(ORDINARY, ...args)).toEqual({ ran: [], told: [`error: ${PROBLEM}`], status: 1 });
+])("an unlistable folder is an error with %j", async (args) => {
+  expect(await run(DEFAULT_LAYOUT, ...args)).toEqual({ ran: [], messages: [`error: ${PROBLEM}`], status: 1 });
 });
 
 test.each<[args: string[]]>([
@@ -63,34 +63,38 @@ test.each<[args: string[]]>([
   [["--filter", "{apps}"]],
   [["--filter", "*", "--filter", "!./packages/*"]],
   [["--filter", "*", "--filter", "!{packages}"]],
-])("it is a notice with %j", async (args) => {
-  expect(await run(ORDINARY, ...args)).toEqual({ ran: ["y"], told: [`warning: ${PROBLEM}`], status: 0 });
+])("an unlistable folder causes a warning with %j", async (args) => {
+  expect(await run(DEFAULT_LAYOUT, ...args)).toEqual({
+    ran: ["y"],
+    messages: [`warning: ${PROBLEM}`],
+    status: 0,
+  });
 });
 
-test.each<[place: Place]>([
+test.each<[layout: Layout]>([
   [{ patterns: ["packages/*", "apps/*/*"], mode: 0o311 }],
   [{ patterns: ["packages/**", "apps/*/*"], mode: 0o311 }],
   [{ patterns: ["*/*", "apps/*/*"], mode: 0o000 }],
   [{ patterns: ["packages/a", "apps/*/*"], mode: 0o000 }],
-])("it is an error with %j", async (place) => {
-  expect(await run(place, "--filter", "*")).toEqual({ ran: [], told: [`error: ${PROBLEM}`], status: 1 });
+])("an unlistable folder is an error with %j", async (layout) => {
+  expect(await run(layout, "--filter", "*")).toEqual({ ran: [], messages: [`error: ${PROBLEM}`], status: 1 });
 });
 
-test("a folder whose own package.json cannot be read either is told once", async () => {
-  const place = { patterns: ["*", "*/*", "*/*/*"], mode: 0o000 };
-  const { told } = await run(place, "--filter", "y");
-  expect(told).toEqual(["warning: Cannot read $P/packages/package.json: permission denied"]);
+test("a folder that cannot be listed and whose own package.json cannot be read is reported once", async () => {
+  const layout = { patterns: ["*", "*/*", "*/*/*"], mode: 0o000 };
+  const { messages } = await run(layout, "--filter", "y");
+  expect(messages).toEqual(["warning: Cannot read $P/packages/package.json: permission denied"]);
 });
 
-test("a folder whose packages are excluded may be whatever it is", async () => {
-  const place = { patterns: ["*/*", "apps/*/*", "!packages/*"], mode: 0o000 };
-  expect(await run(place, "--filter", "*")).toEqual({ ran: ["y"], told: [], status: 0 });
+test("a folder whose packages are excluded causes no message", async () => {
+  const layout = { patterns: ["*/*", "apps/*/*", "!packages/*"], mode: 0o000 };
+  expect(await run(layout, "--filter", "*")).toEqual({ ran: ["y"], messages: [], status: 0 });
 });
 
 test("a run with an unlistable folder continues with --no-exit-on-error and fails at the end", async () => {
-  expect(await run(ORDINARY, "--no-exit-on-error", "--filter", "*")).toEqual({
+  expect(await run(DEFAULT_LAYOUT, "--no-exit-on-error", "--filter", "*")).toEqual({
     ran: ["y"],
-    told: [`warning: ${PROBLEM}`],
+    messages: [`warning: ${PROBLEM}`],
     status: 1,
   });
 });

@@ -1,4 +1,4 @@
-// A member whose package.json cannot be read: the end of a run that may mean it, a line in every other one.
+// A member whose package.json cannot be read. A run that may select it fails; any other run prints a warning.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -29,7 +29,7 @@ test.each<[ran: number, args: string[]]>([
   [1, ["--filter", "app*{packages/app}"]],
   [2, ["--filter", "*", "--filter", "!./packages/bad"]],
   [2, ["--filter", "!{packages/b*}"]],
-])("it is a notice, and %i run, with %j", async (ran, args) => {
+])("an unreadable member causes a warning, and %i scripts run, with %j", async (ran, args) => {
   expect(await run(...args)).toEqual({ ran, first: `warning: ${PROBLEM}`, status: 0 });
 });
 
@@ -46,7 +46,7 @@ test.each<[args: string[]]>([
   [["--filter", "app*{packages}"]],
   [["--workspaces"]],
   [["--if-present", "--filter", "bad"]],
-])("it is an error with %j", async (args) => {
+])("an unreadable member is an error with %j", async (args) => {
   expect(await run(...args)).toEqual({ ran: 0, first: `error: ${PROBLEM}`, status: 1 });
 });
 
@@ -61,7 +61,7 @@ test("a filter that may match an unreadable package continues with --no-exit-on-
   expect(await run("--no-exit-on-error", "--dry-run", "--filter", "app")).toMatchObject({ status: 0 });
 });
 
-test("a filter that matches nothing is nothing with --if-present", async () => {
+test("a filter that matches nothing selects nothing with --if-present", async () => {
   await using project = await createProject(workspace({ app: scripts("echo app") }));
   const filtered = (...args: string[]) =>
     runRt({ cwd: project.path, args: ["run", "--if-present", ...args, "t"] });
