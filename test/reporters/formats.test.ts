@@ -1,4 +1,4 @@
-// `--report` with other endings: the trace that Perfetto opens, and JUnit's XML; and the critical path of any graph.
+// Tests `--report` with the other formats, a trace for Perfetto, JUnit XML and a page, and findCriticalPath().
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findCriticalPath } from "../../src/tasks/planning/critical-path.ts";
@@ -55,10 +55,10 @@ interface TraceEvent {
 }
 
 describe("several reports of one run", () => {
-  const made = reports(["t"]);
+  const written = reports(["t"]);
 
-  test("each has what its ending says", async () => {
-    const { status, json, page } = await made;
+  test("follow the format of their file names", async () => {
+    const { status, json, page } = await written;
     expect([2, 143]).toContain(status as number);
     expect(json.version).toBe(1);
     expect(json.tasks.length).toBe(5);
@@ -67,8 +67,8 @@ describe("several reports of one run", () => {
     expect(states.toSorted()).toEqual(["executed", "executed", "failed", "failed", "skipped"]);
   });
 
-  test("JUnit's is valid, and tells failures from errors", async () => {
-    const { lint, junit } = await made;
+  test("contain valid JUnit XML, which distinguishes failures from errors", async () => {
+    const { lint, junit } = await written;
     expect(lint).toBe("valid");
     const facts = junit.replace(/ (?:time|timestamp)="[^"]*"/g, "");
     expect(facts).toContain(
@@ -78,14 +78,14 @@ describe("several reports of one run", () => {
     expect(facts).toContain('<error message="Signaled: SIGTERM" type="signal"/>');
     expect(facts).toContain('<skipped message="Skipped because b t did not succeed"/>');
     expect(facts).toContain('tests="5" failures="1" errors="1">');
-    // Colours go, and what XML cannot hold is shown.
+    // Colours are removed, and characters that XML cannot contain are escaped.
     expect(facts).toContain("<system-out>&quot;&lt;&amp;&gt;\\u0001red");
     expect(facts).toContain('name="&quot;&lt;&amp;&gt;\\u0001\\u001b[31mred\\u202e"');
   });
 
-  // The rules of the trace event format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
-  test("the trace follows the rules of its format", async () => {
-    const { traceEvents } = (await made).trace;
+  // Trace event format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+  test("contain a trace that follows the rules of its format", async () => {
+    const { traceEvents } = (await written).trace;
     for (const event of traceEvents) {
       expect([typeof event.name, typeof event.pid, typeof event.tid]).toEqual(["string", "number", "number"]);
       expect(["X", "M", "s", "f"]).toContain(event.ph);
@@ -94,7 +94,7 @@ describe("several reports of one run", () => {
       if (event.ph === "M") expect(["process_name", "thread_name"]).toContain(event.name);
       if (event.ph === "f") expect(event.bp).toBe("e");
     }
-    // In one thread, what overlaps is inside.
+    // Overlapping events of one thread must be nested.
     const lasting = traceEvents.filter(({ ph }) => ph === "X");
     for (const a of lasting)
       for (const b of lasting) {
@@ -102,7 +102,7 @@ describe("several reports of one run", () => {
         const isInside = b.ts + b.dur <= a.ts + a.dur || (a.ts === b.ts && a.dur <= b.dur);
         expect(isInside).toBe(true);
       }
-    // Each arrow has two ends, each in what lasts at that moment.
+    // Each end of an arrow must be within an event.
     const ends = Map.groupBy(
       traceEvents.filter(({ ph }) => ph === "s" || ph === "f"),
       ({ id }) => id,
@@ -115,16 +115,20 @@ describe("several reports of one run", () => {
           true,
         );
     }
-    const of = (name: string) => lasting.find((event) => event.name === name);
-    expect(of("a t")?.args?.outcome).toBe("success");
-    expect(of("b t")?.args?.outcome).toBe("failure");
-    expect(of("c t")).toBeUndefined(); // it never ran
-    expect(of("pret")!.ts + of("pret")!.dur).toBeLessThanOrEqual(of("b t")!.ts + of("b t")!.dur);
+    const eventOf = (name: string) => lasting.find((event) => event.name === name);
+    expect(eventOf("a t")?.args?.outcome).toBe("success");
+    expect(eventOf("b t")?.args?.outcome).toBe("failure");
+    expect(eventOf("c t")).toBeUndefined(); // skipped
+    expect(eventOf("pret")!.ts + eventOf("pret")!.dur).toBeLessThanOrEqual(
+      eventOf("b t")!.ts + eventOf("b t")!.dur,
+    );
     expect([...ends].length).toBe(1);
     const [[begin] = []] = ends.values();
-    expect(begin!.ts).toBe(Math.min(of("a t")!.ts + of("a t")!.dur, of("b t")!.ts));
-    // Microseconds, of the times that JSON has.
-    const { tasks } = (await made).json as { tasks: { script: string; start: number; duration: number }[] };
+    expect(begin!.ts).toBe(Math.min(eventOf("a t")!.ts + eventOf("a t")!.dur, eventOf("b t")!.ts));
+    // The trace has microseconds, the JSON report milliseconds.
+    const { tasks } = (await written).json as {
+      tasks: { script: string; start: number; duration: number }[];
+    };
     const times = lasting.filter(({ name }) => name.endsWith(" t"));
     const starts = (list: readonly number[]) => list.toSorted((a, b) => a - b);
     const known = starts(tasks.filter(({ duration }) => duration > 0).map(({ start }) => start * 1000));
@@ -133,7 +137,7 @@ describe("several reports of one run", () => {
   });
 });
 
-test("what was left out, what was not started and how long all took are the same in each", async () => {
+test("report formats agree on omitted output, tasks that did not start, and durations", async () => {
   const [first, last] = [100_000, 160_000];
   const commands = { big: `seq ${first} ${last}`, bad: "exit 3 # \u202e", never: "true" };
   await using project = await createProject({ "package.json": { name: "one", scripts: commands } });
@@ -161,14 +165,14 @@ test("what was left out, what was not started and how long all took are the same
   const line = `${first}\n`.length;
   expect(before.length + Number(omitted) + after.length).toBe((last - first + 1) * line);
   expect(before.length + after.length).toBeLessThanOrEqual(128 << 10);
-  // One after another, so in one lane.
+  // Sequential scripts use one thread of the trace.
   const { traceEvents } = (await Bun.file(project.join("trace.json")).json()) as {
     traceEvents: TraceEvent[];
   };
   const lanes = traceEvents.filter(({ ph }) => ph === "X").map(({ tid }) => tid);
   expect(lanes).toEqual([1, 1, 1, 1]);
   expect(page).toContain(`"omitted":${omitted},`);
-  // Whatever is short: one waits for the other.
+  // Even short tasks: the first is on the critical path of the second.
   expect(page).toContain('"limit":1,');
   expect(page!.match(/"isCritical":true/g)).toHaveLength(2);
   expect([...page!.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state)).toEqual([
@@ -178,7 +182,7 @@ test("what was left out, what was not started and how long all took are the same
   ]);
 });
 
-test("a suite of JUnit's begins when the first of its scripts does", async () => {
+test("a JUnit suite starts with the first of its scripts", async () => {
   let text = "";
   const file = { write: async (given: string) => ((text = given), true) };
   const before = Date.now();
@@ -195,7 +199,7 @@ test("a suite of JUnit's begins when the first of its scripts does", async () =>
   expect([second(before), second(after)]).toContain(timestamp!);
 });
 
-test("one that cannot be written is said before anything runs", () =>
+test("a report that cannot be written is an error before any script starts", () =>
   expectRt({
     files: { "package.json": { scripts: { t: "touch ran" } } },
     args: ["run", "--report=a.html", "--report=nowhere/trace.json", "t"],
@@ -204,7 +208,7 @@ test("one that cannot be written is said before anything runs", () =>
     status: 1,
   }));
 
-test("a single script on a terminal is shown there and in the page", async () => {
+test("the output of a single script appears on the terminal and in the page", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "echo told" } } });
   await using terminal = startOnTerminal([RT, "run", "--report=run.html", "t"], cleanEnvironment(), {
     cwd: project.path,
@@ -214,7 +218,7 @@ test("a single script on a terminal is shown there and in the page", async () =>
   expect(await Bun.file(project.join("run.html")).text()).toContain('"output":"told\\n"');
 });
 
-test("the critical path is the longest of all chains, in any graph", () => {
+test("the critical path is the longest chain in any graph", () => {
   const random = createRandom(20);
   for (let round = 0; round < 200; round++) {
     const size = 1 + random.below(14);
@@ -222,7 +226,7 @@ test("the critical path is the longest of all chains, in any graph", () => {
     const waitsFor = durations.map((_, self) =>
       Array.from({ length: self }, (_, other) => other).filter(() => random.below(3) === 0),
     );
-    // Every chain there is, one by one.
+    // Tries every chain.
     const lengthsFrom = (position: number): number[] => {
       const further = waitsFor[position]!.flatMap(lengthsFrom);
       return [0, ...further].map((length) => length + durations[position]!);

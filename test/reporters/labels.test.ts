@@ -1,4 +1,4 @@
-// How long something took, as people read it; and what a start that failed means.
+// Tests the text of durations, and the exit codes of scripts that cannot start.
 import { expect, test } from "bun:test";
 import { formatDuration } from "../../src/tasks/labels.ts";
 import { explainSpawnError } from "../../src/tasks/execution/spawn-error.ts";
@@ -10,7 +10,7 @@ test.each([
   [59_994, "59.99 s"],
   [59_995, "1 min 0 s"],
   [125_400, "2 min 5 s"],
-])("%d milliseconds are %s", (milliseconds, text) => {
+])("formatDuration(%d) returns %s", (milliseconds, text) => {
   expect(formatDuration(milliseconds)).toBe(text);
 });
 
@@ -24,7 +24,7 @@ test.each([
   ["ENOEXEC", 126, false],
   ["E2BIG", 126, false],
   ["EPERM", 1, false],
-])("a start that failed with %s has the code %d, and may be tried again: %p", (code, exit, isTransient) => {
+])("a start that fails with %s has the exit code %d and is transient: %p", (code, exit, isTransient) => {
   const error = Object.assign(new Error("the system's words"), { code });
   expect(explainSpawnError(error, undefined)).toEqual({
     code: exit,

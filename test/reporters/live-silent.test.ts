@@ -1,4 +1,4 @@
-// The live view with --silent: what the scripts print, without their commands and without a summary.
+// Tests the live view with --silent: the output of scripts without their commands and without a summary.
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -16,7 +16,7 @@ async function onTerminal(...options: string[]): Promise<string> {
   return Bun.stripANSI(stdout);
 }
 
-test("--silent leaves the commands out of the live view", async () => {
+test("--silent removes the commands and the summary from the live view", async () => {
   const plain = await onTerminal();
   expect(plain).toContain("b go $ echo two");
   expect(plain).toContain("2 scripts in");

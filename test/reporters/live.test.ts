@@ -22,7 +22,7 @@ function tmux(...args: string[]): string {
   }).stdout.toString();
 }
 
-/** What the terminal shows, by default with what has scrolled out of it, without trailing blanks. */
+/** Returns the terminal's lines, by default with the scrollback, without trailing blanks. */
 function screen(name: string, start = "-"): string[] {
   const lines = tmux("capture-pane", "-t", name, "-p", "-S", start)
     .split("\n")
@@ -31,20 +31,20 @@ function screen(name: string, start = "-"): string[] {
   return lines;
 }
 
-/** The screen at the first look at which it is so. */
-async function screenWhen(name: string, isSo: (lines: string[]) => boolean): Promise<string[]> {
+/** Returns the first screen that meets the condition. */
+async function screenWhen(name: string, isExpected: (lines: string[]) => boolean): Promise<string[]> {
   let lines: string[] = [];
-  await waitUntil(() => isSo((lines = screen(name))));
+  await waitUntil(() => isExpected((lines = screen(name))));
   return lines;
 }
 
-const hasEnded = (lines: string[]) => /^status \d+$/.test(lines.at(-1) ?? "");
+const isFinished = (lines: string[]) => /^status \d+$/.test(lines.at(-1) ?? "");
 
 let sessions = 0;
 
 function openTerminal(columns: number, rows: number, directory: string, args: string): string {
   const name = `s${++sessions}`;
-  // The shell stays to tell the status, although it hears Ctrl-C as well.
+  // The shell survives Ctrl-C to print the status.
   const command = `trap : INT; clear; ${RT} run ${args}; echo "status $?"; read end`;
   tmux(
     "new-session",
@@ -92,43 +92,46 @@ const FILES = {
 };
 
 describe("the live view", () => {
-  test.each([30, 80, 200])("fits a terminal of %d columns and leaves no ghosts", async (columns) => {
-    await using project = await createProject(FILES);
-    const name = openTerminal(columns, 18, project.path, "--concurrency 2 --filter '*' t");
-    const during = await screenWhen(
-      name,
-      (lines) =>
-        lines.includes("│ 20%") &&
-        lines.some((line) => line.startsWith("│ 30 日")) &&
-        lines.at(-1) === "1 waiting",
-    );
-    expect(during.length).toBeLessThan(18);
-    expect(during.filter((line) => line.startsWith("a t $ for i in"))).toHaveLength(1);
-    expect(during.filter((line) => line === "└─ Running...")).toHaveLength(2);
+  test.each([30, 80, 200])(
+    "fits a terminal of %d columns and leaves no old lines behind",
+    async (columns) => {
+      await using project = await createProject(FILES);
+      const name = openTerminal(columns, 18, project.path, "--concurrency 2 --filter '*' t");
+      const during = await screenWhen(
+        name,
+        (lines) =>
+          lines.includes("│ 20%") &&
+          lines.some((line) => line.startsWith("│ 30 日")) &&
+          lines.at(-1) === "1 waiting",
+      );
+      expect(during.length).toBeLessThan(18);
+      expect(during.filter((line) => line.startsWith("a t $ for i in"))).toHaveLength(1);
+      expect(during.filter((line) => line === "└─ Running...")).toHaveLength(2);
 
-    await project.write({ go: "" });
-    const after = await screenWhen(name, hasEnded);
-    const live = after.slice(0, after.indexOf("a t: complete output"));
-    expect(live.filter((line) => line.startsWith("a t $"))).toHaveLength(1);
-    expect(live.filter((line) => line.includes("Running"))).toEqual([]);
-    expect(live).toContain("│ [20 lines elided]");
-    expect(live.filter((line) => /^│ \d+ 日/.test(line)).map((line) => Number(line.split(" ")[1]))).toEqual([
-      21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-    ]);
-    expect(live).toContain("│ finished");
-    expect(live.filter((line) => line.startsWith("└─ Done in"))).toHaveLength(2);
-    expect(live).toContain("└─ Exited with code 3");
-    expect(after.slice(live.length).filter((line) => /^│ \d+ 日/.test(line))).toHaveLength(30);
-    expect(after.at(-1)).toBe("status 3");
-  });
+      await project.write({ go: "" });
+      const after = await screenWhen(name, isFinished);
+      const live = after.slice(0, after.indexOf("a t: complete output"));
+      expect(live.filter((line) => line.startsWith("a t $"))).toHaveLength(1);
+      expect(live.filter((line) => line.includes("Running"))).toEqual([]);
+      expect(live).toContain("│ [20 lines elided]");
+      expect(live.filter((line) => /^│ \d+ 日/.test(line)).map((line) => Number(line.split(" ")[1]))).toEqual(
+        [21, 22, 23, 24, 25, 26, 27, 28, 29, 30],
+      );
+      expect(live).toContain("│ finished");
+      expect(live.filter((line) => line.startsWith("└─ Done in"))).toHaveLength(2);
+      expect(live).toContain("└─ Exited with code 3");
+      expect(after.slice(live.length).filter((line) => /^│ \d+ 日/.test(line))).toHaveLength(30);
+      expect(after.at(-1)).toBe("status 3");
+    },
+  );
 
-  test("leaves no ghosts when the terminal is resized", async () => {
+  test("leaves no old lines behind when the terminal is resized", async () => {
     await using project = await createProject(FILES);
     const name = openTerminal(120, 20, project.path, "--concurrency 2 --filter '*' t");
     await waitUntil(() => screen(name).some((line) => line.startsWith("│ 30 日")));
     for (const columns of [50, 24, 100]) {
       tmux("resize-window", "-t", name, "-x", String(columns), "-y", "20");
-      // Only what is still on the screen: rows that a narrower terminal pushed out of it are out of reach.
+      // Only the visible rows: rt cannot erase rows that a narrower terminal pushed into the scrollback.
       const count = (isWanted: (line: string) => boolean) => screen(name, "0").filter(isWanted).length;
       await waitUntil(
         () =>
@@ -145,12 +148,12 @@ describe("the live view", () => {
   test("shows every line with --elide-lines 0", async () => {
     await using project = await createProject({ ...FILES, go: "" });
     const name = openTerminal(60, 20, project.path, "--elide-lines 0 --silent --filter '*' t");
-    const lines = await screenWhen(name, hasEnded);
+    const lines = await screenWhen(name, isFinished);
     expect(lines.filter((line) => /^│ \d+ 日/.test(line))).toHaveLength(30);
     expect(lines.filter((line) => line.includes("elided"))).toEqual([]);
   });
 
-  test("gives the terminal itself to a single match", async () => {
+  test("gives the terminal to a single script", async () => {
     await using project = await createProject({
       ...FILES,
       "packages/a/package.json": {
@@ -163,7 +166,7 @@ describe("the live view", () => {
     expect(screen(name)).toContain("a terminal");
   });
 
-  test("cuts a single match to its last lines where --elide-lines says how many", async () => {
+  test("shortens a single script to the number of lines in --elide-lines", async () => {
     await using project = await createProject({
       ...FILES,
       "packages/a/package.json": { name: "a", scripts: { t: "seq -f 'line %g' 30" } },
@@ -178,7 +181,7 @@ describe("the live view", () => {
     ]);
   });
 
-  test("Ctrl-C ends every script and the status is that of the signal", async () => {
+  test("ends every script at Ctrl-C and exits with the signal", async () => {
     await using project = await createProject(FILES);
     const name = openTerminal(60, 20, project.path, "--concurrency 2 --filter '*' t");
     await waitUntil(() => screen(name).some((line) => line.startsWith("│ 30 日")));
@@ -199,7 +202,7 @@ describe("renderFrame()", () => {
   });
   const options = { columns: 40, elideLines: 10, waiting: 0, useColor: false };
 
-  test("never takes more rows than there are, whatever runs", () => {
+  test("never uses more rows than the terminal has", () => {
     for (const count of [0, 1, 2, 5, 40]) {
       for (const rows of [3, 4, 8, 24]) {
         for (const lines of [0, 1, 9, 100]) {
@@ -213,7 +216,7 @@ describe("renderFrame()", () => {
     }
   });
 
-  test("gives what a short script does not need to a long one", () => {
+  test("gives unused rows of a short script to a long one", () => {
     const { lines } = renderFrame([block(100), block(1)], { ...options, rows: 16 });
     expect(lines).toEqual([
       "p t $ x",
@@ -226,12 +229,12 @@ describe("renderFrame()", () => {
     ]);
   });
 
-  test("counts the rows that old lines take in a narrower terminal", () => {
+  test("counts the rows that old lines occupy in a narrower terminal", () => {
     expect(rowsTaken({ lines: ["x".repeat(40), "", "日".repeat(11)] }, 20)).toBe(2 + 1 + 2);
   });
 });
 
-test("renderBlock() and clip() keep to the width, wide and coloured characters included", () => {
+test("renderBlock() and clip() keep to the width with wide and coloured characters", () => {
   expect(clip("abcdef", 6)).toBe("abcdef");
   expect(clip("abcdef", 5)).toBe("abcd…");
   expect(Bun.stringWidth(clip("日本語日本語", 6))).toBeLessThanOrEqual(6);
@@ -257,14 +260,14 @@ describe("LastLines", () => {
     [["a\nb\nc"], ["b", "c"], 3],
     [["\n\n"], ["", ""], 2],
     [[], [], 0],
-  ])("of %j are %j", (chunks, expected, total) => {
+  ])("keeps of %j the lines %j", (chunks, expected, total) => {
     const lines = new LastLines(2);
     for (const chunk of chunks) lines.append(Buffer.from(chunk));
     expect(lines.all()).toEqual(expected);
     expect(lines.total).toBe(total);
   });
 
-  test("are the same however the bytes arrive", () => {
+  test("keeps the same lines however the bytes are split", () => {
     const bytes = Buffer.from(Array.from({ length: 200 }, (_, index) => "x".repeat(index % 7)).join("\n"));
     const whole = new LastLines(5);
     whole.append(bytes);
@@ -286,15 +289,15 @@ test.each([
   ["\x1b]0;title\x07x", "x"],
   ["a\x07\x00b", "ab"],
   ["a\x1b", "a"],
-])("displayLine(%j) is %j", (line, shown) => {
+])("displayLine(%j) returns %j", (line, shown) => {
   expect(displayLine(line)).toBe(shown);
 });
 
 test.each([
-  ["are asked for colours", [], {}, "1"],
-  ["are not with NO_COLOR", [], { NO_COLOR: "1" }, "none"],
-  ["keep what a file of variables says of colours", ["--env-file=own.env"], {}, "0"],
-])("on a terminal, scripts that do not have it to themselves %s", async (_, options, env, shown) => {
+  ["get FORCE_COLOR=1", [], {}, "1"],
+  ["get no FORCE_COLOR with NO_COLOR", [], { NO_COLOR: "1" }, "none"],
+  ["keep FORCE_COLOR of an --env-file", ["--env-file=own.env"], {}, "0"],
+])("scripts in the live view %s", async (_, options, env, shown) => {
   const show = { scripts: { t: "echo force=${FORCE_COLOR-none}." } };
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
@@ -305,14 +308,14 @@ test.each([
   const command = ["sh", "-c", `"$0" "$@"; echo "[over]"`, RT, ...options, "run", "--filter", "*", "t"];
   await using terminal = startOnTerminal(command, cleanEnvironment(env), { cwd: project.path });
   await terminal.shows("[over]");
-  const told = [...terminal.shown.matchAll(/force=(\w+)\./g)].map(([, value]) => value);
-  expect([...new Set(told)]).toEqual([shown]);
+  const values = [...terminal.shown.matchAll(/force=(\w+)\./g)].map(([, value]) => value);
+  expect([...new Set(values)]).toEqual([shown]);
 });
 
 test.each([
-  ["CI says that it is one", { CI: "true" }],
-  ["TERM says that it is dumb", { TERM: "dumb" }],
-])("where %s, a terminal gets plain lines", async (_, env) => {
+  ["CI is set", { CI: "true" }],
+  ["TERM is dumb", { TERM: "dumb" }],
+])("a terminal gets plain lines when %s", async (_, env) => {
   await using project = await createProject({
     ...FILES,
     "packages/a/package.json": { name: "a", scripts: { t: "echo out" } },

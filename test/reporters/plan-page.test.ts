@@ -1,4 +1,4 @@
-// `--dry-run=html` and `--dry-run=mermaid`: what would run after what, and why, as a picture and as text for one.
+// Tests `--dry-run=html` and `--dry-run=mermaid`: the plan and its reasons as a picture and as Mermaid text.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { CAN_TRACE } from "../cache/cached-project.ts";
@@ -42,7 +42,7 @@ async function plan(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test("says which file, package or filter is the reason, as Mermaid", async () => {
+test("a Mermaid plan names the file, package or filter that is the reason", async () => {
   expect(await plan("--dry-run=mermaid", "--affected=HEAD")).toBe(
     [
       "flowchart LR",
@@ -55,9 +55,12 @@ test("says which file, package or filter is the reason, as Mermaid", async () =>
       "",
     ].join("\n"),
   );
-  // One after another, whatever they depend on.
-  const inTurn = await plan("--dry-run=mermaid", "--sequential", "--affected=HEAD");
-  expect(inTurn.split("\n").filter((line) => line.includes("-->"))).toEqual(["  t0 --> t1", "  t1 --> t2"]);
+  // Sequential scripts form one chain, regardless of dependencies.
+  const sequential = await plan("--dry-run=mermaid", "--sequential", "--affected=HEAD");
+  expect(sequential.split("\n").filter((line) => line.includes("-->"))).toEqual([
+    "  t0 --> t1",
+    "  t1 --> t2",
+  ]);
   expect(await plan("--dry-run=mermaid", "--filter", "core...", "--filter", "!api")).toBe(
     'flowchart LR\n  t0["core t<br/>because of --filter core..."]\n',
   );
@@ -69,7 +72,7 @@ test("says which file, package or filter is the reason, as Mermaid", async () =>
   );
 });
 
-test("draws the plan, and lists it with the reasons", async () => {
+test("the page draws the plan and lists it with its reasons", async () => {
   await project.write({ "plan.html": await plan("--dry-run=html", "--filter", "*", "--affected=HEAD") });
   for (const scheme of ["light", "dark"] as const) {
     await using view = await openPage(browser, project.join("plan.html"), scheme);
@@ -85,7 +88,7 @@ test("draws the plan, and lists it with the reasons", async () => {
         "web t because it depends on core, which is affected",
       ],
     );
-    // From core to web by way of api: that web waits for core too goes without saying.
+    // web also depends on core directly, which the path through api implies.
     expect(await page.locator("svg > path").count()).toBe(2);
     const [core, api] = await page
       .locator("svg rect")
@@ -104,57 +107,60 @@ test("draws the plan, and lists it with the reasons", async () => {
   }
 });
 
-test.skipIf(!CAN_TRACE)("a plan shows which scripts would run and which would not", async () => {
-  await using cached = await createProject({
-    ...workspace({ core: scripts("cat in"), api: scripts("cat in"), web: scripts("echo web") }),
-    "packages/core/in": "in",
-    "packages/api/in": "in",
-    "rtfig.toml": '[run.cache]\n"core#t" = true\n"api#t" = true\n',
-  });
-  const run = async (...args: string[]) => {
-    const { stdout, status } = await runRt({
-      args: ["run", "--filter", "*", ...args, "t"],
-      cwd: cached.path,
-      env: { XDG_CACHE_HOME: cached.join(".cache") },
+test.skipIf(!CAN_TRACE)(
+  "a plan shows which scripts would run and which would be restored from the cache",
+  async () => {
+    await using cached = await createProject({
+      ...workspace({ core: scripts("cat in"), api: scripts("cat in"), web: scripts("echo web") }),
+      "packages/core/in": "in",
+      "packages/api/in": "in",
+      "rtfig.toml": '[run.cache]\n"core#t" = true\n"api#t" = true\n',
     });
-    expect(status).toBe(0);
-    return stdout;
-  };
-  await run();
-  await cached.write({ "packages/api/in": "other" });
-  const lines = (await run("--dry-run=mermaid")).split("\n");
-  expect(lines.filter((line) => line.startsWith("  t")).toSorted()).toEqual([
-    expect.stringMatching(/^  t0\["api t<br\/>runs#58; [^"]*packages\/api\/in [^"]*"\]$/),
-    expect.stringMatching(/^  t1\["core t<br\/>need not run#58; [^"]*"\]:::cached$/),
-    '  t2["web t"]',
-  ]);
-  expect(lines.at(-2)).toBe("  classDef cached stroke-dasharray:5");
-  await cached.write({ "plan.html": await run("--dry-run=html") });
-  await using view = await openPage(browser, cached.join("plan.html"));
-  const { page } = view;
-  expect(await page.locator(".lead").textContent()).toBe(
-    "2 of 3 scripts would run, in order of dependencies",
-  );
-  expect(await page.locator(".legend").textContent()).toBe("would runwould not run: cached");
-  const dashes = await page
-    .locator("svg a")
-    .evaluateAll((boxes) =>
-      boxes.map((box) => [
-        box.textContent.split(":")[0],
-        getComputedStyle(box.querySelector("rect")!).strokeDasharray !== "none",
-      ]),
+    const run = async (...args: string[]) => {
+      const { stdout, status } = await runRt({
+        args: ["run", "--filter", "*", ...args, "t"],
+        cwd: cached.path,
+        env: { XDG_CACHE_HOME: cached.join(".cache") },
+      });
+      expect(status).toBe(0);
+      return stdout;
+    };
+    await run();
+    await cached.write({ "packages/api/in": "other" });
+    const lines = (await run("--dry-run=mermaid")).split("\n");
+    expect(lines.filter((line) => line.startsWith("  t")).toSorted()).toEqual([
+      expect.stringMatching(/^  t0\["api t<br\/>runs#58; [^"]*packages\/api\/in [^"]*"\]$/),
+      expect.stringMatching(/^  t1\["core t<br\/>need not run#58; [^"]*"\]:::cached$/),
+      '  t2["web t"]',
+    ]);
+    expect(lines.at(-2)).toBe("  classDef cached stroke-dasharray:5");
+    await cached.write({ "plan.html": await run("--dry-run=html") });
+    await using view = await openPage(browser, cached.join("plan.html"));
+    const { page } = view;
+    expect(await page.locator(".lead").textContent()).toBe(
+      "2 of 3 scripts would run, in order of dependencies",
     );
-  expect(dashes).toEqual([
-    ["api t runs", false],
-    ["core t need not run", true],
-    ["web t ", false],
-  ]);
-  expect(await page.locator("li.cached h3").allTextContents()).toEqual(["core t"]);
-  expect(await findBarriers(page)).toEqual([]);
-  expect(view.complaints).toEqual([]);
-});
+    expect(await page.locator(".legend").textContent()).toBe("would runwould not run: cached");
+    const dashes = await page
+      .locator("svg a")
+      .evaluateAll((boxes) =>
+        boxes.map((box) => [
+          box.textContent.split(":")[0],
+          getComputedStyle(box.querySelector("rect")!).strokeDasharray !== "none",
+        ]),
+      );
+    expect(dashes).toEqual([
+      ["api t runs", false],
+      ["core t need not run", true],
+      ["web t ", false],
+    ]);
+    expect(await page.locator("li.cached h3").allTextContents()).toEqual(["core t"]);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(view.complaints).toEqual([]);
+  },
+);
 
-test("a name or a command is no more than text", async () => {
+test("the page shows names and commands as text only", async () => {
   await project.write({ "evil.html": await plan("--dry-run=html", "--filter", "*") });
   await using view = await openPage(browser, project.join("evil.html"));
   const texts = await view.page.locator("h3").allTextContents();
@@ -163,7 +169,7 @@ test("a name or a command is no more than text", async () => {
   expect(view.complaints).toEqual([]);
 });
 
-test("hundreds of scripts stand in columns, each right of what it waits for", async () => {
+test("the page shows 300 scripts in columns, each to the right of its dependencies", async () => {
   const packages = Array.from({ length: 300 }, (_, index) => [
     `p${index}`,
     { ...scripts("true"), dependencies: Object.fromEntries([[`p${index >> 1}`, "*"]]) },

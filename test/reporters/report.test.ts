@@ -1,4 +1,4 @@
-// What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
+// Tests plans, reports and lists of runs with several scripts: `--dry-run`, `--report` and `rt run` without a script.
 import { describe, expect, test } from "bun:test";
 import { createJsonReporter } from "../../src/reporters/report-files/json-reporter.ts";
 import type { ScriptTask } from "../../src/tasks/task.ts";
@@ -14,7 +14,7 @@ describe("rt run --dry-run and --report", () => {
     c: { ...scripts("true"), dependencies: { b: "*" } },
   });
 
-  test("prints the plan", () =>
+  test("print the plan", () =>
     expectRt({
       files,
       args: ["run", "--dry-run", "--filter", "*", "t", "x y"],
@@ -22,7 +22,7 @@ describe("rt run --dry-run and --report", () => {
         "a t\n  $ echo a 'x y'\nb t (after a t)\n  $ true\n  $ exit 2 'x y'\nc t (after b t)\n  $ true 'x y'\n\n3 scripts would run\n",
     }));
 
-  test("prints the plan as JSON", async () => {
+  test("print the plan as JSON", async () => {
     await using project = await createProject(files);
     const { stdout } = await runRt({
       args: ["run", "--dry-run=json", "--filter", "*", "t"],
@@ -36,7 +36,7 @@ describe("rt run --dry-run and --report", () => {
     ]);
   });
 
-  test("writes what happened", async () => {
+  test("write the results of a run", async () => {
     await using project = await createProject(files);
     const { status } = await runRt({
       args: ["run", "--report", "report.json", "--filter", "*", "t"],
@@ -48,7 +48,7 @@ describe("rt run --dry-run and --report", () => {
     };
     expect(status).toBe(2);
     expect(report.version).toBe(1);
-    const told = report.tasks.map(({ package: name, outcome, exitCode, because, steps }) => ({
+    const entries = report.tasks.map(({ package: name, outcome, exitCode, because, steps }) => ({
       name,
       outcome,
       exitCode,
@@ -58,8 +58,8 @@ describe("rt run --dry-run and --report", () => {
         exitCode,
       ]),
     }));
-    // In the order in which they ended: what is skipped ends with what it waited for, before that is told.
-    expect(told).toEqual([
+    // In the order of their ends: a skipped task ends together with its failed dependency.
+    expect(entries).toEqual([
       { name: "a", outcome: "success", exitCode: 0, because: undefined, steps: [["t", 0]] },
       {
         name: "b",
@@ -76,7 +76,7 @@ describe("rt run --dry-run and --report", () => {
   });
 });
 
-test("what a signal has ended has no exit code in a report, and a package without a name is null", async () => {
+test("a report has no exit code for a step that a signal ended, and null for a package without a name", async () => {
   await using project = await createProject({
     "package.json": { name: "root", workspaces: ["packages/*"] },
     "packages/a/package.json": { scripts: { t: "kill -TERM $$" } },
@@ -91,7 +91,7 @@ test("what a signal has ended has no exit code in a report, and a package withou
   }
 });
 
-test("lists show each script as it can be typed", async () => {
+test("a list shows each script as a command to type", async () => {
   const scripts = { "a b": "true", "-x": "true", "build:x": "true" };
   await using project = await createProject(workspace({ "web app": { scripts } }, { scripts }));
   const listed = async (...args: string[]) =>
@@ -104,7 +104,7 @@ test("lists show each script as it can be typed", async () => {
   ]);
 });
 
-test("a report that could not be written after all is a failure of the run", () =>
+test("a report that could not be written at the end fails the run", () =>
   expectRt({
     files: { "package.json": { scripts: { t: "mkdir report.json" } } },
     args: ["run", "--silent", "--report", "report.json", "--parallel", "t"],
@@ -112,7 +112,7 @@ test("a report that could not be written after all is a failure of the run", () 
     status: 1,
   }));
 
-test("what is no file stays what it is: a pipe, standard output, a link", async () => {
+test("a report leaves a pipe, standard output or a link in place", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "true" } }, "old.json": "" });
   const script = `mkfifo pipe; ln -s old.json link
     for file in pipe link /dev/stdout; do
@@ -124,7 +124,7 @@ test("what is no file stays what it is: a pipe, standard output, a link", async 
   expect(stdout.match(/"version": 1/g)).toHaveLength(3);
 });
 
-test("where standard output is a file, the report follows what is in it", async () => {
+test("a report to standard output is appended when it is a file", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "echo out" } } });
   const script =
     '"$0" run --parallel --report /dev/stdout t >all; "$0" run --parallel --report /dev/fd/3 t 3>>all >&3';
@@ -134,7 +134,7 @@ test("where standard output is a file, the report follows what is in it", async 
   expect(text.match(/t \| out|"version": 1/g)).toHaveLength(4);
 });
 
-test("where standard output is a pipe, the report comes behind all that was written", async () => {
+test("a report to standard output follows all output when it is a pipe", async () => {
   const files = { "package.json": { scripts: { t: "seq 200000" } } };
   await using project = await createProject(files);
   const words = ["run", "--parallel", "--report", "/dev/stdout", "t"];
@@ -144,7 +144,7 @@ test("where standard output is a pipe, the report comes behind all that was writ
   expect(stdout.indexOf("{")).toBeGreaterThan(end);
 });
 
-test("a link whose file is not there yet stays a link", async () => {
+test("a report through a dangling link creates the link's target", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
   const script =
     'ln -s new.json link; "$0" run --silent --parallel --report link t; [ -L link ] && cat new.json';
@@ -152,21 +152,19 @@ test("a link whose file is not there yet stays a link", async () => {
   expect(stdout).toContain('"version": 1');
 });
 
-for (const [place, code] of [
+for (const [path, code] of [
   ["package.json/report.json", "ENOTDIR"],
   ["loop", "ELOOP"],
 ] as const)
-  test(`where no report can be written, nothing runs: ${code}`, async () => {
+  test(`no script starts when the report cannot be written: ${code}`, async () => {
     await using project = await createProject({ "package.json": { scripts: { t: "echo ran" } } });
     await symlink("loop", project.join("loop"));
-    const run = await runRt({ args: ["run", "--parallel", "--report", place, "t"], cwd: project.path });
+    const run = await runRt({ args: ["run", "--parallel", "--report", path, "t"], cwd: project.path });
     expect(run).toMatchObject({ stdout: "", status: 1 });
-    expect(run.stderr).toMatch(
-      new RegExp(`^error: Cannot write the report .*${place}: ${code}\nhint: .*\n$`),
-    );
+    expect(run.stderr).toMatch(new RegExp(`^error: Cannot write the report .*${path}: ${code}\nhint: .*\n$`));
   });
 
-test("of a task that has run again in a run the last time is told", async () => {
+test("a report contains the last result of a task that ran twice", async () => {
   let text = "";
   const reporter = createJsonReporter({ write: async (given) => ((text = given), true) });
   const [first, other] = ["a", "b"].map(

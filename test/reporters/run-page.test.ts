@@ -1,5 +1,5 @@
-// `--report=run.html`, opened in Chromium from its file: what it says of a run, that the keyboard reaches all of it, and
-// that nothing a script writes or is called becomes more than text.
+// Tests `--report=run.html` in Chromium: its content, its use with the keyboard, and that scripts' names and output
+// remain text.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { findBarriers, launchBrowser, openPage } from "../support/programs/browser.ts";
@@ -44,7 +44,7 @@ describe("the page of a run", () => {
   afterAll(() => project[Symbol.asyncDispose]());
 
   test.each(["light", "dark"] as const)(
-    "shows failures first, with colours, to everybody: %s",
+    "shows failures first, with colours and without accessibility errors: %s",
     async (scheme) => {
       await using view = await openPage(browser, project.join("run.html"), scheme);
       const { page } = view;
@@ -81,7 +81,7 @@ describe("the page of a run", () => {
     },
   );
 
-  test("tells what waited for what, and the critical path", async () => {
+  test("shows the dependencies and the critical path", async () => {
     await using view = await openPage(browser, project.join("run.html"));
     const { page } = view;
     const data = JSON.parse((await page.locator("#data").textContent())!) as {
@@ -101,7 +101,7 @@ describe("the page of a run", () => {
     );
   });
 
-  test("is used with the keyboard alone", async () => {
+  test("works with the keyboard alone", async () => {
     await using view = await openPage(browser, project.join("run.html"));
     const { page } = view;
     const focused = () =>
@@ -113,7 +113,7 @@ describe("the page of a run", () => {
     await page.keyboard.press("ArrowDown");
     expect(await focused()).toBe("core t");
     await page.keyboard.press("Enter");
-    // Its inside is made when the browser says that it is open.
+    // The browser adds the row's content after it has opened the row.
     await rowOf(page, "core t").locator("pre").waitFor();
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement!.getAttribute("aria-label"))).toBe(
@@ -122,7 +122,7 @@ describe("the page of a run", () => {
     await page.keyboard.press("/");
     await page.keyboard.press("Escape");
     expect((await labels(page)).length).toBe(4);
-    // What a script wrote is searched too.
+    // The search includes the output of scripts.
     await page.keyboard.type("failing");
     expect(await labels(page)).toEqual(["web t"]);
     await page.keyboard.press("Escape");
@@ -136,7 +136,7 @@ describe("the page of a run", () => {
   });
 });
 
-test("scripts that were not run again are told apart from those that were", async () => {
+test("the page distinguishes cached scripts from executed scripts", async () => {
   await using project = await createProject({
     ...workspace({ a: scripts("echo made"), b: scripts("echo each time >> log; cat log") }),
     "rtfig.toml": '[run.cache]\n"a#t" = true\n',
@@ -159,7 +159,7 @@ test("scripts that were not run again are told apart from those that were", asyn
   expect(await findBarriers(page)).toEqual([]);
 });
 
-test("a thousand scripts, with names and output of every kind", async () => {
+test("the page handles a thousand scripts, with hostile names and long output", async () => {
   const EVIL = "x</script>\u001b]0;t\u0007\u202e\"'<b>&amp;";
   const names = Array.from({ length: 999 }, (_, index) => `s${index}`);
   await using project = await createProject({

@@ -1,4 +1,5 @@
-// What a report keeps of a run whose scripts wrote much: too much for a run of the tests, so the record is asked itself.
+// Tests how much output a report keeps. A real run with so much output would be too slow, so the tests call
+// RunRecord.
 import { expect, test } from "bun:test";
 import { TruncatedOutput } from "../../src/reporters/report-files/truncated-output.ts";
 import { RunRecord } from "../../src/reporters/report-files/run-record.ts";
@@ -8,7 +9,7 @@ const step: TaskStep = { scriptName: "build", command: "true", isMain: true };
 const LINE = new TextEncoder().encode(`${"x".repeat(1023)}\n`);
 const KIB_OF_EACH = 128;
 
-test("of a run that wrote much, what failed is kept longer than what succeeded", () => {
+test("a record of a run with much output keeps more of failed tasks than of successful ones", () => {
   const record = new RunRecord();
   const run = (index: number, outcome: TaskOutcome) => {
     const task = { index, steps: [step], scriptName: "build" } as unknown as ScriptTask;
@@ -16,7 +17,7 @@ test("of a run that wrote much, what failed is kept longer than what succeeded",
       record.add({ type: "output", task, step, bytes: LINE, isError: false });
     record.add({ type: "task-end", task, outcome, at: 1, duration: 1 });
   };
-  // 25 MiB of them.
+  // 25 MiB in total.
   for (let index = 0; index < 200; index += 1) run(index, { kind: "success" });
   run(200, { kind: "failure", code: 1, step });
   run(201, { kind: "success" });
@@ -26,27 +27,27 @@ test("of a run that wrote much, what failed is kept longer than what succeeded",
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-test("what is kept of a talkative script does not grow with what it writes", () => {
-  const kept = new TruncatedOutput();
-  for (let line = 0; line < 2000; line += 1) kept.append(LINE);
-  expect(kept.size / 1024).toBeLessThanOrEqual(32 + 2 * 96);
-  kept.trim();
-  expect(kept.size / 1024).toBe(32 + 96);
+test("TruncatedOutput keeps a fixed size whatever is appended", () => {
+  const output = new TruncatedOutput();
+  for (let line = 0; line < 2000; line += 1) output.append(LINE);
+  expect(output.size / 1024).toBeLessThanOrEqual(32 + 2 * 96);
+  output.trim();
+  expect(output.size / 1024).toBe(32 + 96);
 });
 
-test("a character that lies across the border of what is kept is one", () => {
-  const kept = new TruncatedOutput();
+test("TruncatedOutput keeps a character across the boundary of its parts whole", () => {
+  const output = new TruncatedOutput();
   const text = `x${"\u00e9".repeat(30_000)}`;
-  kept.append(encode(text));
-  expect(kept.read()).toEqual({ beginning: text, omitted: 0, end: "" });
+  output.append(encode(text));
+  expect(output.read()).toEqual({ beginning: text, omitted: 0, end: "" });
 });
 
-test("what is shortened has its first lines, its last ones, and the number of all between", () => {
-  const kept = new TruncatedOutput();
+test("TruncatedOutput keeps the first and last lines, and the number of omitted bytes between", () => {
+  const output = new TruncatedOutput();
   const lines = Array.from({ length: 9000 }, (_, index) => `${index + 10_000}\n`);
-  for (const line of lines) kept.append(encode(line));
-  kept.shorten();
-  const { beginning, omitted, end } = kept.read();
+  for (const line of lines) output.append(encode(line));
+  output.shorten();
+  const { beginning, omitted, end } = output.read();
   expect(lines.join("")).toStartWith(beginning);
   expect(lines.join("")).toEndWith(end);
   expect([beginning, end].map((text) => text.startsWith("1") && text.endsWith("\n"))).toEqual([true, true]);
