@@ -1,4 +1,4 @@
-// Scripts that are not run again, on Windows: what is declared counts, as nobody can follow them there.
+// Tests the cache on Windows, where rt cannot trace scripts and uses declared inputs and outputs.
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
 test.skipIf(!canRunWindows)(
-  "a script whose outputs are declared is not run again when nothing has changed",
+  "a script with declared outputs is restored from the cache when nothing has changed",
   async () => {
     await using windows = await openWindows();
     await using project = await createProject({
@@ -46,11 +46,11 @@ test.skipIf(!canRunWindows)(
 );
 
 const AT_ONCE = 4;
-/** So that a file can be half. */
+/** Makes files large enough to be written in several steps. */
 const FILL = "0123456789abcdef".repeat(64 << 10);
 
 test.skipIf(!canRunWindows)(
-  "several rt.exe over one store keep and put back the same things, whole, and all at once",
+  "several rt.exe store and restore the same entries completely in one store at once",
   async () => {
     await using windows = await openWindows();
     await using project = await createProject();
@@ -87,7 +87,7 @@ test.skipIf(!canRunWindows)(
     };
     for (const source of ["one", "two"]) {
       for (const name of names) await project.write({ [`${name}/source`]: source });
-      for (const said of await runAll()) expect(said).toStartWith(source);
+      for (const output of await runAll()) expect(output).toStartWith(source);
       await expectWhole(source);
       for (const name of names) await rm(project.join(name, "dist"), { recursive: true });
       expect(await runAll()).toEqual(names.map(() => `${source} need not run`));
@@ -97,7 +97,7 @@ test.skipIf(!canRunWindows)(
     const blobs = [...new Bun.Glob("blobs/*/*").scanSync(store)];
     for (const blob of blobs)
       expect(hashBytes(await Bun.file(join(store, blob)).bytes())).toBe(blob.slice(-64));
-    expect(blobs.length).toBeGreaterThanOrEqual(6); // two files and the lines, of each content
+    expect(blobs.length).toBeGreaterThanOrEqual(6); // for each source: two files and the output log
   },
   PREPARATION,
 );

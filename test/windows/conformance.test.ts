@@ -23,6 +23,6 @@ if (canRunWindows)
         },
       };
     },
-    // Wine keeps an entry under a name in its registry, which has at most 255 characters.
+    // Wine keeps an entry in its registry, whose names have at most 255 characters.
     { maxValue: 256 * 2560, ...(isWine ? { maxName: 100 } : {}) },
   );

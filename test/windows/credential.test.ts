@@ -1,5 +1,5 @@
-// What is pure in platform/secrets/windows: the structure CREDENTIALW and the meaning of an entry's bytes, the table of errors, and
-// the quoting of command lines.
+// Tests the pure functions of platform/secrets/windows: the structure CREDENTIALW, the encoding of values, the table
+// of errors, and the quoting of command lines.
 import { expect, test } from "bun:test";
 import { ptr, read, toArrayBuffer, type Pointer } from "bun:ffi";
 import { splitRemedy } from "../../platform/secrets/contract/secret-provider.ts";
@@ -9,7 +9,7 @@ import { quoteForBatch, quoteForProgram } from "../../platform/processes/windows
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("an entry has the fields of CREDENTIALW at their places, and comes back from memory", () => {
+test("encodeCredential() lays out CREDENTIALW, and takeCredential() reads it back", () => {
   const credential = { target: "sérvice/näme", userName: "näme", comment: "rt: UTF-8", blob: bytes("välue") };
   const { structure, buffers } = encodeCredential(credential, "enterprise");
   const view = new DataView(structure.buffer);
@@ -22,18 +22,18 @@ test("an entry has the fields of CREDENTIALW at their places, and comes back fro
   expect(takeCredential(ptr(structure))).toEqual({ ...credential, blob });
 });
 
-test("taking an entry leaves no byte of its value behind", () => {
+test("takeCredential() zeroizes the value in Windows' memory", () => {
   const blob = bytes("value");
   const { structure } = encodeCredential({ target: "t", userName: "u", comment: "", blob }, "local");
   expect(takeCredential(ptr(structure))?.blob).toEqual(bytes("value"));
   expect(blob).toEqual(new Uint8Array(5));
-  new DataView(structure.buffer).setUint32(4, 2, true); // a domain's password
+  new DataView(structure.buffer).setUint32(4, 2, true); // CRED_TYPE_DOMAIN_PASSWORD
   blob.set(bytes("value"));
   expect(takeCredential(ptr(structure))).toBe(null);
   expect(blob).toEqual(new Uint8Array(5));
 });
 
-test("an entry without a value, a user name and a comment can be read", () => {
+test("takeCredential() reads an entry without value, user name and comment", () => {
   const empty = { target: "t", userName: "", comment: "", blob: new Uint8Array() };
   const { structure } = encodeCredential(empty, "local");
   structure.fill(0, 16, 24);
@@ -41,7 +41,7 @@ test("an entry without a value, a user name and a comment can be read", () => {
   expect(takeCredential(ptr(structure))).toEqual(empty);
 });
 
-test("foreign text is recognized as UTF-8 or UTF-16", () => {
+test("toUtf8() recognizes UTF-8 and UTF-16", () => {
   const cases: readonly [input: Buffer, expected: string][] = [
     [Buffer.from(""), ""],
     [Buffer.from("plain"), "plain"],
@@ -70,7 +70,7 @@ test("foreign text is recognized as UTF-8 or UTF-16", () => {
   expect(wide.every((byte) => byte === 0)).toBe(true);
 });
 
-test("an error of Windows is told with what to do about it", () => {
+test("toProviderFailure() maps each Windows error to a kind and a remedy", () => {
   const kinds: readonly [code: number, kind: string][] = [
     [5, "DENIED"],
     [87, "TOO_LARGE"],
@@ -95,13 +95,13 @@ test("an error of Windows is told with what to do about it", () => {
   expect(toProviderFailure(5, () => true).message).not.toBe(disabled);
 });
 
-test("a command line is split by a program into what it was made of", () => {
+test("quoteForProgram() quotes arguments so that a program splits them unchanged", () => {
   expect(quoteForProgram(["rt", "a b", "", 'd"e', "x\\", "a\\b", 'q\\"', "t \\", "*", "%X%"])).toBe(
     'rt "a b" "" "d\\"e" x\\ a\\b "q\\\\\\"" "t \\\\" * %X%',
   );
 });
 
-test("a batch file's arguments mean nothing to cmd.exe", () => {
+test("quoteForBatch() quotes arguments so that cmd.exe does not interpret them", () => {
   const line = quoteForBatch("cmd.exe", "C:\\my tools\\x.cmd", ["a&b", 'say "hi"', "%PATH%", "c\\"]);
   expect(line).toBe(
     '"cmd.exe" /e:on /v:off /d /s /c ""C:\\my tools\\x.cmd" "a&b" "say ""hi""" "%%cd:~,%PATH%%cd:~,%" "c\\\\""',

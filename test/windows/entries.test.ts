@@ -1,5 +1,5 @@
-// How a value lies in the Credential Manager's entries, with entries in memory: each step of each operation is made to be
-// the last one that a program lives to do.
+// Tests the storage of values in entries of the Credential Manager, with entries in memory. Each operation is
+// interrupted at each step.
 import { describe, expect, test } from "bun:test";
 import { type WindowsCredential, MAX_BLOB } from "../../platform/secrets/windows/credential.ts";
 import {
@@ -15,7 +15,7 @@ import { recordBuffers } from "../support/keyring/recorded-buffers.ts";
 
 class Died extends Error {}
 
-/** Entries as Windows keeps them: case in a target does not count. `steps` is how many calls are left to live for. */
+/** Entries like Windows', with targets that ignore case. `steps` is the number of calls until the program dies. */
 function createVault() {
   const entries = new Map<string, WindowsCredential>();
   const state = { steps: Number.POSITIVE_INFINITY, entries };
@@ -57,11 +57,11 @@ const SIZES: Record<string, number> = {
 };
 const valueOf = (size: number, fill: number) => new Uint8Array(size).fill(fill);
 
-/** The value as text that says which and how long it is. */
-async function look(vault: Vault): Promise<string> {
+/** Returns the stored value's first byte and length as text. */
+async function describeStored(vault: Vault): Promise<string> {
   const value = await readValue(vault, pair, true);
   if (!value) return "none";
-  expect(new Set(value).size).toBeLessThanOrEqual(1); // never half of one and half of another
+  expect(new Set(value).size).toBeLessThanOrEqual(1); // never parts of two values
   return `${value[0] ?? "empty"} x ${value.length}`;
 }
 
@@ -71,13 +71,13 @@ const describeValue = (size: number, fill: number) =>
 describe("a program that dies at any step", () => {
   for (const [before, oldSize] of Object.entries(SIZES)) {
     for (const [after, newSize] of Object.entries(SIZES)) {
-      for (const isTaken of [false, true]) {
-        const where = isTaken ? ", the plain target being somebody else's" : "";
-        test(`between ${before} and ${after} leaves one of them, whole${where}`, async () => {
+      for (const isOccupied of [false, true]) {
+        const where = isOccupied ? ", with the plain target occupied by another program" : "";
+        test(`keeps ${before} or ${after} completely${where}`, async () => {
           let steps = 0;
           for (let isDone = false; !isDone; steps++) {
             const { vault, state } = createVault();
-            if (isTaken) {
+            if (isOccupied) {
               const theirs = { target: "service/name", userName: "NAME", comment: "", blob: valueOf(3, 9) };
               await vault.write(theirs, "enterprise");
             }
@@ -93,7 +93,7 @@ describe("a program that dies at any step", () => {
               if (!(error instanceof Died)) throw error;
             }
             state.steps = Number.POSITIVE_INFINITY;
-            const found = await look(vault);
+            const found = await describeStored(vault);
             const possible = [describeValue(oldSize, 1), describeValue(newSize, 2)];
             if (isDone) expect(found).toBe(possible[1]!);
             else expect(possible).toContain(found);
@@ -101,12 +101,12 @@ describe("a program that dies at any step", () => {
             expect(listed.filter((each) => Bun.deepEquals(each, pair))).toEqual(
               found === "none" ? [] : [pair],
             );
-            // Whatever was left over goes with what is done next.
+            // The next operation removes stale parts.
             await writeValue(vault, pair, valueOf(MAX_BLOB + 5, 4), "local");
-            expect(await look(vault)).toBe(`4 x ${MAX_BLOB + 5}`);
-            expect(state.entries.size).toBe(3 + Number(isTaken));
+            expect(await describeStored(vault)).toBe(`4 x ${MAX_BLOB + 5}`);
+            expect(state.entries.size).toBe(3 + Number(isOccupied));
             expect(await removeValue(vault, pair)).toBe(true);
-            expect(state.entries.size).toBe(Number(isTaken));
+            expect(state.entries.size).toBe(Number(isOccupied));
             expect(await removeValue(vault, pair)).toBe(false);
           }
           expect(steps).toBeGreaterThan(1);
@@ -116,7 +116,7 @@ describe("a program that dies at any step", () => {
   }
 });
 
-describe("a value in parts", () => {
+describe("a value in several parts", () => {
   const SIZE = 2 * MAX_BLOB + 7;
   const create = async () => {
     const { vault, state } = createVault();
@@ -125,7 +125,7 @@ describe("a value in parts", () => {
     return { vault, state, find };
   };
 
-  test("is none with a part of another value, and leaves nothing of what was read of it", async () => {
+  test("fails with a part of another value, and zeroizes what it has read", async () => {
     const { vault, find } = await create();
     const last = find(/#.*3$/);
     await vault.write({ ...last, comment: last.comment.replace(/, .*/, ", another") }, "enterprise");
@@ -136,7 +136,7 @@ describe("a value in parts", () => {
     expect(half.map((bytes) => new Set(bytes))).toEqual([new Set([0])]);
   });
 
-  test("is no more where another program has put a value, and left the comment", async () => {
+  test("loses to a value that another program wrote without changing the comment", async () => {
     const { vault, find } = await create();
     const head = find(/^[^#]*$/);
     await vault.write({ ...head, blob: Buffer.from("theirs", "utf16le") }, "enterprise");
@@ -144,19 +144,19 @@ describe("a value in parts", () => {
   });
 });
 
-test("a value of the greatest size is kept whole, and one byte more changes nothing", async () => {
+test("a value of the maximum size is stored, and one more byte is refused without a change", async () => {
   const { vault } = createVault();
-  const most = 256 * MAX_BLOB;
-  await writeValue(vault, pair, valueOf(most, 1), "enterprise");
-  expect(await look(vault)).toBe(`1 x ${most}`);
-  await expect(writeValue(vault, pair, valueOf(most + 1, 2), "enterprise")).rejects.toMatchObject({
+  const maxSize = 256 * MAX_BLOB;
+  await writeValue(vault, pair, valueOf(maxSize, 1), "enterprise");
+  expect(await describeStored(vault)).toBe(`1 x ${maxSize}`);
+  await expect(writeValue(vault, pair, valueOf(maxSize + 1, 2), "enterprise")).rejects.toMatchObject({
     kind: "TOO_LARGE",
-    message: expect.stringContaining(`takes at most ${most} bytes`),
+    message: expect.stringContaining(`takes at most ${maxSize} bytes`),
   });
-  expect(await look(vault)).toBe(`1 x ${most}`);
+  expect(await describeStored(vault)).toBe(`1 x ${maxSize}`);
 });
 
-test("what a program left over goes with the removal of nothing", async () => {
+test("removing a missing value removes its stale parts", async () => {
   const { vault, state } = createVault();
   await writeValue(vault, pair, valueOf(9000, 1), "enterprise");
   await vault.remove("service/name");
@@ -165,13 +165,13 @@ test("what a program left over goes with the removal of nothing", async () => {
   expect(state.entries.size).toBe(0);
 });
 
-test("a part is no credential, whoever it says it is of", () => {
+test("credentialOf() does not accept a part as a credential, whatever its user name", () => {
   expect(credentialOf("rt:service/name", "name")).toEqual(pair);
   expect(credentialOf("rt:service/name%23a1", "name#a1")).toEqual({ ...pair, name: "name#a1" });
   for (const name of ["name", "name#a1"]) expect(credentialOf("rt:service/name#a1", name)).toBeUndefined();
 });
 
-test("names of every kind come back from the targets that are made of them", async () => {
+test("names of every kind survive their encoding in targets", async () => {
   const texts = [
     "a",
     "A",

@@ -1,4 +1,4 @@
-// `rt secrets helper` of the Windows binary, with the Credential Manager.
+// Tests `rt secrets helper` of the Windows binary with the Credential Manager.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -25,7 +25,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
     });
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
 
-  test("git's protocol, with the line ends of Windows too", async () => {
+  test("supports git's protocol, also with Windows line endings", async () => {
     const asked = `protocol=https\r\nhost=${SERVER}\r\n`;
     const whole = `${asked}username=alice\r\npassword=${PASSWORD}\r\n`;
     expect(await helper(["git", "store"], whole)).toEqual(done());
@@ -34,7 +34,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
     expect(await helper(["git", "get"], asked)).toEqual(done());
   });
 
-  test("docker's protocol", async () => {
+  test("supports docker's protocol", async () => {
     const login = JSON.stringify({ ServerURL: SERVER, Username: "dora", Secret: PASSWORD });
     expect(await helper(["docker", "store"], login)).toEqual(done());
     expect(JSON.parse((await helper(["docker", "get"], SERVER)).stdout)).toEqual(JSON.parse(login));
@@ -48,7 +48,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
     });
   });
 
-  test("access keys and tokens", async () => {
+  test("returns access keys and tokens", async () => {
     const keys = { AccessKeyId: "AKIAEXAMPLE", SecretAccessKey: PASSWORD };
     expect(await helper(["aws", "store", SERVER], JSON.stringify(keys))).toEqual(done());
     expect(JSON.parse((await helper(["aws", "get", SERVER])).stdout)).toEqual({ Version: 1, ...keys });
@@ -58,7 +58,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
     expect(await helper(["npm", "erase", SERVER])).toEqual(done());
   });
 
-  test("docker's configuration, with a batch file beside rt", async () => {
+  test("configures docker with a batch file next to rt", async () => {
     const text = '{\r\n\t"a": 1\r\n}\r\n';
     await home.write({ "config.json": text });
     expect((await helper(["--install", "docker"])).status).toBe(0);

@@ -1,5 +1,5 @@
-// Values that do not fit into one entry of the Credential Manager: split, whole again, and never half one value and half
-// another. A part of secrets.test.ts, since a Wine of its own would cost more than the tests.
+// Tests values that need several entries of the Credential Manager: split, complete, and never mixed. Part of
+// secrets.test.ts, because a second Wine would take longer than the tests.
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { RtResult } from "../support/rt.ts";
 import type { WindowsStore } from "./store.ts";
@@ -8,14 +8,14 @@ const repeat = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 const ENTRY = 2560;
 
-/** What is to lie where `rt` runs. */
+/** Files in the working directory of `rt`. */
 export const LARGE_VALUE_PROGRAMS: Record<string, string> = {
   "replace.ts": `import { secrets } from "rt";
     const [name, first, second, rounds] = process.argv.slice(2);
     for (let i = 0; i < Number(rounds); i++) {
       await secrets.set("replaced", name, (i % 2 ? second : first).repeat(9000));
     }`,
-  // The calls to Windows are messages to the thread that makes them.
+  // Each call to Windows is a message to the thread that makes it.
   "die.ts": `import { secrets } from "rt";
     const [name, calls] = process.argv.slice(2);
     let left = Number(calls) + 1; // the first message opens the libraries
@@ -34,13 +34,13 @@ export const LARGE_VALUE_PROGRAMS: Record<string, string> = {
 export interface Opened {
   readonly store: WindowsStore;
   rt(...args: string[]): Promise<RtResult>;
-  /** Of the entries whose target has this in it. */
+  /** Returns the targets that contain `part`. */
   targets(part: string): Promise<string[]>;
 }
 
-/** @param opened asked when the tests run */
+/** @param opened called when the tests run */
 export function testLargeValues(opened: () => Opened): void {
-  describe("a value that does not fit into one entry", () => {
+  describe("a value that needs several entries", () => {
     let store: WindowsStore;
     let rt: Opened["rt"];
     let targets: Opened["targets"];
@@ -50,7 +50,7 @@ export function testLargeValues(opened: () => Opened): void {
     const service = "large";
     const entries = () => targets("large");
 
-    test("is split as needed, read whole, and leaves no part behind", async () => {
+    test("needs as few entries as possible, is read completely, and leaves no part behind", async () => {
       for (const [length, count] of [
         [ENTRY, 1],
         [ENTRY + 1, 3],
@@ -73,7 +73,7 @@ export function testLargeValues(opened: () => Opened): void {
       expect(await entries()).toEqual([]);
     });
 
-    test("fits to the byte, and is refused beyond the most", async () => {
+    test("uses one entry up to its size, and fails above the maximum size", async () => {
       await store.secrets.set(service, "fits", "x".repeat(ENTRY));
       expect(await entries()).toEqual(["large/fits"]);
       const tooLarge = "x".repeat(256 * ENTRY + 1);
@@ -85,14 +85,14 @@ export function testLargeValues(opened: () => Opened): void {
       await store.secrets.delete(service, "fits");
     });
 
-    test("is one credential to `rt secrets list`", async () => {
+    test("appears once in `rt secrets list`", async () => {
       await store.secrets.set(service, "listed", "x".repeat(9000));
       const { stdout } = await rt("secrets", "list", "large");
       expect(stdout).toBe("large\tlisted\n");
       await store.secrets.delete(service, "listed");
     });
 
-    test("tells other programs what it is, and gives way to theirs", async () => {
+    test("describes itself to other programs, and yields to their value", async () => {
       await store.secrets.set(service, "bun", "x".repeat(9000));
       const account = { service, name: "bun" };
       expect(await store.bun.get(account)).toStartWith("rt: value of 9000 bytes in 4 parts");
@@ -103,14 +103,14 @@ export function testLargeValues(opened: () => Opened): void {
       await store.secrets.delete(service, "bun");
     });
 
-    test("may look like the words that describe one", async () => {
+    test("may look like the description of a value", async () => {
       const text = "rt: value of 9000 bytes in 4 parts at a, 00000000-0000-0000-0000-000000000000";
       await store.secrets.set(service, "words", text);
       expect(await store.secrets.get(service, "words")).toBe(text);
       await store.secrets.delete(service, "words");
     });
 
-    test("without one of its parts is an error, until it is stored again", async () => {
+    test("fails with a missing part until it is stored again", async () => {
       await store.secrets.set(service, "damaged", "x".repeat(9000));
       expect(await store.raw.delete("rt:large/damaged#a3")).toBe(true);
       await expect(store.secrets.get(service, "damaged")).rejects.toMatchObject({
@@ -122,8 +122,8 @@ export function testLargeValues(opened: () => Opened): void {
       await store.secrets.delete(service, "damaged");
     });
 
-    // Between two calls: Wine, unlike Windows, writes an entry in steps of its own.
-    test("is the old or the new one, whichever call of Windows was its writer's last", async () => {
+    // Between two calls, because Wine, unlike Windows, writes an entry in several steps.
+    test("keeps the old or the new value when its writer dies after any call", async () => {
       const [before, after] = ["a", "b"].map((letter) => letter.repeat(ENTRY + 1));
       const seen: string[] = [];
       for (let calls = 0, isDone = false; !isDone; calls += 4) {
@@ -146,7 +146,7 @@ export function testLargeValues(opened: () => Opened): void {
       expect(seen.length).toBeGreaterThan(15);
     });
 
-    test("is never read half while others replace it", async () => {
+    test("stays complete for a reader while two writers replace it", async () => {
       await store.secrets.set("replaced", "shared", "a".repeat(9000));
       const writers = ["a", "b"].map(() => rt("replace.ts", "shared", "a", "b", "12"));
       expect(await rt("read.ts", "shared")).toEqual({ stdout: "true\n", stderr: "", status: 0 });

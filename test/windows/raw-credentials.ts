@@ -1,4 +1,4 @@
-// Windows' own functions for credentials, called by hand: what other programs store and see. Used by store-agent.ts.
+// Calls Windows' credential functions directly, like other programs. Used by store-agent.ts.
 import { dlopen, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 
 const { symbols: advapi } = dlopen("advapi32.dll", {
@@ -16,7 +16,7 @@ const { symbols: kernel } = dlopen("kernel32.dll", {
 export interface RawCredential {
   readonly target: string;
   readonly userName: string;
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly blob: string;
   readonly persist?: number;
   readonly type?: number;
@@ -72,7 +72,7 @@ export const raw = {
     return advapi.CredDeleteW(wide(target), GENERIC, 0) !== 0;
   },
 
-  /** The targets, in order. */
+  /** Returns the sorted targets. */
   async list(): Promise<string[]> {
     const count = new Uint32Array(1);
     const out = new BigUint64Array(1);
@@ -82,7 +82,7 @@ export const raw = {
     return all.map(({ target }) => target).sort();
   },
 
-  /** Takes the lock of rt's writers, as one that hangs would have it. */
+  /** Acquires the lock for writing, like a writer that hangs. */
   async lock(): Promise<void> {
     const name = `Local\\rt.secrets.${process.env.USERNAME ?? ""}`;
     lock = BigInt(kernel.CreateMutexW(0, 0, wide(name)));

@@ -1,11 +1,11 @@
-// Values of secrets in what a script shows, on Windows: kept out of pipes, with the exit code of the script.
+// Tests redaction in pipes on Windows, with the exit code of the script.
 import { expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
 test.skipIf(!canRunWindows)(
-  "a value is shown by its name, of a script and of code",
+  "rt.exe redacts the output of a script and of a file",
   async () => {
     await using windows = await openWindows();
     await using project = await createProject({

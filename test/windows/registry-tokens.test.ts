@@ -1,6 +1,5 @@
-// Tokens of registries from the Credential Manager: the engine reads them from a pipe, and nobody else does.
-//
-// Surprising: under Wine the engine neither installs nor publishes, for reasons of Wine's, but it asks a registry.
+// Tests registry tokens from the Credential Manager: only the engine reads them, from a pipe.
+// Non-obvious: under Wine the engine cannot install or publish, but it can query a registry.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { PREPARATION } from "../support/programs/compiled.ts";
@@ -17,7 +16,7 @@ import {
 
 const TOKEN = "npm-5b0e7720c1";
 
-interface Seen {
+interface RegistryRequest {
   readonly request: string;
   readonly credentials: string | null;
 }
@@ -25,15 +24,15 @@ interface Seen {
 describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
   let windows: Windows;
   let project: Project;
-  const seen: Seen[] = [];
-  /** Command lines and variables of all processes while the registry is asked. */
+  const requests: RegistryRequest[] = [];
+  /** Command lines and variables of all processes during a request. */
   let processes: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
       const { pathname } = new URL(request.url);
-      seen.push({
+      requests.push({
         request: `${request.method} ${pathname}`,
         credentials: request.headers.get("authorization"),
       });
@@ -56,7 +55,7 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
   });
 
   const run = async (args: string[], env: Record<string, string> = {}) => {
-    seen.length = 0;
+    requests.length = 0;
     return await windows.run({ args, cwd: project.path, env });
   };
   const trusted = async () => {
@@ -65,21 +64,21 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
   };
   const bearer = { credentials: `Bearer ${TOKEN}` };
 
-  test("reach the registry once it has been allowed, and are in no command line, variable or file", async () => {
+  test("reach the registry after consent, and appear in no command line, variable or file", async () => {
     const refused = await run(["pm", "whoami"]);
     expect(refused.stderr).toContain("is not allowed to read these secrets");
-    expect(seen).toEqual([]);
+    expect(requests).toEqual([]);
     const allowed = await trusted();
     const who = await run(["pm", "whoami"], allowed);
     expect(who).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
-    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    expect(requests).toEqual([{ request: "GET /-/whoami", ...bearer }]);
     if (isWine) {
       const engine = processes.filter((text) => text.includes("whoami"));
       expect(engine.join("\n")).toContain("--config=/??/PIPE/rt-");
     }
     expect(processes.filter((text) => text.includes(TOKEN))).toEqual([]);
     const unknown = await run(["info", "nothing"], allowed);
-    expect(seen).toEqual([{ request: "GET /nothing", ...bearer }]);
+    expect(requests).toEqual([{ request: "GET /nothing", ...bearer }]);
     expect(unknown.status).toBe(1);
     expect(unknown.stdout + unknown.stderr).not.toContain(TOKEN);
     const files = readdirSync(project.path, { recursive: true, withFileTypes: true });
@@ -87,36 +86,36 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
       expect(readFileSync(`${file.parentPath}/${file.name}`, "utf8")).not.toContain(TOKEN);
   });
 
-  test("of a configuration larger than a pipe's usual room come whole", async () => {
+  test("reach the engine completely in a configuration larger than a pipe's buffer", async () => {
     const rtfig = await Bun.file(project.join("rtfig.toml")).text();
     const scopes = Array.from({ length: 1000 }, (_, at) => `"@scope-${at}" = "https://${at}.example/"\n`);
     await project.write({ "rtfig.toml": `${rtfig}[install.scopes]\n${scopes.join("")}` });
     expect(await run(["pm", "whoami"], await trusted())).toMatchObject({ stdout: "alice\n", status: 0 });
-    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    expect(requests).toEqual([{ request: "GET /-/whoami", ...bearer }]);
     await project.write({ "rtfig.toml": rtfig });
   });
 
-  test("do not keep rt waiting for an engine that ends before it has read them", async () => {
+  test("never block rt when the engine ends before it has read them", async () => {
     const early = await run(["publish", "--no-such-option-of-it"], await trusted());
-    expect([early.status, seen]).toEqual([1, []]);
+    expect([early.status, requests]).toEqual([1, []]);
     expect(early.stdout + early.stderr).not.toContain(TOKEN);
   });
 
-  test("are kept out of what is shown where the tool is given a secret of its own besides", async () => {
+  test("remain redacted next to a secret of the tool itself", async () => {
     const given = ["--secret", "OTHER=acme/npm", "pm", "whoami"];
     expect(await run(given, await trusted())).toMatchObject({ stdout: "alice\n", status: 0 });
-    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    expect(requests).toEqual([{ request: "GET /-/whoami", ...bearer }]);
   });
 
   test.skipIf(!isWine)(
-    "are the engine's alone: who else opens the pipe gets nothing and takes nothing away",
+    "reach the engine alone: another process that opens the pipe reads nothing and consumes nothing",
     async () => {
       const allowed = await trusted();
-      seen.length = 0;
+      requests.length = 0;
       const child = windows.start({ args: ["pm", "whoami"], cwd: project.path, env: allowed });
       let engine: { pid: number; pipe: string } | undefined;
       await waitUntil(() => (engine = findEngine(project.path)) !== undefined);
-      // Now it loads what it consists of, and rt waits for that.
+      // The engine loads its modules now, and rt waits for it.
       process.kill(engine!.pid, "SIGSTOP");
       const code = `const { openSync, readSync } = require("node:fs");
         let pipe;
@@ -133,24 +132,21 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
       const { value } = await output.next();
       expect(value).toMatch(/^shut out by E\w+$/);
       expect(await resultOf(child)).toMatchObject({ status: 0 });
-      expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+      expect(requests).toEqual([{ request: "GET /-/whoami", ...bearer }]);
     },
   );
 
-  test.skipIf(!isWine)(
-    "come from the environment alone where a pipe has no size, and rt says so",
-    async () => {
-      const trust = await trusted();
-      const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...trust });
-      expect(stderr).toContain(
-        "warning: NPM_TOKEN: on this system, rt pm reads them from the environment only",
-      );
-      expect(seen.map(({ credentials }) => credentials)).not.toContain(bearer.credentials);
-      const env = { ...WITHOUT_PIPE_SIZES, ...trust, NPM_TOKEN: "from-ci" };
-      expect(await run(["pm", "whoami"], env)).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
-      expect(seen).toEqual([{ request: "GET /-/whoami", credentials: "Bearer from-ci" }]);
-    },
-  );
+  test.skipIf(!isWine)("come from the environment only when pipes have no size, with a warning", async () => {
+    const trust = await trusted();
+    const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...trust });
+    expect(stderr).toContain(
+      "warning: NPM_TOKEN: on this system, rt pm reads them from the environment only",
+    );
+    expect(requests.map(({ credentials }) => credentials)).not.toContain(bearer.credentials);
+    const env = { ...WITHOUT_PIPE_SIZES, ...trust, NPM_TOKEN: "from-ci" };
+    expect(await run(["pm", "whoami"], env)).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
+    expect(requests).toEqual([{ request: "GET /-/whoami", credentials: "Bearer from-ci" }]);
+  });
 });
 
 function findEngine(directory: string): { pid: number; pipe: string } | undefined {
@@ -166,7 +162,7 @@ function directoryOf(pid: string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    return undefined; // it has ended
+    return undefined; // the process has ended
   }
 }
 
@@ -174,7 +170,7 @@ function readProcess(pid: string): string {
   try {
     return ["cmdline", "environ"].map((name) => readFileSync(`/proc/${pid}/${name}`, "utf8")).join();
   } catch {
-    return ""; // it has ended
+    return ""; // the process has ended
   }
 }
 

@@ -1,5 +1,5 @@
-// `rt` itself as a Windows program: files, scripts, binaries, standard input, workspaces, and the commands for secrets.
-// Several things are looked at per start, since a start costs a fifth of a second under Wine.
+// Tests `rt` as a Windows program: files, scripts, binaries, standard input, workspaces and secrets. Each start does
+// several checks, because it takes a fifth of a second under Wine.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { PREPARATION } from "../support/programs/compiled.ts";
@@ -8,7 +8,7 @@ import { waitUntil } from "../support/processes.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/programs/windows.ts";
 
-/** What hurts between shells and programs. `%` is left to the tests without cmd.exe. */
+/** Characters that shells and programs interpret. Tests without cmd.exe cover `%`. */
 const ARGUMENTS = [
   "a b",
   "",
@@ -40,7 +40,7 @@ const FILES = {
       tool: "tool 1",
       both: "rt -e \"console.log('to output'); console.error('to error')\"",
       endless: "rt endless.ts",
-      // The engine ends its own children with itself, but not those that cmd.exe has started.
+      // The engine ends its own children when it ends, but not the children of cmd.exe.
       orphaned: "cmd /c rt endless.ts",
       fails:
         'rt -e "while (!(await Bun.file(process.env.STARTED).exists())) await Bun.sleep(10); process.exit(9)"',
@@ -91,20 +91,20 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     await project?.[Symbol.asyncDispose]();
   });
 
-  /** What would change a real machine, or needs a person there. */
+  /** Would change a real machine, or needs a user there. */
   const testOnWine = test.skipIf(!isWine);
   const rt = (args: readonly string[], input?: string) => windows.run({ args, cwd: project.path, input });
   const output = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
   const json = (args: readonly string[]) => `${JSON.stringify(args)}\n`;
 
-  test("runs a file in its own process, and passes arguments and the exit code on", async () => {
+  test("runs a file in its process, with arguments and exit code", async () => {
     expect(await rt(["facts.ts", "x"])).toEqual(output("win32 function function true 0 3\n", 77));
     expect(await rt(["args.ts", ...ARGUMENTS, "%PATH%"])).toEqual(output(json([...ARGUMENTS, "%PATH%"])));
     expect(await rt([windows.path(project.join("args.ts")), "1"])).toEqual(output(json(["1"])));
     expect(await rt([".\\args.ts", "2"])).toEqual(output(json(["2"])));
   });
 
-  test("becomes the engine where it has to", async () => {
+  test("starts the engine when necessary", async () => {
     expect(await rt(["--smol", "facts.ts", "x"])).toEqual(output("win32 function function true 1 3\n", 77));
     expect(await rt(["--smol", "args.ts", ...ARGUMENTS, "%PATH%"])).toEqual(
       output(json([...ARGUMENTS, "%PATH%"])),
@@ -118,7 +118,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     );
   });
 
-  test("tells an empty pipe from one with code", async () => {
+  test("distinguishes an empty pipe from one with code", async () => {
     expect(await rt(["spawn.ts", "code"])).toEqual(output("42\n"));
     expect(await rt(["spawn.ts", "nothing"])).toMatchObject({
       stderr: expect.stringContaining("error: Standard input is empty"),
@@ -156,7 +156,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     );
   });
 
-  test("refuses to give a line break to a batch file, which would end its command there", async () => {
+  test("refuses a line break in an argument of a batch file, where it would end the command", async () => {
     await using other = await createProject({ ...FILES, "package.json": { name: "without-scripts" } });
     expect(await windows.run({ args: ["tool", "a\nb"], cwd: other.path })).toMatchObject({
       status: 126,
@@ -173,7 +173,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["run", "nothing-of-this-name"])).toMatchObject({ status: 1, stdout: "" });
   });
 
-  test("runs many scripts, dependencies first", async () => {
+  test("runs several scripts, dependencies first", async () => {
     const { stdout, status } = await rt(["run", "--filter", "*", "build"]);
     expect(stdout.split("\n").filter((line) => line.includes("built"))).toEqual([
       "b build: built b",
@@ -183,22 +183,22 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["run", "--workspaces", "--parallel", "fail"])).toMatchObject({ status: 4 });
   });
 
-  test("keeps what scripts say of their errors apart", async () => {
+  test("keeps the standard error of scripts separate", async () => {
     const { stdout, stderr } = await rt(["run", "--parallel", "both"]);
     expect(stdout).toBe("both | to output\n");
     expect(stderr).toContain("both | to error\n");
   });
 
-  test("waits for no process that a script leaves behind, and lets it be while it goes on itself", async () => {
+  test("neither waits for a script's background process nor ends it while the run continues", async () => {
     const env = { STARTED: windows.path(project.join("left")) };
     const args = ["--silent", "run", "--filter", "a", "leaves"];
-    // Its output is not read to the end: what is left may hold that too.
+    // The background process may keep the pipe open, so the output is not read to its end.
     const child = windows.start({ args, cwd: project.path, env });
     expect(await child.exited).toBe(0);
     expect(readFileSync(project.join("seen"), "utf8")).toBe("was there");
   });
 
-  test("ends the whole family of a script that is to stop", async () => {
+  test("ends the process tree of a script that it stops", async () => {
     const env = { STARTED: windows.path(project.join("started")) };
     const args = ["run", "--parallel", "endless", "fails"];
     const { stderr, status } = await windows.run({ args, cwd: project.path, env });
@@ -209,10 +209,10 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["-p", check])).toEqual(output("ESRCH\n"));
   });
 
-  describe("a killed rt takes along", () => {
+  describe("a killed rt.exe ends", () => {
     for (const [what, args] of [
-      ["the whole family of a script", ["run", "--parallel", "orphaned"]],
-      ["a file that runs as the engine", ["--smol", "left.ts"]],
+      ["the process tree of a script", ["run", "--parallel", "orphaned"]],
+      ["a file that runs in the engine", ["--smol", "left.ts"]],
     ] as const)
       test(
         what,
@@ -229,10 +229,10 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
           await waitUntil(async () => (await rt(["-p", check])).stdout === "ESRCH\n");
         },
         120_000,
-      ); // rt is started three times, and looked for again and again
+      ); // rt starts many times to check the process
   });
 
-  test("keeps credentials from the command line", async () => {
+  test("stores credentials from the command line", async () => {
     expect(await rt(["secrets", "set", "cli", "me"], "a välue\n")).toEqual(output(""));
     expect(await rt(["secrets", "get", "cli", "me"])).toEqual(output("a välue"));
     expect(await rt(["secrets", "list", "cli"])).toEqual(output("cli\tme\n"));
@@ -244,8 +244,8 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     });
   });
 
-  test.skipIf(!isWine)("asks for a value on a console without showing it", async () => {
-    // Wine leaves the terminal as it finds it.
+  test.skipIf(!isWine)("prompts for a value on a console without echo", async () => {
+    // Wine does not change the terminal's modes.
     const command = [
       "sh",
       "-c",
@@ -261,11 +261,11 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["secrets", "get", "cli", "asked"])).toEqual(output("hidden value"));
   });
 
-  test("looks at the Credential Manager, and says when it is disabled", async () => {
+  test("checks the Credential Manager, and reports when it is disabled", async () => {
     const ready = await rt(["doctor"]);
     expect(ready).toMatchObject({ status: 0, stderr: "" });
     expect(ready.stdout).toContain("ok       credential store  Windows Credential Manager answers\n");
-    if (!isWine) return; // the service of a real machine is not touched
+    if (!isWine) return; // the service of a real machine must not change
     const key = [
       "HKLM\\SYSTEM\\CurrentControlSet\\Services\\VaultSvc",
       "/v",
@@ -296,7 +296,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     );
   });
 
-  test("has its help, its version and its types", async () => {
+  test("prints its help, its version and its types", async () => {
     const [help, version, types] = await Promise.all([rt(["--help"]), rt(["--version"]), rt(["types"])]);
     expect(help).toMatchObject({
       stdout: expect.stringContaining("Usage\n  rt [options] <file|script> [args]"),

@@ -1,4 +1,4 @@
-// Secrets of scripts in the Windows binary, from the Credential Manager.
+// Tests secrets of scripts in the Windows binary, from the Credential Manager.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -23,7 +23,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
   });
   const run = async (args: string[], env = {}) => {
     const { stdout, stderr, status } = await windows.run({
-      // What is shown is looked at here.
+      // The test compares the values.
       args: ["--silent", "--no-redact", ...args],
       cwd: project.path,
       env,
@@ -31,7 +31,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
     return { stdout: stdout.replaceAll("\r\n", "\n"), stderr, status };
   };
 
-  test("reach the script that is named, when the project is allowed to read them", async () => {
+  test("reach only the granted script, after the project has a trust record", async () => {
     const missing = await run(["run", "--no-redact", "--secret", "TOKEN=acme/npm", "file.ts"]);
     expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("rt secrets set acme npm")]);
     await windows.run({ args: ["secrets", "set", "acme", "npm"], cwd: project.path, input: "värde 1" });

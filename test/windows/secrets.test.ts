@@ -1,5 +1,5 @@
-// `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, and the
-// process. Values of many parts are in large-values.ts, the conformance suite in conformance.test.ts.
+// Tests `rt.secrets` of the Windows binary: entries of the Credential Manager, entries of other programs, and the process.
+// large-values.ts tests values in several parts. conformance.test.ts runs the conformance suite.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
@@ -8,7 +8,7 @@ import { canRunWindows, isWine, openWindows, type Windows } from "../support/pro
 import { LARGE_VALUE_PROGRAMS, testLargeValues } from "./large-values.ts";
 import { openStore, type WindowsStore } from "./store.ts";
 
-/** What looks into a process as Linux lets one do. */
+/** Needs Linux' access to another process. */
 const testOnWine = test.skipIf(!isWine);
 
 const utf8 = (text: string) => Buffer.from(text).toString("hex");
@@ -37,7 +37,7 @@ const PROGRAMS: Record<string, string> = {
     if (!(await secrets.get("canary", "get large")).startsWith(getLarge)) throw new Error("not the value");
     console.log("ready");
     setInterval(() => {}, 1e6);`,
-  // What waits its turn behind another, and is given up there.
+  // Operations that wait for another one and time out.
   "given-up.ts": `import { secrets } from "rt";
     const [kept, given] = ${SHOWN_CANARIES};
     globalThis.kept = new TextEncoder().encode(kept);
@@ -47,7 +47,7 @@ const PROGRAMS: Record<string, string> = {
     if (codes.some((code) => code !== "ERR_SECRETS_TIMEOUT")) throw new Error(codes.join());
     console.log("ready");
     setInterval(() => {}, 1e6);`,
-  // The calls to Windows are messages to the thread that makes them.
+  // Each call to Windows is a message to the thread that makes it.
   "free.ts": `import { secrets } from "rt";
     const counts: Record<string, number> = {};
     const { postMessage } = Worker.prototype;
@@ -86,7 +86,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
   const targets = async (part: string) => (await store.raw.list()).filter((target) => target.includes(part));
 
   describe("an entry", () => {
-    test("is generic, of the enterprise, and named as Bun names it", async () => {
+    test("gets the generic type, the enterprise scope and Bun's target", async () => {
       await store.secrets.set("layout", "me", "pässword");
       expect(await store.raw.read("layout/me")).toEqual({
         type: 1,
@@ -97,7 +97,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       });
     });
 
-    test("stays on this computer where that is asked for", async () => {
+    test("stays on this computer with the option for it", async () => {
       await store.secrets.set({ service: "layout", name: "local", value: "x", persist: "local" });
       expect((await store.raw.read("layout/local"))?.persist).toBe(2);
       await store.secrets.set("layout", "local", "y");
@@ -106,7 +106,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       await expect(store.secrets.set(wrong)).rejects.toMatchObject({ code: "ERR_INVALID_ARG_VALUE" });
     });
 
-    test("is Bun's, in both directions", async () => {
+    test("reaches Bun, and Bun's reaches rt", async () => {
       const account = { service: "interop", name: "me" };
       await store.secrets.set("interop", "me", "von rt ü");
       expect(await store.bun.get(account)).toBe("von rt ü");
@@ -116,12 +116,12 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.bun.get(account)).toBe(null);
     });
 
-    test("may be keytar's, which has the same layout", async () => {
+    test("may be keytar's, with the same layout", async () => {
       await store.raw.write({ target: "keytar/me", userName: "me", blob: utf8("from keytar ü") });
       expect(await store.secrets.get("keytar", "me")).toBe("from keytar ü");
     });
 
-    test("may be in UTF-16, as cmdkey writes it", async () => {
+    test("may be in UTF-16, like cmdkey's", async () => {
       for (const value of ["plain", "pässwörd €", "日本語 🔑"]) {
         await store.raw.write({ target: "cmdkey/me", userName: "me", blob: utf16(value) });
         expect(await store.secrets.get("cmdkey", "me")).toBe(value);
@@ -130,13 +130,13 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.secrets.get("cmdkey", "me")).toBe("now\0UTF-8\0");
     });
 
-    test("of neither encoding is an error that keeps it", async () => {
+    test("causes an error, and stays, with an unknown encoding", async () => {
       await store.raw.write({ target: "binary/me", userName: "me", blob: "ff00ff" });
       await expect(store.secrets.get("binary", "me")).rejects.toMatchObject({ code: "ERR_SECRETS_PLATFORM" });
       expect((await store.raw.read("binary/me"))?.blob).toBe("ff00ff");
     });
 
-    test("of Python's keyring has another address, and is left alone", async () => {
+    test("keeps apart from the entries of Python's keyring", async () => {
       const entries = [
         { target: "python", userName: "me", blob: utf16("x"), persist: 3 },
         { target: "me@python", userName: "me", blob: utf16("y"), persist: 3 },
@@ -149,7 +149,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       for (const entry of entries) expect(await store.raw.read(entry.target)).toMatchObject(entry);
     });
 
-    test("of somebody else at the same target is not read, replaced or deleted", async () => {
+    test("stays untouched when it is another program's at the same target", async () => {
       const entry = { target: "taken/me", userName: "somebody", blob: utf8("theirs"), persist: 2 };
       await store.raw.write(entry);
       expect(await store.secrets.get("taken", "me")).toBe(null);
@@ -163,8 +163,8 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
     });
   });
 
-  describe("pairs that share a target", () => {
-    test("find what Bun has stored, each its own", async () => {
+  describe("names that share a target", () => {
+    test("find their own value of Bun", async () => {
       await store.bun.set({ service: "share/a", name: "b", value: "1" });
       expect(await store.secrets.get("share/a", "b")).toBe("1");
       expect(await store.secrets.get("share", "a/b")).toBe(null);
@@ -172,12 +172,12 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.secrets.get("share/a", "b")).toBe("1");
       expect(await store.secrets.delete("share/a", "b")).toBe(true);
       expect(await store.secrets.get("share", "a/b")).toBe("2");
-      // The free target is not taken: the value has one place.
+      // rt does not move the value to the free target.
       await store.secrets.set("share", "a/b", "3");
       expect(await targets("share")).toEqual(["rt:share/a%2fb"]);
     });
 
-    test("take back the plain target, once Bun has written there", async () => {
+    test("return to the plain target when Bun has written there", async () => {
       await store.raw.write({ target: "back/me", userName: "else", blob: utf8("x") });
       await store.secrets.set("back", "me", "escaped");
       await store.raw.delete("back/me");
@@ -187,7 +187,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await targets("back")).toEqual(["back/me"]);
     });
 
-    test("that look like the ones of rt are escaped", async () => {
+    test("get escaped when they look like rt's targets", async () => {
       await store.secrets.set("rt:a", "b", "1");
       await store.secrets.set("RT:a", "b", "2");
       expect(await store.secrets.get("rt:a", "b")).toBe("1");
@@ -195,7 +195,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await targets("%3aa")).toEqual(["rt:%52%54%3aa/b", "rt:rt%3aa/b"]);
     });
 
-    test("are kept apart when two processes store them at once", async () => {
+    test("stay separate when two processes store them at once", async () => {
       const results = await Promise.all([rt("collide.ts", "me"), rt("collide.ts", "ME")]);
       for (const result of results) expect(result).toEqual({ stdout: "", stderr: "", status: 0 });
       for (let i = 0; i < 20; i++) {
@@ -208,7 +208,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
   testLargeValues(() => ({ store, rt, targets }));
 
   describe("a process", () => {
-    test("ends by itself, and not before operations that nobody awaits", async () => {
+    test("ends by itself, but not before pending operations", async () => {
       const [ended, unawaited] = await Promise.all([rt("end.ts"), rt("unawaited.ts")]);
       expect(ended).toEqual({ stdout: "end\n", stderr: "", status: 0 });
       expect(unawaited).toEqual({ stdout: "", stderr: "", status: 0 });
@@ -216,7 +216,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.secrets.get("unawaited", "late")).toBe("v");
     });
 
-    test("gives up when its patience ends, and is not kept by what it gave up", async () => {
+    test("stops waiting at a timeout, and ends although the lock is held", async () => {
       const kept = { service: "held", name: "kept" };
       await store.secrets.set({ ...kept, value: "kept" });
       await store.raw.lock();
@@ -230,7 +230,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
         { stdout: "AbortError\n", stderr: "", status: 0 },
       ]);
       await store.raw.unlock();
-      // Comes after the operation that was given up, which has found the lock free by then.
+      // This write comes after the timed-out operation, which would have found the lock free.
       expect([await store.secrets.get(late), await store.secrets.get(kept)]).toEqual([null, "kept"]);
     });
 
@@ -243,11 +243,11 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       const child = windows.start({ args, cwd: project.path });
       const [kept, ...others] = await countCanaries(child, canaries);
       await child.exited;
-      expect(kept).toBeGreaterThan(0); // the scan finds what a program does keep
+      expect(kept).toBeGreaterThan(0); // proves that the scan finds values
       expect(others).toEqual([0, 0, 0, 0]);
     });
 
-    testOnWine("leaves no byte of a value whose turn it did not wait for", async () => {
+    testOnWine("leaves no byte of a value whose operation timed out", async () => {
       const canaries = ["kept", "given up"].map(makeCanary);
       await store.raw.lock();
       const child = windows.start({
@@ -261,7 +261,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(given).toBe(0);
     });
 
-    test("frees each entry that Windows gives", async () => {
+    test("frees each entry of Windows", async () => {
       await store.secrets.set("freed", "me", "value");
       expect(await rt("free.ts")).toEqual({ stdout: "value,value 2 2\n", stderr: "", status: 0 });
     });
@@ -276,7 +276,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(started).toEqual({ stdout: "end\n", stderr: "", status: 0 });
     });
 
-    test("has secrets and CSRF however it was started", async () => {
+    test("provides secrets and CSRF however it was started", async () => {
       const expected = (value: string) => ({ stdout: `${value} true\n`, stderr: "", status: 0 });
       const use = PROGRAMS["use.ts"]!;
       expect(await rt("use.ts", "1")).toEqual(expected("1"));
