@@ -1,5 +1,5 @@
-// Runs inside VS Code, as an extension of it: does what a person does with its debugger (breakpoints, F5, a debug terminal)
-// and looks at what the editor's own debugger says. Each check is a line of JSON in the file that run.ts reads.
+// A VS Code extension that uses the editor's debugger (breakpoints, F5, a debug terminal) and checks the results. Each check is a
+// line of JSON in the file that run.ts reads.
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,19 +14,19 @@ interface Message {
   readonly body?: any;
 }
 
-const LONGEST_WAIT = 60_000; // ms
+const TIME_LIMIT = 60_000; // ms
 
 const messages: Message[] = [];
 let arrived = Promise.withResolvers<void>();
 
 interface Program {
   readonly child: ChildProcess;
-  /** What it has written so far. */
+  /** The output so far. */
   text: string;
 }
 const programs: Program[] = [];
 
-/** What is debugged, by its number. The editor's own activeDebugSession may name one that has ended, and go on doing so. */
+/** The current debug sessions, by id. The editor's own activeDebugSession may keep naming an ended session. */
 const sessions = new Map<string, vscode.DebugSession>();
 const ended = new Set<string>();
 
@@ -41,16 +41,16 @@ function report(check: string, failure?: unknown): void {
   );
 }
 
-/** Something has come from the editor's debugger, or from a program. */
+/** Wakes the waiting functions after a debugger message or program output. */
 function notify(): void {
   arrived.resolve();
   arrived = Promise.withResolvers();
 }
 
-/** What is found at last; `describe` tells what there was instead. */
-async function until<Found>(find: () => Found | undefined, describe: () => string): Promise<Found> {
+/** Resolves with the first result of `find`; after the time limit, rejects with the text of `describe`. */
+async function waitFor<Found>(find: () => Found | undefined, describe: () => string): Promise<Found> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(describe())), LONGEST_WAIT);
+  const timer = setTimeout(() => late.reject(new Error(describe())), TIME_LIMIT);
   try {
     for (;;) {
       const found = find();
@@ -62,10 +62,10 @@ async function until<Found>(find: () => Found | undefined, describe: () => strin
   }
 }
 
-/** The next message that is as wanted; those in front of it are passed. */
+/** Resolves with the next message that `accept` accepts, and drops the messages before it. */
 async function next(what: string, accept: (message: Message) => boolean): Promise<Message> {
   const names = () => messages.map(({ event: name, command }) => name ?? command).join(" ");
-  return await until(
+  return await waitFor(
     () => {
       const index = messages.findIndex(accept);
       return index < 0 ? undefined : messages.splice(0, index + 1).at(-1);
@@ -98,7 +98,7 @@ async function stop(): Promise<Stop> {
   return { session, threadId, reason, frames: stackFrames };
 }
 
-async function go(stopped: Stop, how: string): Promise<void> {
+async function resume(stopped: Stop, how: string): Promise<void> {
   await stopped.session.customRequest(how, { threadId: stopped.threadId });
 }
 
@@ -118,7 +118,7 @@ async function childrenOf(session: vscode.DebugSession, variablesReference: numb
   return (await session.customRequest("variables", { variablesReference })).variables;
 }
 
-const named = (variables: any[], name: string) => variables.find((each) => each.name === name)?.value;
+const findValue = (variables: any[], name: string) => variables.find((each) => each.name === name)?.value;
 
 function breakpoint(file: string, mark: string, options: { condition?: string; log?: string } = {}): void {
   const location = new vscode.Location(uriOf(file), new vscode.Position(lineOf(file, mark) - 1, 0));
@@ -126,11 +126,11 @@ function breakpoint(file: string, mark: string, options: { condition?: string; l
   vscode.debug.addBreakpoints([made]);
 }
 
-const forget = () => vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
+const removeBreakpoints = () => vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
 
-/** Resolves when the program has none any more. */
+/** Resolves when the program has no breakpoints any more. */
 async function clear(): Promise<void> {
-  forget();
+  removeBreakpoints();
   await next(
     "the end of all breakpoints",
     ({ type, command, body }) =>
@@ -138,7 +138,7 @@ async function clear(): Promise<void> {
   );
 }
 
-/** Resolves with the port that it is at. */
+/** Resolves with the port of the program's debugger. */
 async function startProgram(...args: string[]): Promise<number> {
   const { VSCODE_INSPECTOR_OPTIONS: _1, NODE_OPTIONS: _2, ...env } = process.env;
   const child = spawn(process.env["RT_EDITOR_PROGRAM"]!, args, { cwd: folder().uri.fsPath, env });
@@ -150,13 +150,13 @@ async function startProgram(...args: string[]): Promise<number> {
     });
   child.on("exit", notify);
   programs.push(program);
-  await said(program, "For Web Inspector: ");
+  await awaitOutput(program, "For Web Inspector: ");
   return Number(/ws:\/\/\S+?:(\d+)\//.exec(program.text)![1]);
 }
 
-/** Resolves when a program has written something. */
-async function said(program: Program, text: string): Promise<void> {
-  await until(
+/** Resolves when the program has written the text. */
+async function awaitOutput(program: Program, text: string): Promise<void> {
+  await waitFor(
     () => {
       if (program.text.includes(text)) return true;
       if (program.child.exitCode === null && program.child.signalCode === null) return undefined;
@@ -186,27 +186,27 @@ async function check(name: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Until nothing is debugged. */
+/** Ends all sessions, programs and terminals. */
 async function endSessions(): Promise<void> {
-  forget();
-  // Before its program goes, which one that waits for a restart would look for. Not awaited: it never answers for a session
-  // that ends meanwhile.
+  removeBreakpoints();
+  // Stop before the program exits, because a session with `restart` would wait for it. Not awaited: the editor never answers for
+  // a session that ends during the call.
   if (sessions.size > 0) void vscode.debug.stopDebugging();
-  await until(
+  await waitFor(
     () => (sessions.size > 0 ? undefined : true),
     () => `${[...sessions.values()].map(({ name }) => name)} goes on`,
   );
   for (const { child } of programs.splice(0)) child.kill("SIGKILL");
-  // What runs in one goes on without its debugger, and the next would be written into it.
+  // A program in a terminal would continue without its debugger, and the next check would write into the terminal.
   for (const terminal of vscode.window.terminals) terminal.dispose();
-  await until(
+  await waitFor(
     () => (vscode.window.terminals.length > 0 ? undefined : true),
     () => "a terminal does not close",
   );
   messages.length = 0;
 }
 
-/** The 24 of an editor that has attached to a program that runs. */
+/** The 24 checks of an editor that is attached to a running program. */
 async function attached(): Promise<void> {
   const port = await startProgram("--inspect=127.0.0.1:0", "a.ts");
   breakpoint("a.ts", "// inner");
@@ -218,88 +218,88 @@ async function attached(): Promise<void> {
         : type === "response" && command === "setBreakpoints" && body?.breakpoints?.[0]?.verified === true,
     );
   });
-  let at!: Stop;
+  let pause!: Stop;
   await check("hit", async () => {
-    at = await stop();
-    isEqual([at.reason, at.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
+    pause = await stop();
+    isEqual([pause.reason, pause.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
   });
   await check("call-stack", async () => {
-    const lines = at.frames.slice(0, 2).map(({ name, line }) => [name.replace(/.*\./, ""), line]);
+    const lines = pause.frames.slice(0, 2).map(({ name, line }) => [name.replace(/.*\./, ""), line]);
     isEqual(lines, [
       ["add", lineOf("a.ts", "// inner")],
       ["tick", lineOf("a.ts", "// call")],
     ]);
   });
   await check("step", async () => {
-    await go(at, "next");
-    at = await stop();
-    isEqual([at.reason, at.frames[0]!.line], ["step", lineOf("a.ts", "// inner") + 1]);
+    await resume(pause, "next");
+    pause = await stop();
+    isEqual([pause.reason, pause.frames[0]!.line], ["step", lineOf("a.ts", "// inner") + 1]);
   });
   let answer = "";
   let ticks = "";
   await check("variable", async () => {
-    const variables = await variablesOf(at, /^Local/);
-    answer = named(variables, "answer");
-    ticks = named(variables, "a");
+    const variables = await variablesOf(pause, /^Local/);
+    answer = findValue(variables, "answer");
+    ticks = findValue(variables, "a");
     isEqual(Number(answer), Number(ticks) + 10);
   });
   await check("variable-object", async () => {
-    const object = (await variablesOf(at, /^Local/)).find(({ name }) => name === "object");
-    isEqual(named(await childrenOf(at.session, object.variablesReference), "answer"), answer);
+    const object = (await variablesOf(pause, /^Local/)).find(({ name }) => name === "object");
+    isEqual(findValue(await childrenOf(pause.session, object.variablesReference), "answer"), answer);
   });
   await check("module-variable", async () =>
-    isEqual(named(await variablesOf(at, /^Module/), "ticks"), ticks),
+    isEqual(findValue(await variablesOf(pause, /^Module/), "ticks"), ticks),
   );
   const evaluate = async (expression: string, context: string) =>
-    await at.session.customRequest("evaluate", { expression, context, frameId: at.frames[0]!.id });
+    await pause.session.customRequest("evaluate", { expression, context, frameId: pause.frames[0]!.id });
   await check("console-eval", async () => isEqual((await evaluate("answer - a", "repl")).result, "10"));
   await check("console-object", async () => {
     const { variablesReference } = await evaluate("({ one: 1, map: new Map([[1, 2]]) })", "repl");
-    isEqual(named(await childrenOf(at.session, variablesReference), "one"), "1");
+    isEqual(findValue(await childrenOf(pause.session, variablesReference), "one"), "1");
   });
   await check("watch", async () => isEqual((await evaluate("top1.name", "watch")).result, "'module'"));
   await check("set-variable", async () => {
-    const { scopes } = await at.session.customRequest("scopes", { frameId: at.frames[0]!.id });
+    const { scopes } = await pause.session.customRequest("scopes", { frameId: pause.frames[0]!.id });
     const { variablesReference } = scopes.find(({ name }: any) => /^Local/.test(name));
-    await at.session.customRequest("setVariable", { variablesReference, name: "answer", value: "500" });
+    await pause.session.customRequest("setVariable", { variablesReference, name: "answer", value: "500" });
     isEqual((await evaluate("answer", "repl")).result, "500");
   });
   await check("step-out", async () => {
-    await go(at, "stepOut");
-    at = await stop();
-    isEqual(at.frames[0]!.name.replace(/.*\./, ""), "tick");
+    await resume(pause, "stepOut");
+    pause = await stop();
+    isEqual(pause.frames[0]!.name.replace(/.*\./, ""), "tick");
   });
   await check("continue", async () => {
-    await go(at, "continue");
-    at = await stop();
-    isEqual([at.reason, at.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
+    await resume(pause, "continue");
+    pause = await stop();
+    isEqual([pause.reason, pause.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
   });
   await check("console-log", async () => {
     await clear();
-    await go(at, "continue");
+    await resume(pause, "continue");
     await event("output", ({ output }) => /tick/.test(output));
   });
   await check("step-into", async () => {
     breakpoint("a.ts", "// call");
-    at = await stop();
-    await go(at, "stepIn");
-    at = await stop();
-    isEqual(at.frames[0]!.name.replace(/.*\./, ""), "add");
+    pause = await stop();
+    await resume(pause, "stepIn");
+    pause = await stop();
+    isEqual(pause.frames[0]!.name.replace(/.*\./, ""), "add");
     await clear();
-    await go(at, "continue");
+    await resume(pause, "continue");
   });
   await check("pause", async () => {
-    await at.session.customRequest("pause", { threadId: at.threadId });
-    at = await stop();
-    isEqual(at.reason, "pause");
-    await go(at, "continue");
+    await pause.session.customRequest("pause", { threadId: pause.threadId });
+    pause = await stop();
+    isEqual(pause.reason, "pause");
+    await resume(pause, "continue");
   });
   await check("conditional", async () => {
     breakpoint("a.ts", "// inner", { condition: "a % 7 === 0" });
-    at = await stop();
+    pause = await stop();
     isEqual(Number((await evaluate("a % 7", "repl")).result), 0);
     await clear();
-    await go(at, "continue");
+    await resume(pause, "continue");
   });
   await check("logpoint", async () => {
     breakpoint("a.ts", "// inner", { log: "logged {answer > 0}" });
@@ -307,48 +307,48 @@ async function attached(): Promise<void> {
     await clear();
   });
   await check("exception", async () => {
-    await at.session.customRequest("setExceptionBreakpoints", { filters: ["all"] });
-    await at.session.customRequest("evaluate", { expression: "fail.next = true", context: "repl" });
-    at = await stop();
-    isEqual([at.reason, at.frames[0]!.line], ["exception", lineOf("a.ts", "// throws")]);
-    await at.session.customRequest("setExceptionBreakpoints", { filters: [] });
-    await go(at, "continue");
+    await pause.session.customRequest("setExceptionBreakpoints", { filters: ["all"] });
+    await pause.session.customRequest("evaluate", { expression: "fail.next = true", context: "repl" });
+    pause = await stop();
+    isEqual([pause.reason, pause.frames[0]!.line], ["exception", lineOf("a.ts", "// throws")]);
+    await pause.session.customRequest("setExceptionBreakpoints", { filters: [] });
+    await resume(pause, "continue");
   });
   await check("breakpoint-while-running", async () => {
     breakpoint("a.ts", "// call");
-    at = await stop();
-    isEqual(at.frames[0]!.line, lineOf("a.ts", "// call"));
+    pause = await stop();
+    isEqual(pause.frames[0]!.line, lineOf("a.ts", "// call"));
   });
   const [program] = programs;
   const stopped = (await evaluate("ticks", "repl")).result;
   await check("detach-leaves-program-running", async () => {
     await clear();
-    // Not stopDebugging(), which asks for the program's end.
+    // Not stopDebugging(), which would also end the program.
     await vscode.commands.executeCommand("workbench.action.debug.disconnect");
     await event("terminated");
-    await said(program!, `tick ${Number(stopped) + 1} `);
+    await awaitOutput(program!, `tick ${Number(stopped) + 1} `);
   });
   await check("attach-again", async () => {
     messages.length = 0;
     breakpoint("a.ts", "// inner");
     await attachTo(port);
-    at = await stop();
-    isEqual(at.frames[0]!.line, lineOf("a.ts", "// inner"));
+    pause = await stop();
+    isEqual(pause.frames[0]!.line, lineOf("a.ts", "// inner"));
   });
   await check("end-of-program-ends-session", async () => {
     await clear();
-    await at.session.customRequest("evaluate", {
+    await pause.session.customRequest("evaluate", {
       expression: "setTimeout(() => process.exit(), 1), 1",
       context: "repl",
     });
     const ended = event("terminated");
-    await go(at, "continue");
+    await resume(pause, "continue");
     await ended;
   });
 }
 
-/** A session that the editor is to come to by itself, which stops where it is to. */
-async function comes(
+/** Checks a session that the editor starts for a program, and its pause pause the mark. */
+async function checkSession(
   name: string,
   file: string,
   mark: string,
@@ -356,12 +356,12 @@ async function comes(
 ): Promise<void> {
   await check(name, async () => {
     breakpoint(file, mark);
-    // Not awaited: what starts a program may answer when that has ended.
+    // Not awaited: the call may resolve only after the program has ended.
     const failure = Promise.withResolvers<never>();
     start().then(undefined, failure.reject);
     const { frames } = await Promise.race([stop(), failure.promise]);
     const [{ source, line }] = frames as [Frame];
-    // A path, or the editor's own name for what is open in it.
+    // Either a path, or the editor's name for an open file.
     isEqual([source?.path?.endsWith(uriOf(file).fsPath), line], [true, lineOf(file, mark)]);
   });
   await endSessions();
@@ -371,26 +371,26 @@ const inTerminal = (command: string) =>
   vscode.commands.executeCommand("extension.js-debug.createDebuggerTerminal", command, folder());
 
 async function watched(): Promise<void> {
-  // Where it is again after a restart.
+  // Fixed, so that the program has the same port after a restart.
   const wanted = 20_000 + Math.floor(Math.random() * 12_000);
   const port = await startProgram("--watch", `--inspect=127.0.0.1:${wanted}`, "watched.ts");
   breakpoint("watched.ts", "// inner");
   await attachTo(port, { restart: true });
-  const at = await stop();
+  const pause = await stop();
   const path = uriOf("watched.ts").fsPath;
   await clear();
-  await go(at, "continue");
+  await resume(pause, "continue");
   await check("watch-restart", async () => {
     const [program] = programs as [Program];
     program.text = "";
     writeFileSync(path, readFileSync(path, "utf8").replace("value = 1", "value = 2"));
-    await said(program, "For Web Inspector: ");
-    // Of the program that was.
+    await awaitOutput(program, "For Web Inspector: ");
+    // Messages of the program before its restart.
     messages.length = 0;
     breakpoint("watched.ts", "// inner");
     const { session, frames } = await stop();
-    const asked = { expression: "value", context: "repl", frameId: frames[0]!.id };
-    isEqual((await session.customRequest("evaluate", asked)).result, "2");
+    const request = { expression: "value", context: "repl", frameId: frames[0]!.id };
+    isEqual((await session.customRequest("evaluate", request)).result, "2");
     isEqual(program.child.exitCode, null);
   });
   await endSessions();
@@ -398,7 +398,7 @@ async function watched(): Promise<void> {
 
 export async function activate(): Promise<void> {
   vscode.debug.onDidStartDebugSession((session) => {
-    if (!ended.has(session.id)) sessions.set(session.id, session); // the end may be told first
+    if (!ended.has(session.id)) sessions.set(session.id, session); // the end may be reported before the start
   });
   vscode.debug.onDidTerminateDebugSession(({ id }) => {
     ended.add(id);
@@ -420,17 +420,17 @@ export async function activate(): Promise<void> {
       "f5",
       async () => {
         await vscode.window.showTextDocument(uriOf("top.ts"));
-        await comes("f5", "top.ts", "// first", () =>
+        await checkSession("f5", "top.ts", "// first", () =>
           vscode.commands.executeCommand("workbench.action.debug.start"),
         );
       },
     ],
-    ["terminal", () => comes("debug-terminal", "top.ts", "// first", () => inTerminal("rt top.ts"))],
-    ["script", () => comes("script", "top.ts", "// first", () => inTerminal("rt run start"))],
+    ["terminal", () => checkSession("debug-terminal", "top.ts", "// first", () => inTerminal("rt top.ts"))],
+    ["script", () => checkSession("script", "top.ts", "// first", () => inTerminal("rt run start"))],
     [
       "monorepo",
       () =>
-        comes("monorepo-script", "packages/app/main.ts", "// first", () =>
+        checkSession("monorepo-script", "packages/app/main.ts", "// first", () =>
           inTerminal("rt run --filter app dev"),
         ),
     ],

@@ -1,4 +1,4 @@
-// The project that the editor opens. Lines that matter have a mark, behind which nothing else stands.
+// The project that the editor opens. Important lines end with a mark.
 
 export const SOURCES: Readonly<Record<string, string>> = {
   "a.ts": `interface Sum {
@@ -62,7 +62,7 @@ setInterval(() => {}, 1000);
   }),
 };
 
-/** As people count. */
+/** Returns the number of the line that ends with a mark, counting from 1. */
 export function lineOf(file: string, mark: string): number {
   return SOURCES[file]!.split("\n").findIndex((line) => line.endsWith(mark)) + 1;
 }

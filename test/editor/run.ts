@@ -1,10 +1,9 @@
-// `npm run test:editor`: VS Code's own debugger with rt, in VS Code itself (code-server, which is VS Code for a browser, and
-// Chromium to open it). Not a part of `npm test`: it fetches the editor once, 800 MB for the user's cache directory, and takes
-// minutes.
+// `npm run test:editor`: VS Code's debugger with rt, in code-server (VS Code for a browser) and Chromium.
 //
-//   npm run test:editor -- 20     so many times in a row
+// `npm run test:editor -- 20` repeats it 20 times. Not a part of `npm test`: it downloads 800 MB into the user's cache directory
+// once, and takes minutes.
 //
-// The editor runs extension.ts, which does what a person would; each check is a line of a file that is read here.
+// The editor runs extension.ts; this program reads its checks from a file, one a line.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,17 +17,17 @@ import { SOURCES } from "./project.ts";
 const CACHE = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
 const PLACE = join(CACHE, "rt-test-editor");
 const ARCH = process.arch === "arm64" ? "arm64" : "x64";
-/** The editor, and the Node.js that it is made for. */
+/** The editor and its version of Node.js. */
 const PACKAGES = { "code-server": "4.139.1", [`node-linux-${ARCH}`]: "24.21.0" };
 const EDITOR = join(PLACE, "node_modules/code-server");
 const NODE = join(PLACE, `node_modules/node-linux-${ARCH}/bin/node`);
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"];
-/** Of one run, in which the editor may have stopped answering. */
-const LONGEST_RUN = 900_000; // ms
+/** Time limit of one run, since the editor may stop answering. */
+const TIME_LIMIT = 900_000; // ms
 
 async function npm(directory: string, ...args: string[]): Promise<void> {
-  const words = [
+  const command = [
     "npm",
     "install",
     "--ignore-scripts",
@@ -37,10 +36,10 @@ async function npm(directory: string, ...args: string[]): Promise<void> {
     "--loglevel=error",
     ...args,
   ];
-  const child = Bun.spawn(words, { cwd: directory, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+  const child = Bun.spawn(command, { cwd: directory, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
   if ((await child.exited) !== 0)
     fail(
-      `Cannot fetch the editor: ${words.join(" ")} in ${directory}`,
+      `Cannot fetch the editor: ${command.join(" ")} in ${directory}`,
       "see what npm says; nothing was tested",
     );
 }
@@ -50,7 +49,7 @@ function fail(message: string, hint: string): never {
   process.exit(2);
 }
 
-/** What its own install script would do, but for what is compiled, which is there already. */
+/** Installs the editor like its own install script, without compiling: the compiled parts are in the package. */
 async function installEditor(): Promise<void> {
   const mark = join(PLACE, "installed.json");
   const wanted = JSON.stringify(PACKAGES);
@@ -64,7 +63,7 @@ async function installEditor(): Promise<void> {
   await Bun.write(mark, wanted);
 }
 
-/** The extension that does the work, as the editor finds it. */
+/** Writes extension.ts as a package that the editor loads. */
 async function writeExtension(directory: string): Promise<void> {
   const { outputs, success, logs } = await Bun.build({
     entrypoints: [join(import.meta.dir, "extension.ts")],
@@ -91,7 +90,7 @@ interface Line {
   readonly done?: boolean;
 }
 
-/** @returns how many checks there were, and how many failed */
+/** @returns the number of checks, and of failed checks */
 async function runOnce(): Promise<{ count: number; failed: number }> {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "rt-editor-")));
   const [project, results, port] = [join(top, "project"), join(top, "results"), freePort()];
@@ -100,10 +99,10 @@ async function runOnce(): Promise<{ count: number; failed: number }> {
     const extension = join(top, "extensions/rt.checks-1.0.0");
     await writeExtension(extension);
     await Bun.write(results, "");
-    // As a user of rt has it.
+    // The program in dist, as a user has it.
     const program = join(DIST, hostTarget().file);
     const PATH = `${dirname(program)}:${dirname(NODE)}:${process.env.PATH}`;
-    // The editor asks a login shell for its environment.
+    // The editor reads its environment from a login shell.
     await Bun.write(join(top, ".profile"), `PATH='${PATH}'\n`);
     const environment = {
       PATH,
@@ -114,7 +113,7 @@ async function runOnce(): Promise<{ count: number; failed: number }> {
       RT_EDITOR_PROGRAM: program,
     };
     Bun.spawnSync([program, "debug-config", "vscode"], { cwd: project, env: environment });
-    const words = [
+    const command = [
       "--auth",
       "none",
       "--bind-addr",
@@ -129,7 +128,7 @@ async function runOnce(): Promise<{ count: number; failed: number }> {
       "--disable-telemetry",
     ];
     await using server = Bun.spawn(
-      [NODE, join(EDITOR, "out/node/entry.js"), ...words, ...more, "--disable-update-check", project],
+      [NODE, join(EDITOR, "out/node/entry.js"), ...command, ...more, "--disable-update-check", project],
       { env: environment, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
     );
     await waitUntil(
@@ -138,7 +137,7 @@ async function runOnce(): Promise<{ count: number; failed: number }> {
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
     try {
       const page = await browser.newPage();
-      page.setDefaultTimeout(LONGEST_RUN);
+      page.setDefaultTimeout(TIME_LIMIT);
       await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(project)}`);
       return await readResults(results);
     } finally {
@@ -155,7 +154,7 @@ async function readResults(path: string): Promise<{ count: number; failed: numbe
   let shown = 0;
   let failed = 0;
   let isDone = false;
-  const deadline = performance.now() + LONGEST_RUN;
+  const deadline = performance.now() + TIME_LIMIT;
   await waitUntil(() => {
     const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
     for (const text of lines.slice(shown)) {

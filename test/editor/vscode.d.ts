@@ -1,4 +1,4 @@
-// As much of VS Code's interface for extensions as extension.ts uses.
+// The part of VS Code's extension interface that extension.ts uses.
 declare module "vscode" {
   export class Uri {
     static file(path: string): Uri;
