@@ -29,7 +29,7 @@ import { hasProgram } from "../../build/system-programs.ts";
 const REPOSITORY = join(import.meta.dir, "../..");
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
-/** Of npmrc: where packages come from, and by which way. */
+/** Settings of npmrc about registries, proxies and certificates. */
 const REGISTRY_SETTING = /^\s*(?:\S*registry|\S*proxy|ca|cafile|strict-ssl|\/\/\S+)\s*=/;
 const PROXY_SETTING = /^(?:https?|no|all)_proxy$/i;
 
@@ -68,7 +68,7 @@ function read(command: readonly string[]): string {
   return stdout.toString();
 }
 
-/** The distribution's own archives, as apt of the host has them. */
+/** Returns the host's apt sources of the distribution itself. */
 function aptTargets(): AptTarget[] {
   const format = "$(ORIGIN)|$(SITE)|$(RELEASE)|$(COMPONENT)";
   const lines = read(["apt-get", "indextargets", "--format", format, "Created-By: Packages"]).split("\n");
@@ -78,7 +78,7 @@ function aptTargets(): AptTarget[] {
     .map(([, site, release, component]) => ({ site: site!, release: release!, component: component! }));
 }
 
-/** Returns the lines of the host's npmrc files that are about registries. */
+/** Returns the lines of the host's npmrc files that concern registries. */
 function npmSettings(): string {
   const user = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc");
   const files = [
@@ -89,7 +89,7 @@ function npmSettings(): string {
   return lines.filter((line) => REGISTRY_SETTING.test(line)).join("\n") + "\n";
 }
 
-/** The environment of a new user, with the host's way to the network. */
+/** Returns a new user's environment, with the host's proxies and registries. */
 function environment(): Record<string, string> {
   const proxies = Object.entries(process.env).filter(([name]) => PROXY_SETTING.test(name)) as [
     string,
@@ -121,7 +121,7 @@ async function bootstrap(root: string, targets: readonly AptTarget[]): Promise<v
     fail("debootstrap failed", `see ${join(root, "debootstrap/debootstrap.log")}`);
 }
 
-/** Gives the new system the host's registries, and what a machine in a network has. */
+/** Copies the host's registries, certificates and network files into the new system. */
 function configure(root: string, targets: readonly AptTarget[]): void {
   const write = (path: string, text: string, mode = 0o644) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -139,7 +139,7 @@ function configure(root: string, targets: readonly AptTarget[]): void {
   chmodSync(root, 0o755);
 }
 
-/** The commands of README.md's first block, as a reader types them. */
+/** Returns the commands of README.md's first block. */
 async function readmeCommands(): Promise<string> {
   const readme = await Bun.file(join(REPOSITORY, "README.md")).text();
   const block = /```sh[^\n]*\n(git clone [^]*?)```/.exec(readme)?.[1];
