@@ -1,5 +1,5 @@
-// Values that real programs write in hexadecimal and base64, as scripts of the compiled rt. Also values in rt's own lines,
-// values that arrive slowly, and values that repeat themselves.
+// Redaction of values that real programs encode in hexadecimal and base64, in scripts of the compiled rt. Also values in rt's own
+// output, values that arrive slowly, and repetitive values.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
 import { VariantMatcher } from "../../src/redaction/pattern-matcher.ts";
@@ -10,7 +10,7 @@ import { trustOf } from "../support/trusted.ts";
 
 const VALUE = "S3cr3t-value-0123456789";
 const LONG = "long-S3cr3t-".repeat(30);
-/** Text before a value, for each alignment of base64, and a whole line of a dump. */
+/** Text before a value: one for each alignment of base64, and one as long as a line of a dump. */
 const PREFIXES = ["", "x-access-token:", "a", "ab", "qwertyuiopasdfgh"];
 
 const DUMPS = [
@@ -30,7 +30,7 @@ const DUMPS = [
 const encoder = new TextEncoder();
 const secretsOf = (value: string) => [{ name: "K", value: encoder.encode(value), isRedacted: true }];
 
-/** Returns the parts of a value that a text shows, as letters or in hexadecimal. */
+/** Returns the parts of a value that a text contains, as letters or in hexadecimal. */
 function remains(shown: string, value: string): string[] {
   const parts = Array.from({ length: value.length - 5 }, (_, at) => value.slice(at, at + 6));
   const forms = parts.flatMap((part) => [part, Buffer.from(part).toString("hex")]);
@@ -80,11 +80,11 @@ describe.skipIf(process.platform !== "linux")("values of scripts", () => {
       expect(stdout).not.toContain(hex);
     });
 
-  test("base64 of base64 does not show a value", async () => {
+  test("a value encoded twice in base64 is redacted", async () => {
     expect((await run("--silent", "twice")).stdout).toMatch(/^\S{0,2}\[VALUE\]\S{0,4}\n$/);
   });
 
-  test("rt's own line of a command has the name in place of a value that is an argument", async () => {
+  test("rt's line with the command has the name instead of a value in the arguments", async () => {
     const { stdout, stderr } = await run("say", "--", VALUE, encodeURIComponent(`${VALUE}/`), btoa(VALUE));
     expect(stderr).toMatch(/^\$ echo \[VALUE\] \[VALUE\]%2F \[VALUE\]\S{0,2}\n$/);
     expect(stdout).toMatch(/^\[VALUE\] \[VALUE\]%2F \[VALUE\]\S{0,2}\n$/);
@@ -92,23 +92,23 @@ describe.skipIf(process.platform !== "linux")("values of scripts", () => {
     expect(`${many.stdout}${many.stderr}`).not.toContain(VALUE);
   });
 
-  test("an `echo` that rt answers itself does not show a value", async () => {
+  test("an `echo` that rt runs itself is redacted", async () => {
     expect(await run("answered")).toEqual({ stdout: "[VALUE]\n", stderr: "$ echo [VALUE]\n", status: 0 });
     const { stdout } = await run("--parallel", "answered", "encoded");
     expect(stdout).toContain("answered | [VALUE]\n");
   });
 
-  test("a value that arrives slowly is not shown in a pipe, not even its beginning", async () => {
+  test("a value that arrives slowly is redacted completely in a pipe", async () => {
     expect((await run("--silent", "slow")).stdout).toBe("[VALUE]\n");
   });
 
-  test("a long value that repeats itself is found in output that repeats it", async () => {
+  test("a long repetitive value is redacted in output that repeats it", async () => {
     const { stdout, status } = await run("--silent", "equal");
     expect([stdout.replaceAll("[EQUAL]", ""), status]).toEqual(["", 0]);
   });
 });
 
-test("a pipe holds back what may begin a value for longer than a terminal does", async () => {
+test("a pipe holds back the possible start of a value longer than a terminal", async () => {
   const redaction = openRedaction(secretsOf(VALUE));
   const shown: string[] = [];
   const pipe = redaction.stream((bytes) => void shown.push(Buffer.from(bytes).toString()), false);

@@ -1,5 +1,5 @@
-// The stream filter: what it finds, what it shows in its place, and that neither depends on how a stream is cut. Tested at
-// source level, since no program writes in every way that there is.
+// The stream filter: which values it finds, how it replaces them, and that cuts in the stream do not matter. Tested at source
+// level, since no program writes every encoding.
 import { describe, expect, test } from "bun:test";
 import { RedactionFilter } from "../../src/redaction/filter.ts";
 import { variantsOf } from "../../src/redaction/value-variants.ts";
@@ -20,7 +20,7 @@ function secretsOf(values: Values, isRedacted = true): SecretValue[] {
   }));
 }
 
-/** What comes out of pieces, joined; byte for byte, so that nothing is hidden by decoding. */
+/** Returns the filtered stream as latin1, so that decoding hides no byte. */
 function redact(values: Values | VariantMatcher, pieces: Iterable<Uint8Array | string>): string {
   const filter = new RedactionFilter(
     values instanceof VariantMatcher ? values : new VariantMatcher(secretsOf(values)),
@@ -55,12 +55,12 @@ const escapedInCapitals = (letter: string) => `\\u${escaped(letter).slice(2).toU
 
 describe("a value is found", () => {
   const forms: Record<string, (value: string) => string> = {
-    "as it is": (value) => value,
+    unchanged: (value) => value,
     "in JSON": (value) => JSON.stringify(value),
     "in JSON of PHP": (value) => JSON.stringify(value).replaceAll("/", "\\/"),
     "in JSON of Go": (value) => JSON.stringify(value).replaceAll("&", "\\u0026"),
     "in JSON of Python": (value) => JSON.stringify(value).replace(OTHERS, escaped),
-    "in JSON of PHP as it comes": (value) =>
+    "in JSON of PHP with its defaults": (value) =>
       JSON.stringify(value).replaceAll("/", "\\/").replace(OTHERS, escaped),
     "in JSON of Gson": (value) => JSON.stringify(value).replace(/[<>&=']/g, escaped),
     "in JSON of .NET": (value) =>
@@ -136,7 +136,7 @@ describe("a value is found", () => {
         for (const after of ["", "x", "xy", "xyz"]) {
           const written = bytes(before + value + after).toString(encoding);
           const shown = once({ B: value }, written);
-          // What the value alone decides is gone: at most two letters on each side are also somebody else's.
+          // Characters that depend on the value alone must be gone. At most two on each side depend on the neighbours too.
           const [left = "", right = "", ...more] = shown.split("[B]");
           expect(more).toEqual([]);
           const own = 2;
@@ -180,9 +180,9 @@ describe("a value is found", () => {
     expect(once({ T: "abcdefgh" }, "\x1b]0;an abcdefgh\x1b\\ \x1bPabcdefgh")).toBe(
       "\x1b]0;an [T]\x1b\\ \x1bP[T]",
     );
-    // A sequence that is a part of the value is no colour.
+    // A sequence that is part of the value is not a colour.
     expect(once({ T: "abc\x1b]secret\x07def" }, "<abc\x1b]secret\x07def>")).toBe("<[T]>");
-    // Up to 16 KiB of it.
+    // The filter skips sequences of up to 16 KiB.
     const colour = "\x1b[38;2;1;2;3m";
     expect(once({ T: "abcdefgh" }, `abcd${colour.repeat(1000)}efgh`)).toBe(`[T]${colour.repeat(1000)}`);
   });
@@ -199,7 +199,7 @@ describe("a value is found", () => {
       "\x1b7",
     ])
       expect(once({ T: "abcdefgh" }, `<abcd${sequence}efgh>`)).toBe(`<[T]${sequence}>`);
-    // A letter of more than one byte is no part of one, and is to be seen.
+    // A non-ASCII letter ends the sequence and must remain visible.
     for (const sequence of ["\x1b[3", "\x1b("])
       expect(once({ T: "abcdäfgh" }, `<abcd${sequence}äfgh>`)).toBe(`<[T]${sequence}>`);
   });
@@ -222,7 +222,7 @@ describe("a value is found", () => {
   });
 });
 
-test("on the second screen a mark is as wide as the value, elsewhere it is not", () => {
+test("a mark is as wide as the value on the alternate screen, and not on the main screen", () => {
   const values = { T: "äbcdefghij", LONG_NAME: "12345678" };
   for (const number of ["1049", "47", "1047", "25;1049"]) {
     const [on, off] = [`\x1b[?${number}h`, `\x1b[?${number}l`];
@@ -233,7 +233,7 @@ test("on the second screen a mark is as wide as the value, elsewhere it is not",
   expect(once(values, "\x1b[?25h12345678")).toBe("\x1b[?25h[LONG_NAME]");
 });
 
-describe("how a stream is cut makes no difference", () => {
+describe("cuts do not change the output of", () => {
   const values = {
     A: "abc12345",
     B: "abc12345xyz",
@@ -273,7 +273,7 @@ describe("how a stream is cut makes no difference", () => {
     ...[hex("abc12345"), bytes("abc12345xyz").toString("base64")],
   ];
 
-  test("800 random streams, in one piece, at random places and byte by byte", () => {
+  test("800 random streams in one piece, cut at random places and byte by byte", () => {
     const patterns = new VariantMatcher(secretsOf(values));
     for (let seed = 0; seed < 800; seed += 1) {
       const random = createRandom(seed);
@@ -295,7 +295,7 @@ describe("how a stream is cut makes no difference", () => {
     }
   });
 
-  test("long pieces, which are not copied for what is held", () => {
+  test("long pieces, which the filter does not copy to hold bytes back", () => {
     const patterns = new VariantMatcher(secretsOf(values));
     for (let seed = 0; seed < 30; seed += 1) {
       const random = createRandom(seed);
@@ -314,12 +314,12 @@ describe("how a stream is cut makes no difference", () => {
     }
   });
 
-  test("a value in colours that goes on in a long piece", () => {
+  test("a value with colours that continues in a long piece", () => {
     const long = `\x1b[1m12345 ${"lorem ipsum ".repeat(1000)}`;
     expect(redact(values, ["abc", long])).toStartWith("[A]\x1b[1m lorem");
   });
 
-  test("endless overlaps are covered in bounded memory", () => {
+  test("endless overlaps, which need bounded memory", () => {
     const stream = encoder.encode(`${"ab".repeat(150_000)}.`);
     const whole = redact({ E: "abababab" }, [stream]);
     expect(
@@ -332,16 +332,16 @@ describe("how a stream is cut makes no difference", () => {
   });
 });
 
-describe("what is held back", () => {
-  test("the filter holds back exactly the bytes that may begin a value", () => {
+describe("the stream filter", () => {
+  test("holds back exactly the bytes that may begin a value", () => {
     const filter = new RedactionFilter(new VariantMatcher(secretsOf({ T: "abcdefg-", U: "bcdefgxyz" })));
     const push = (text: string) => Buffer.concat([...filter.push(encoder.encode(text))]).toString();
     expect(push("12")).toBe("12");
     expect(push("3abcdefg")).toBe("3");
-    expect(push("x")).toBe("a"); // the other one may still come
+    expect(push("x")).toBe("a"); // the other value may still follow
     expect(push("y")).toBe("");
     expect(push(".")).toBe("bcdefgxy.");
-    // A whole value that no longer one continues is told at once.
+    // A complete value that no longer value extends is written at once.
     expect(push("abcdefg-")).toBe("[T]");
     expect(filter.isHolding).toBe(false);
     expect(push("\x1b[31")).toBe("\x1b[31");
@@ -349,14 +349,14 @@ describe("what is held back", () => {
     expect(push("d\x1b[0mX")).toBe("abc\x1b[1md\x1b[0mX");
   });
 
-  test("shows only its public start after a while, however slowly the rest comes", () => {
+  test("releases only the value's public prefix after a delay", () => {
     const values = {
       TOKEN: "ghp_A1b2c3d4e5f6g7h8",
       URL: "postgres://me:pw@host/db",
       SHORT: "zyxwvuts",
       KEY: "-----BEGIN X-----\nqwertzuiop\n-----END X-----",
     };
-    const slowly = (text: string) => {
+    const pushSlowly = (text: string) => {
       const filter = new RedactionFilter(new VariantMatcher(secretsOf(values)));
       let shown = "";
       for (const byte of encoder.encode(text)) {
@@ -366,22 +366,22 @@ describe("what is held back", () => {
       const held = shown;
       return [held, Buffer.from(filter.end()).toString()];
     };
-    expect(slowly("use ghp_A1b2")).toEqual(["use ghp_A1", "b2"]);
-    expect(slowly("use ghp_A1b2.")).toEqual(["use ghp_A1b2.", ""]);
-    expect(slowly("use ghp_A1b2c3d4e5f6g7h8!")).toEqual(["use ghp_A1[TOKEN]!", ""]);
-    expect(slowly("postgres://me:")).toEqual(["postgres://m", "e:"]);
-    expect(slowly("zyxwvut")).toEqual(["zy", "xwvut"]);
-    expect(slowly("zyxwvuts ")).toEqual(["zy[SHORT] ", ""]);
-    // A line may end within a form that programs wrap.
-    expect(slowly(`${bytes(values.TOKEN).toString("base64")[0]!}\r\n`)[1]).toBe("");
-    expect(slowly("-----BEGIN X-----\nqw")[0]).toBe("-----BEGIN X-----\nqw");
+    expect(pushSlowly("use ghp_A1b2")).toEqual(["use ghp_A1", "b2"]);
+    expect(pushSlowly("use ghp_A1b2.")).toEqual(["use ghp_A1b2.", ""]);
+    expect(pushSlowly("use ghp_A1b2c3d4e5f6g7h8!")).toEqual(["use ghp_A1[TOKEN]!", ""]);
+    expect(pushSlowly("postgres://me:")).toEqual(["postgres://m", "e:"]);
+    expect(pushSlowly("zyxwvut")).toEqual(["zy", "xwvut"]);
+    expect(pushSlowly("zyxwvuts ")).toEqual(["zy[SHORT] ", ""]);
+    // A line may end within an encoding that programs wrap.
+    expect(pushSlowly(`${bytes(values.TOKEN).toString("base64")[0]!}\r\n`)[1]).toBe("");
+    expect(pushSlowly("-----BEGIN X-----\nqw")[0]).toBe("-----BEGIN X-----\nqw");
     for (const form of ["base64", "hex"] as const) {
       const written = bytes(values.TOKEN).toString(form);
-      expect(slowly(written)[0]!.length).toBeLessThan(12);
+      expect(pushSlowly(written)[0]!.length).toBeLessThan(12);
     }
   });
 
-  test("a mark is shown once when a longer value may follow", () => {
+  test("writes one mark when a longer value may follow", () => {
     const filter = new RedactionFilter(new VariantMatcher(secretsOf({ A: "abcdefgh", B: "abcdefghij" })));
     const text = (part: Uint8Array | readonly Uint8Array[]) =>
       Buffer.concat(part instanceof Uint8Array ? [part] : [...part]).toString();
@@ -395,7 +395,7 @@ describe("what is held back", () => {
     expect(text(filter.push(encoder.encode("i.")))).toBe("i.");
   });
 
-  test("leaves by itself, without another byte or the end", async () => {
+  test("releases held bytes after a delay without further input", async () => {
     const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
     const { promise, resolve } = Promise.withResolvers<string>();
     const stream = redaction.stream((part) => resolve(Buffer.from(part).toString()));
@@ -404,7 +404,7 @@ describe("what is held back", () => {
     void stream.end();
   });
 
-  test("leaves at the end, all of it", async () => {
+  test("releases all held bytes at the end of the stream", async () => {
     const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
     const parts: string[] = [];
     const stream = redaction.stream((part) => void parts.push(Buffer.from(part).toString()));
@@ -414,10 +414,10 @@ describe("what is held back", () => {
   });
 });
 
-describe("a value that cannot be told from other text", () => {
+describe("openRedaction()", () => {
   const open = (values: Values) => () => openRedaction(secretsOf(values));
 
-  test("a value that is too short is rejected by name, and the error does not contain it", () => {
+  test("rejects a value that is too short with an error that names it but does not contain it", () => {
     expect(open({ PIN: "7654321" })).toThrow(
       expect.objectContaining({
         name: "UserError",
@@ -430,7 +430,7 @@ describe("a value that cannot be told from other text", () => {
     );
   });
 
-  test("an empty value and a value without redaction are accepted", () => {
+  test("accepts a value that is empty or not redacted", () => {
     expect(open({ EMPTY: "", LONG: "12345678", UMLAUTS: "äöüäöüäö" })).not.toThrow();
     expect(() => openRedaction(secretsOf({ PIN: "1" }, false))).not.toThrow();
   });
@@ -446,7 +446,7 @@ test("buffers derived from values are zeroized after use", () => {
   expect(patterns.isEmpty).toBe(true);
 });
 
-test("no copy of what is held, and of forms that are not needed, stays in memory", () => {
+test("no copy of held bytes and of unneeded variants stays in memory", () => {
   const made: Uint8Array[] = [];
   const { slice } = Uint8Array.prototype;
   Uint8Array.prototype.slice = function (...args) {
@@ -470,11 +470,11 @@ test("no copy of what is held, and of forms that are not needed, stays in memory
     expect(made.filter((copy) => Buffer.from(copy).includes(word))).toEqual([]);
 });
 
-test("a name from elsewhere stays on its line", () => {
+test("control characters in the name of a secret are escaped", () => {
   expect(once({ "A\x1b[31m\n": "abcdefgh" }, "abcdefgh")).toBe("[A\\u001b[31m\\n]");
 });
 
-test("forms are as long as they must be, and none is shorter than eight bytes", () => {
+test("every variant has at least eight bytes, and at most half of it is public", () => {
   for (const value of ["12345678", "\x00".repeat(8), "a\nb\nc\nd\ne\n", KEY, "é".repeat(8)])
     for (const { bytes: form, publicLength } of variantsOf(encoder.encode(value))) {
       expect(form.length).toBeGreaterThanOrEqual(8);

@@ -1,12 +1,12 @@
-// Values that real programs print, each by its own quoting rules: none may be shown. The program runs as a script of the
-// compiled rt, so that a row of src/redaction/printers.ts that does not match its program fails here.
+// Values that real programs print by their own quoting rules: each must be redacted. Each program runs as a script of the
+// compiled rt, so a row of src/redaction/printers.ts that differs from its program fails here.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hasProgram } from "../../build/system-programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
 
-/** Each part of them has the word "s3cret", so that no part of a value may be shown. */
+/** Each part of a value contains "s3cret", so the test finds any part that is not redacted. */
 const VALUES = {
   TOKEN: `s3cretA"s3cretB\\s3cretC-0123`,
   EVERY: `s3cretA'"\`$HOME\${x}#{y}#@z\\n\\ts3cretB&<b>é€😀 %+/=@!~^*()[]{}|;:,?\x01-\x1bs3cretC`,
@@ -15,7 +15,7 @@ const VALUES = {
 const NAMES = Object.keys(VALUES);
 
 const each = (write: (variable: string) => string, separator = "; ") => NAMES.map(write).join(separator);
-/** For a shell that is not the one of the script. */
+/** Runs a line in a shell other than the script's. */
 const shell = (program: string, line: (name: string) => string) => `${program} -c '${each(line)}'`;
 const node = (expression: string) => `node -e "const e = process.env; ${expression}"`;
 const nodeEach = (call: (value: string) => string) =>
@@ -172,7 +172,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   env: "env; printenv; cat -A /proc/self/environ",
 };
 
-/** Programs that need what is not on every machine are in build/system-packages.json. */
+/** The programs of this list that not every machine has are in build/system-packages.json. */
 const NEEDS: readonly string[] = [
   "node",
   "python3",
