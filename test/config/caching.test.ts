@@ -1,9 +1,9 @@
-// Keys of rtfig.toml that say which scripts are not run again when nothing has changed.
+// Keys of rtfig.toml for the script cache.
 import { expect } from "bun:test";
 import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
 import { effect } from "./effects.ts";
 
-effect("run.cache.*", "names a script, of one package or of all; false takes it out", async () => {
+effect("run.cache.*", "selects a script of one package or of all; false excludes it", async () => {
   if (!CAN_TRACE) return;
   const config = '"project#a" = true\n"other#b" = true\nc = true\n"project#c" = false';
   await using project = await cachedProject(
@@ -17,13 +17,13 @@ effect("run.cache.*", "names a script, of one package or of all; false takes it 
   expect(await twice("c")).toEqual(["ran", "ran"]);
 });
 
-effect("run.cache.*.env", "names the variables that a script gets", async () => {
+effect("run.cache.*.env", "lists the variables that a script gets", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject({ a: "echo $A$B" }, {}, 'a = { env = ["A"] }');
   expect((await project.rt(["run", "a"], { A: "1", B: "2" })).stdout).toBe("1\n");
 });
 
-effect("run.cache.*.inputs", "names files that count though the script does not read them", async () => {
+effect("run.cache.*.inputs", "adds inputs that the script does not read", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(
     { a: "cat file" },
@@ -35,25 +35,21 @@ effect("run.cache.*.inputs", "names files that count though the script does not 
   expect(await project.run("a")).toBe("ran");
 });
 
-effect(
-  "run.cache.*.outputs",
-  "names files that are the script's own, also where it leaves them alone",
-  async () => {
-    if (!CAN_TRACE) return;
-    const script = "test -e out || cp in out; cat out";
-    await using project = await cachedProject(
-      { a: script },
-      { in: "1", out: "1" },
-      'a = { outputs = ["out"] }',
-    );
-    expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
-    await Bun.file(project.join("out")).delete();
-    expect(await project.run("a")).toBe("hit");
-    expect(await Bun.file(project.join("out")).text()).toBe("1");
-  },
-);
+effect("run.cache.*.outputs", "adds outputs that the script does not change", async () => {
+  if (!CAN_TRACE) return;
+  const script = "test -e out || cp in out; cat out";
+  await using project = await cachedProject(
+    { a: script },
+    { in: "1", out: "1" },
+    'a = { outputs = ["out"] }',
+  );
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+  await Bun.file(project.join("out")).delete();
+  expect(await project.run("a")).toBe("hit");
+  expect(await Bun.file(project.join("out")).text()).toBe("1");
+});
 
-effect("run.cache.*.ignore", "names files that do not matter", async () => {
+effect("run.cache.*.ignore", "excludes files from the inputs", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(
     { a: "cat file; date > log" },
@@ -65,7 +61,7 @@ effect("run.cache.*.ignore", "names files that do not matter", async () => {
   expect(await project.run("a")).toBe("hit");
 });
 
-effect("run.cache.*.shared", "keeps what a script made to its checkout", async () => {
+effect("run.cache.*.shared", "= false limits cache entries to one checkout", async () => {
   if (!CAN_TRACE) return;
   const files = (rule: string) => ({
     "package.json": { name: "project", scripts: { a: "cat source" } },
@@ -86,14 +82,14 @@ effect("run.cache.*.shared", "keeps what a script made to its checkout", async (
   }
 });
 
-effect("run.cache.*.trace", "takes what is declared for what is read", async () => {
+effect("run.cache.*.trace", "= false uses declared inputs", async () => {
   await using project = await cachedProject(
     { a: "cat source" },
     { source: "" },
     "a = { trace = false, outputs = [] }",
   );
   expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
-  // Nobody has read it.
+  // The script has not read this file.
   await project.write({ unrelated: "" });
   expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
 });

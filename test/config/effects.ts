@@ -1,4 +1,4 @@
-// The test that shows the effect of a key of rtfig.toml; keys.test.ts checks that there is one for each.
+// Declares the test of a key of rtfig.toml; keys.test.ts checks that each key has one.
 import { test } from "bun:test";
 import { join } from "node:path";
 
@@ -6,7 +6,7 @@ export function effect(key: string, claim: string, body: () => Promise<void>): v
   test(`${key} ${claim}`, body);
 }
 
-/** The keys that have such a test, read from the sources of the tests beside this file. */
+/** Reads the keys with such a test from the sources of the tests in this folder. */
 export async function shownKeys(): Promise<Set<string>> {
   const keys = new Set<string>();
   for (const file of new Bun.Glob("*.test.ts").scanSync(import.meta.dir)) {

@@ -1,4 +1,4 @@
-// Installing with a configuration: a registry of the test's own, a project with rtfig.toml, and what came of it.
+// Runs `rt install` with a configuration, against a registry of the test.
 import { existsSync } from "node:fs";
 import { openRegistry, type PublishedPackage, type Registry } from "../options/registry.ts";
 import { allowAll } from "../support/trusted.ts";
@@ -27,12 +27,12 @@ export interface Situation {
   dependencies?: Record<string, unknown>;
   files?: Files;
   args?: readonly string[];
-  /** Leaves the registry to the configuration, where `$REGISTRY` stands for its address. */
+  /** Takes the registry from the configuration, where `$REGISTRY` is replaced by its address. */
   isConfigured?: boolean;
   env?: Record<string, string>;
 }
 
-/** `rt install` with this configuration; `use` looks at the result while the project is there. */
+/** Runs `rt install` with this configuration; `use` checks the result before the project is removed. */
 export async function install(
   config: string,
   situation: Situation,
@@ -55,5 +55,5 @@ export async function install(
   await use({ ...result, project, registry, has: (path) => existsSync(project.join(path)) });
 }
 
-/** The file of the package that is installed unless a test says otherwise. */
+/** The file of the package that most tests install. */
 export const DEP = "node_modules/dep/index.js";

@@ -1,4 +1,4 @@
-// The table of keys itself, and what is said about files that are wrong.
+// The table of keys, and the errors for invalid files.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
@@ -11,14 +11,14 @@ import { shownKeys } from "./effects.ts";
 
 const EXAMPLE = join(REPOSITORY, "rtfig.toml.example");
 
-describe("the table", () => {
-  test("every key of the table has a test of its effect", async () => {
+describe("the table of keys", () => {
+  test("contains only keys whose effect is tested", async () => {
     const shown = await shownKeys();
     expect(KEYS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
     expect([...shown].filter((name) => !KEYS.some((key) => key.name === name))).toEqual([]);
   });
 
-  test("the table has unique names and existing options", () => {
+  test("contains unique names and existing options", () => {
     const names = KEYS.map(({ name }) => name);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     for (const { as } of KEYS) {
@@ -28,7 +28,7 @@ describe("the table", () => {
     }
   });
 
-  test("every example of rtfig.toml.example can be parsed separately", async () => {
+  test("matches the examples of rtfig.toml.example", async () => {
     const found = new Set<string>();
     let section = "";
     for (const line of (await Bun.file(EXAMPLE).text()).split("\n")) {
@@ -42,7 +42,7 @@ describe("the table", () => {
     expect(KEYS.map(({ name }) => name).filter((name) => !found.has(name))).toEqual([]);
   });
 
-  test("accepts rtfig.toml.example as it is", async () => {
+  test("accepts rtfig.toml.example, whose examples are comments", async () => {
     expect(parseConfig(await Bun.file(EXAMPLE).text(), "example").settings).toEqual([]);
   });
 });
@@ -58,14 +58,14 @@ function failureOf(text: string): [message: string, hint: UserError["hint"]] {
 }
 
 describe("parseConfig()", () => {
-  test("names the line of an unknown key and what it could have been", () => {
+  test("reports the line of an unknown key and suggests a similar one", () => {
     const text = '# comment\nsmol = true\n\n[run]\nshell = "rt"\nsilnt = true\n';
     expect(failureOf(text)).toEqual(['rtfig.toml:6: Unknown key "run.silnt"', "did you mean run.silent?"]);
     expect(failureOf("[nothing.like.it]\nx = 1")).toEqual([
       'rtfig.toml:1: Unknown key "nothing"',
       "rtfig.toml.example lists the keys",
     ]);
-    // A name in quotes is one part, whatever is in it.
+    // A quoted name is one part, even with a dot.
     for (const text of ['"run.silent" = true', '["run.secrets"]\nsecrets.x = ["A"]'])
       expect(failureOf(text)[0]).toStartWith('rtfig.toml:1: Unknown key "run.s');
     expect(failureOf("smo = true")).toEqual(['rtfig.toml:1: Unknown key "smo"', "did you mean smol?"]);
@@ -75,7 +75,7 @@ describe("parseConfig()", () => {
     expect(failureOf('install.registry.token2 = "y"')[0]).toStartWith("rtfig.toml:1: Unknown key");
   });
 
-  test("names the line of what a longer name begins with, behind texts of several lines, and by what escapes mean", () => {
+  test("reports the right line for dotted keys, after strings of several lines, and for escaped names", () => {
     for (const text of [
       "# comment\nrun.silent = true\nrun.foo.bar = 1",
       "[run]\nsilent = true\n[x.y]\nq = 1",
@@ -89,7 +89,7 @@ describe("parseConfig()", () => {
     expect(failureOf('[run]\n"sil\\u0065nt" = 3')[0]).toStartWith("rtfig.toml:2: ");
   });
 
-  test("names the line of a value of the wrong type, and not the value", () => {
+  test("reports the line of a value of the wrong type, without the value", () => {
     expect(failureOf('\nsmol = "yes"')[0]).toBe("rtfig.toml:2: smol needs true or false, not a string");
     expect(failureOf("[console]\n\ndepth = 1.5")[0]).toBe(
       "rtfig.toml:3: console.depth needs a whole number, not a fraction",
@@ -107,7 +107,7 @@ describe("parseConfig()", () => {
     );
   });
 
-  test("takes the least and the greatest number of a key, and none beyond", () => {
+  test("accepts the least and the greatest number of a key, and rejects others", () => {
     for (const port of [0, 65_535])
       expect(parseConfig(`[serve]\nport = ${port}`, "x").settings[0]!.value).toBe(port);
     expect(parseConfig("[run]\nconcurrency = 1", "x").settings[0]!.value).toBe(1);
@@ -116,20 +116,20 @@ describe("parseConfig()", () => {
     expect(failureOf("[run]\nelide-lines = -1")[0]).toContain("needs a whole number, not -1");
   });
 
-  test("names the values that a key allows", () => {
+  test("lists the valid values of a key", () => {
     expect(failureOf('[run]\nshell = "fish"')).toEqual([
       'rtfig.toml:2: run.shell cannot be "fish"',
       "use one of: rt, system",
     ]);
   });
 
-  test("names the line of what is no TOML", () => {
+  test("reports the line of a TOML syntax error", () => {
     expect(failureOf("smol = true\n\n[run]\nsilent = = true\nrt = true\n")[0]).toStartWith("rtfig.toml:4: ");
     expect(failureOf('define = { a = "b"\nsmol = true')[0]).toStartWith("rtfig.toml:1: ");
     expect(failureOf("smol = true\nsmol = false")[0]).toStartWith("rtfig.toml:2: ");
   });
 
-  test("gives options in the order of the file", () => {
+  test("returns options in the order of the file", () => {
     const words = optionsOf(
       parseConfig(
         'preload = ["./a.ts", "./b.ts"]\nenv = false\n[run]\nsilent = false\nelide-lines = 3\n',
@@ -150,7 +150,7 @@ describe("rt", () => {
   const failure = async (config: string, args: readonly string[]) =>
     await runIn({ ...program, "rtfig.toml": config }, args);
 
-  test("runs nothing under a configuration that is wrong, whatever it is asked to run", async () => {
+  test("runs nothing when the configuration is invalid", async () => {
     for (const args of [["a.ts"], ["--smol", "a.ts"], ["run", "s"], ["-p", "1"], ["test"], ["install"]]) {
       expect(await failure("\nsmoll = true", args)).toEqual({
         stdout: "",
@@ -160,7 +160,7 @@ describe("rt", () => {
     }
   });
 
-  test("names the line of a number that is out of its bounds", async () => {
+  test("reports the line of a number that is out of range", async () => {
     const cases = [
       ["[serve]\nport = 65536", ["a.ts"], "serve.port needs a whole number from 0 to 65535, not 65536"],
       ["[run]\nconcurrency = 0", ["run", "s"], "run.concurrency needs a whole number from 1 up, not 0"],
@@ -174,7 +174,7 @@ describe("rt", () => {
     }
   });
 
-  test("says that a folder is no configuration", async () => {
+  test("reports a folder given as the configuration", async () => {
     expect(await runIn({ ...program, "folder/x": "" }, ["--config=folder", "a.ts"])).toEqual({
       stdout: "",
       stderr: 'error: Cannot read the configuration "folder": it is a directory\n',
@@ -182,7 +182,7 @@ describe("rt", () => {
     });
   });
 
-  test("asks for a configuration that is there", async () => {
+  test("reports a configuration that does not exist", async () => {
     expect(await runIn(program, ["--config=other.toml", "a.ts"])).toEqual({
       stdout: "",
       stderr:
@@ -191,7 +191,7 @@ describe("rt", () => {
     });
   });
 
-  test("runs a file in its own process beside settings for scripts alone", async () => {
+  test("runs a file in its own process when the configuration has settings for scripts alone", async () => {
     const { stderr } = await runIn(
       { ...program, "rtfig.toml": '[run]\nsilent = true\n[test]\nroot = "test"\n[install]\nexact = true' },
       ["a.ts"],
@@ -200,7 +200,7 @@ describe("rt", () => {
     expect(JSON.parse(stderr).mode).toBe("in-process");
   });
 
-  describe("copies no credential: beside a preload", () => {
+  describe("with a preload and a plaintext credential", () => {
     const config = (line: string) => `preload = "./p.ts"\nsmol = true\n[install]\n${line}\n`;
     const files = { ...program, "p.ts": "" };
 
@@ -208,7 +208,7 @@ describe("rt", () => {
       ["install.registry.token", 'registry.token = "secret-7"'],
       ["install.registry.password", 'registry.password = "secret-7"'],
       ["install.registry.url", 'registry.url = "http://me:secret-7@127.0.0.1:9/"'],
-    ])("%s is refused", async (name, line) => {
+    ])("rejects %s", async (name, line) => {
       const refused = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
       expect(refused).toEqual({
         stdout: "",
@@ -217,14 +217,14 @@ describe("rt", () => {
       });
     });
 
-    test("the name of a variable is passed on", async () => {
+    test("passes on a token that names a variable", async () => {
       const line = 'registry = { url = "http://127.0.0.1:9/", token = "$SECRET" }';
       const { status, stdout } = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
       expect([status, stdout]).toEqual([0, "ran\n"]);
     });
   });
 
-  test("passes the configuration on to what the program starts, and nothing of its own copy", async () => {
+  test("passes the configuration on to child processes, without its own copy of it", async () => {
     const { stdout } = await runIn(
       {
         "rtfig.toml": 'preload = "./p.ts"\ntelemetry = false\n[run]\nshell = "rt"',

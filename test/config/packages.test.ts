@@ -1,14 +1,14 @@
-// Keys of rtfig.toml that choose what `rt install` and `rt add` do: the cache, the lockfile, and what is installed.
+// Keys of rtfig.toml for `rt install` and `rt add`: the cache, the lockfile and the selection of packages.
 import { describe, expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { runRt } from "../support/rt.ts";
 import { effect } from "./effects.ts";
 import { DEP, install, pack, type Situation } from "./installation.ts";
 
-describe("the cache", () => {
+describe("the package cache", () => {
   const entries = (directory: string) => (existsSync(directory) ? readdirSync(directory).length : 0);
   const elsewhere = { BUN_INSTALL_CACHE_DIR: "" };
-  effect("install.cache", "is a directory, or false for none", async () => {
+  effect("install.cache", "is a directory, or false for no cache", async () => {
     await install('[install]\ncache = "./kept"', { env: elsewhere }, ({ project }) =>
       expect(entries(project.join("kept"))).toBeGreaterThan(0),
     );
@@ -32,26 +32,26 @@ describe("the cache", () => {
     expect(await again("[install.cache]\ndisable = false")).toEqual([]);
     expect(await again("[install.cache]\ndisable = true")).toContain("GET /dep-1.0.0.tgz");
   });
-  effect("install.cache.disableManifest", "asks for versions again", async () => {
+  effect("install.cache.disableManifest", "requests versions again", async () => {
     expect(await again("[install.cache]\ndisableManifest = true")).toContain("GET /dep");
   });
 });
 
 describe("the lockfile", () => {
-  effect("install.lockfile.save", "decides whether one is written", async () => {
+  effect("install.lockfile.save", "decides whether a lockfile is written", async () => {
     await install("[install.lockfile]\nsave = false", {}, ({ has }) =>
       expect([has(DEP), has("bun.lock")]).toEqual([true, false]),
     );
   });
-  effect("install.lockfile.print", "writes another one", async () => {
+  effect("install.lockfile.print", "writes a lockfile of another format", async () => {
     await install('[install.lockfile]\nprint = "yarn"', {}, ({ has }) => expect(has("yarn.lock")).toBe(true));
   });
-  effect("install.saveTextLockfile", "= false writes a binary one", async () => {
+  effect("install.saveTextLockfile", "= false writes a binary lockfile", async () => {
     await install("[install]\nsaveTextLockfile = false", {}, ({ has }) =>
       expect([has("bun.lock"), has("bun.lockb")]).toEqual([false, true]),
     );
   });
-  effect("install.frozenLockfile", "refuses to change it", async () => {
+  effect("install.frozenLockfile", "rejects changes of the lockfile", async () => {
     await install("", { packages: [pack("dep"), pack("left")] }, async ({ project, registry }) => {
       const more = { name: "app", dependencies: { dep: "1.0.0", left: "1.0.0" } };
       await project.write({ "package.json": more, "rtfig.toml": "[install]\nfrozenLockfile = true" });
@@ -61,7 +61,7 @@ describe("the lockfile", () => {
   });
 });
 
-describe("what is installed", () => {
+describe("the installed packages", () => {
   const packages = [
     pack("dep"),
     pack("tool"),
@@ -85,17 +85,17 @@ describe("what is installed", () => {
     });
     return found.sort().join();
   };
-  effect("install.dev", "= false leaves development dependencies out", async () => {
+  effect("install.dev", "= false omits development dependencies", async () => {
     expect(await names("")).toBe("dep,extra,guest,host,tool");
     expect(await names("[install]\ndev = false")).toBe("dep,extra,guest,host");
   });
-  effect("install.optional", "= false leaves optional dependencies out", async () => {
+  effect("install.optional", "= false omits optional dependencies", async () => {
     expect(await names("[install]\noptional = false")).toBe("dep,guest,host,tool");
   });
-  effect("install.peer", "= false leaves peer dependencies out", async () => {
+  effect("install.peer", "= false omits peer dependencies", async () => {
     expect(await names("[install]\npeer = false")).toBe("dep,extra,guest,tool");
   });
-  effect("install.production", "leaves development dependencies out", async () => {
+  effect("install.production", "omits development dependencies", async () => {
     expect(await names("[install]\nproduction = true")).not.toContain("tool");
   });
   effect("install.dryRun", "installs nothing", async () => {
@@ -124,7 +124,7 @@ describe("what is installed", () => {
       expect([has(DEP), has("ran")]).toEqual([true, false]),
     );
   });
-  effect("install.concurrentScripts", "bounds how many lifecycle scripts run at a time", async () => {
+  effect("install.concurrentScripts", "limits the number of concurrent lifecycle scripts", async () => {
     const lock = (name: string) =>
       pack(name, "1.0.0", {
         manifest: { scripts: { postinstall: "mkdir ../../lock && rmdir ../../lock && touch done" } },
@@ -145,12 +145,12 @@ describe("what is installed", () => {
       ]),
     );
   });
-  effect("install.offline", "never touches the network", async () => {
+  effect("install.offline", "never uses the network", async () => {
     await install("[install]\noffline = true", {}, ({ status, registry }) =>
       expect([status, registry.requests]).toEqual([1, []]),
     );
   });
-  effect("install.minimumReleaseAge", "leaves out what is too new", async () => {
+  effect("install.minimumReleaseAge", "rejects versions that are too new", async () => {
     const young = [pack("dep"), pack("dep", "1.1.0", { time: new Date(Date.now() - 60_000).toISOString() })];
     const situation: Situation = { packages: young, dependencies: { dependencies: { dep: "^1.0.0" } } };
     const version = async (config: string) => {
@@ -165,7 +165,7 @@ describe("what is installed", () => {
     expect(await version("")).toContain("1.1.0");
     expect(await version("[install]\nminimumReleaseAge = 3600")).toContain("1.0.0");
   });
-  effect("install.minimumReleaseAgeExcludes", "lets packages be new", async () => {
+  effect("install.minimumReleaseAgeExcludes", "exempts packages from the minimum age", async () => {
     const young = [pack("dep"), pack("dep", "1.1.0", { time: new Date(Date.now() - 60_000).toISOString() })];
     const situation: Situation = { packages: young, dependencies: { dependencies: { dep: "^1.0.0" } } };
     const config = '[install]\nminimumReleaseAge = 3600\nminimumReleaseAgeExcludes = ["dep"]';
@@ -173,7 +173,7 @@ describe("what is installed", () => {
       expect(await Bun.file(project.join(DEP)).text()).toContain("1.1.0"),
     );
   });
-  effect("install.security.scanner", "checks what is installed", async () => {
+  effect("install.security.scanner", "checks packages before their installation", async () => {
     const files = {
       "scanner.ts":
         'export const scanner = { version: "1", async scan({ packages }) { return packages.map(({ name }) => ({ level: "fatal", package: name, url: null, description: "not on my watch" })) } };',
@@ -182,7 +182,7 @@ describe("what is installed", () => {
       expect([status, (stdout + stderr).includes("not on my watch")]).toEqual([1, true]),
     );
   });
-  effect("install.logLevel", "is taken; the engine shows no difference", async () => {
+  effect("install.logLevel", "is accepted; the engine behaves the same", async () => {
     await install('[install]\nlogLevel = "error"', {}, ({ has }) => expect(has(DEP)).toBe(true));
     await install('[install]\nlogLevel = "loud"', {}, ({ status }) => expect(status).toBe(1));
   });

@@ -1,4 +1,4 @@
-// Flags win over rtfig.toml: for every key, either a flag that says otherwise and what then counts, or why no flag does.
+// Flags win over rtfig.toml: every key has a flag with another value, or a reason why it has none.
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { RT, runRt } from "../support/rt.ts";
 
 interface Rival {
   readonly config: string;
-  /** rt's words, with the flags and without. */
+  /** The arguments that both runs have. */
   readonly args: readonly string[];
   readonly flags: readonly string[];
   readonly files?: Files;
   /** The output with the file alone, and with the flags too. */
   readonly file: RegExp;
   readonly flag: RegExp;
-  /** A file of the project that the flags lead to. */
+  /** A file of the project that exists because of the flags. */
   readonly makes?: string;
   readonly needsTerminal?: true;
 }
@@ -157,7 +157,7 @@ const RIVALS: Readonly<Record<string, Rival | readonly Rival[]>> = {
     flags: ["--concurrency=2"],
     files: {
       "package.json": { workspaces: ["a", "b"] },
-      // Each waits for the other: alone, it gives up.
+      // Each script waits for the other one and fails alone.
       "a/package.json": {
         scripts: {
           go: "touch ../a.here; timeout 5 sh -c 'until [ -e ../b.here ]; do :; done' && echo together",
@@ -288,8 +288,8 @@ const RIVALS: Readonly<Record<string, Rival | readonly Rival[]>> = {
   ),
 };
 
-/** Tests elsewhere that show it: the file and a part of its text. */
-const ELSEWHERE: Readonly<Record<string, readonly [file: string, title: string]>> = {
+/** Other tests that show it: the file and a part of its text. */
+const OTHER_TESTS: Readonly<Record<string, readonly [file: string, title: string]>> = {
   "watch.paths": ["options/watch.test.ts", "watch-path"],
   "watch.ignore": ["options/watch.test.ts", "watch-ignore"],
   "cache.remote.enabled": ["options/caching.test.ts", "cache"],
@@ -300,7 +300,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, title: string]>
   "secrets.*.redact": ["options/secrets.test.ts", "no-redact"],
 };
 
-/** Flags of rt install and its like: the engine reads file and flags, and its flags win. */
+/** Flags of rt install and related commands: the engine reads the file and the flags, and its flags win. */
 const ENGINES: Readonly<
   Record<string, { config: string; flags: readonly string[]; makes?: string; lacks?: string }>
 > = {
@@ -351,7 +351,7 @@ const ENGINES: Readonly<
   },
 };
 
-/** No flag says otherwise: the engine and rt have a switch that only turns it on, or none at all. */
+/** Keys without an opposite flag: the engine and rt have a switch that only turns them on, or none. */
 const NO_FLAG = [
   ...[
     "smol",
@@ -365,7 +365,7 @@ const NO_FLAG = [
   ],
   ...["install.frozenLockfile", "install.ignoreScripts", "install.exact", "install.peer"],
   ...["logLevel", "telemetry", "debug.editor", "install.logLevel"],
-  // The modules of the file are imported, and those of the flags after them.
+  // The modules of the file are imported first, those of the flags after them.
   ...["preload", "test.preload"],
   ...[
     "test.root",
@@ -380,15 +380,15 @@ const NO_FLAG = [
 const NO_FLAG_SECTIONS =
   /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:scopes\.|registry\.|cache\.|hoist|publicHoist))/;
 
-test("every key of rtfig.toml has a flag that wins over it, or is named as one without", () => {
-  const known = [RIVALS, ELSEWHERE, ENGINES].flatMap((table) => Object.keys(table)).concat(NO_FLAG);
+test("every key of rtfig.toml has a flag that wins over it, or is listed without one", () => {
+  const known = [RIVALS, OTHER_TESTS, ENGINES].flatMap((table) => Object.keys(table)).concat(NO_FLAG);
   const names = KEYS.map(({ name }) => name);
   expect(names.filter((name) => !known.includes(name) && !NO_FLAG_SECTIONS.test(name))).toEqual([]);
   expect(known.filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test("the tests elsewhere that show a flag to win are there", async () => {
-  for (const [file, title] of Object.values(ELSEWHERE))
+test("the other tests that show a flag to win exist", async () => {
+  for (const [file, title] of Object.values(OTHER_TESTS))
     expect(await Bun.file(join(import.meta.dir, "..", file)).text()).toContain(title);
 });
 
@@ -413,13 +413,13 @@ async function outputOf({ config, files, args, needsTerminal }: Rival, flags: re
   return { output: Bun.stripANSI(stdout + stderr), project };
 }
 
-/** A key that the engine reads beside the others, so that it gets the whole file. */
-const WHOLE = "telemetry = false\n";
+/** With a key that the engine reads, the engine gets the whole file. */
+const ENGINE_KEY = "telemetry = false\n";
 
 describe.concurrent("a flag wins over the key", () => {
   for (const [name, rivals] of Object.entries(RIVALS)) {
     for (const rival of [rivals].flat()) {
-      for (const config of [rival.config, WHOLE + rival.config]) {
+      for (const config of [rival.config, ENGINE_KEY + rival.config]) {
         const title = `${config.replaceAll("\n", " ")} against ${rival.flags.join(" ")} (${name})`;
         test(title, async () => {
           const alone = await outputOf({ ...rival, config }, []);

@@ -1,4 +1,4 @@
-// Keys of rtfig.toml that say where packages come from, and whether they are fetched while running.
+// Keys of rtfig.toml for registries, and for downloads while a program runs.
 import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { createCertificates } from "../support/servers/certificates.ts";
@@ -11,8 +11,8 @@ import { DEP, install, pack, type Situation } from "./installation.ts";
 const source = { "a.ts": 'import v from "dep"; console.log(v);' };
 const running: Situation = { dependencies: {}, files: source, args: ["a.ts"] };
 
-describe("fetching while running", () => {
-  effect("install.auto", "chooses when packages are fetched", async () => {
+describe("downloads while running", () => {
+  effect("install.auto", "chooses when packages are downloaded", async () => {
     await install('[install]\nauto = "auto"', running, ({ stdout }) => expect(stdout).toBe("dep 1.0.0\n"));
     await install('[install]\nauto = "disable"', running, ({ status }) => expect(status).toBe(1));
     await install("[install]\nauto = false", running, ({ status }) => expect(status).toBe(1));
@@ -20,7 +20,7 @@ describe("fetching while running", () => {
     await install('[install]\nauto = "auto"', some, ({ status }) => expect(status).toBe(1));
     await install('[install]\nauto = "fallback"', some, ({ stdout }) => expect(stdout).toBe("dep 1.0.0\n"));
   });
-  effect("install.prefer", "chooses how versions are looked up", async () => {
+  effect("install.prefer", "chooses how versions are resolved", async () => {
     for (const [value, expected] of [
       ["online", "dep 1.1.0\n"],
       ["latest", "dep 1.1.0\n"],
@@ -39,7 +39,7 @@ describe("fetching while running", () => {
 });
 
 describe("registries", () => {
-  effect("install.registry", "is where packages come from, while installing and while running", async () => {
+  effect("install.registry", "is the source of packages, while installing and while running", async () => {
     const config = '[install]\nregistry = "$REGISTRY"';
     await install(config, { isConfigured: true }, ({ has }) => expect(has(DEP)).toBe(true));
     await install(config, { ...running, isConfigured: true }, ({ stdout }) =>
@@ -58,10 +58,10 @@ describe("registries", () => {
     );
     return credentials[0];
   };
-  effect("install.registry.url", "is where packages come from", async () => {
+  effect("install.registry.url", "is the source of packages", async () => {
     expect(await sent('username = ""')).toBe("");
   });
-  effect("install.registry.token", "is sent, also when it is the name of a variable", async () => {
+  effect("install.registry.token", "is sent, also when it names a variable", async () => {
     expect(await sent('token = "abc"')).toBe("Bearer abc");
     expect(await sent('token = "$TOKEN_OF_TEST"', { TOKEN_OF_TEST: "from env" })).toBe("Bearer from env");
   });

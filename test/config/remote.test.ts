@@ -1,5 +1,4 @@
-// Keys of rtfig.toml that say where scripts run with --remote, and what they get and give there. test/remote-execution/single-script.test.ts has
-// the rest.
+// Keys of rtfig.toml for remote execution. test/remote-execution/single-script.test.ts tests the rest.
 import { expect } from "bun:test";
 import { createCertificates } from "../support/servers/certificates.ts";
 import { createProject, type Files } from "../support/project.ts";
@@ -11,18 +10,18 @@ import { effect } from "./effects.ts";
 const isLinux = process.platform === "linux";
 const SYSTEM = `${process.platform}-${process.arch}`;
 
-interface There {
+interface RemoteScript {
   readonly script?: string;
   readonly files?: Files;
   readonly env?: Environment;
   readonly words?: readonly string[];
 }
 
-/** What the script `t` prints on a server, and how rt ends. @param more of [run.remote], and tables below it */
-async function runThere(
+/** Runs the script `t` on a server. @param more lines of [run.remote], and tables below it */
+async function runRemotely(
   server: Pick<ReapiServer, "url">,
   more: string,
-  { script = "echo there", files = {}, env = {}, words = ["t"] }: There = {},
+  { script = "echo there", files = {}, env = {}, words = ["t"] }: RemoteScript = {},
 ) {
   const system = more.includes("system =") ? "" : `system = "${SYSTEM}"\n`;
   await using project = await createProject({
@@ -40,48 +39,50 @@ async function runThere(
   return { ...result, made: (await made.exists()) ? await made.text() : undefined };
 }
 
-effect("run.remote.url", "says where", async () => {
+effect("run.remote.url", "is the address of the server", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
-  expect(await runThere(server, "")).toMatchObject({ stdout: "there\n", stderr: "", status: 0 });
+  expect(await runRemotely(server, "")).toMatchObject({ stdout: "there\n", stderr: "", status: 0 });
 });
 
-effect("run.remote.instance", "is told with each call", async () => {
+effect("run.remote.instance", "is sent with each call", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
-  expect((await runThere(server, 'instance = "main/two"')).status).toBe(0);
+  expect((await runRemotely(server, 'instance = "main/two"')).status).toBe(0);
   expect(server.instances).toEqual(new Set(["main/two"]));
 });
 
-effect("run.remote.headers.*", "is sent, with variables in it", async () => {
+effect("run.remote.headers.*", "is sent, with variables expanded", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   const table = '[run.remote.headers]\nx-key = "Bearer ${KEY}, $KEY"';
-  expect((await runThere(server, table, { env: { KEY: "k1" } })).status).toBe(0);
+  expect((await runRemotely(server, table, { env: { KEY: "k1" } })).status).toBe(0);
   expect(server.headers.get("x-key")).toBe("Bearer k1, k1");
 });
 
-effect("run.remote.properties.*", "chooses a machine", async () => {
+effect("run.remote.properties.*", "selects a worker", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
-  expect((await runThere(server, '[run.remote.properties]\nOSFamily = "linux"\nArch = "x"')).status).toBe(0);
+  expect((await runRemotely(server, '[run.remote.properties]\nOSFamily = "linux"\nArch = "x"')).status).toBe(
+    0,
+  );
   const properties = server.commands[0]!.platform!.properties.map(({ name, value }) => `${name}=${value}`);
   expect(properties).toEqual(["Arch=x", "OSFamily=linux"]);
 });
 
-effect("run.remote.system", "has to be this machine's", async () => {
+effect("run.remote.system", "must be this machine's system", async () => {
   await using server = await openReapiServer();
-  expect((await runThere(server, 'system = "linux-mips"')).stderr).toStartWith(
+  expect((await runRemotely(server, 'system = "linux-mips"')).stderr).toStartWith(
     `error: The script cannot run remotely: the server runs linux-mips, and node_modules is for ${SYSTEM}\n`,
   );
   expect(server.calls).toEqual([]);
 });
 
-effect("run.remote.timeout", "ends a call that is not answered", async () => {
+effect("run.remote.timeout", "ends a call without a response", async () => {
   if (!isLinux) return;
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const server = { url: `grpc://127.0.0.1:${silent.port}` };
-  const { stderr, status } = await runThere(server, "timeout = 1");
+  const { stderr, status } = await runRemotely(server, "timeout = 1");
   expect(stderr).toStartWith(`error: The server ${server.url} `);
   expect(status).toBe(1);
 });
@@ -93,29 +94,29 @@ async function runBehindTls(names: readonly string[]): Promise<number | string> 
   await using server = await openReapiServer({}, { key, cert, ca });
   const files = { "ca.pem": ca, "cert.pem": cert, "key.pem": key };
   const more = names.map((name) => `${name} = "${name}.pem"`).join("\n");
-  return (await runThere(server, more, { files })).status;
+  return (await runRemotely(server, more, { files })).status;
 }
 
-effect("run.remote.ca", "says whose the server's certificate is", async () => {
+effect("run.remote.ca", "verifies the server's certificate", async () => {
   if (!isLinux) return;
   expect(await runBehindTls(["ca", "cert", "key"])).toBe(0);
   expect(await runBehindTls(["cert", "key"])).toBe(1);
 });
 
-effect("run.remote.cert", "says who rt is, with its key", async () => {
+effect("run.remote.cert", "identifies rt, together with the key", async () => {
   if (!isLinux) return;
   expect(await runBehindTls(["ca"])).toBe(1);
 });
 
-effect("run.remote.key", "goes with a certificate alone", async () => {
+effect("run.remote.key", "needs a certificate", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   for (const only of ["cert", "key"])
-    expect((await runThere(server, `${only} = "x.pem"`)).stderr).toBe(
+    expect((await runRemotely(server, `${only} = "x.pem"`)).stderr).toBe(
       "error: run.remote.cert and run.remote.key belong together\nhint: give both, or neither\n",
     );
   const none = { "x.pem": "no certificate" };
-  const { stderr } = await runThere(
+  const { stderr } = await runRemotely(
     { url: "grpcs://localhost:1" },
     'ca = "x.pem"\ncert = "x.pem"\nkey = "x.pem"',
     { files: none },
@@ -124,45 +125,45 @@ effect("run.remote.key", "goes with a certificate alone", async () => {
   expect(stderr.split("\n").length).toBe(3);
 });
 
-effect("run.remote.scripts.*.outputs", "names what comes back", async () => {
+effect("run.remote.scripts.*.outputs", "lists the files that are downloaded", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   const script = "echo it > made";
   const table = '[run.remote.scripts.t]\noutputs = ["made"]';
-  expect(await runThere(server, table, { script })).toMatchObject({ made: "it\n", status: 0 });
-  expect((await runThere(server, "", { script })).made).toBeUndefined();
+  expect(await runRemotely(server, table, { script })).toMatchObject({ made: "it\n", status: 0 });
+  expect((await runRemotely(server, "", { script })).made).toBeUndefined();
 });
 
-effect("run.remote.scripts.*.env", "names the variables that the script gets", async () => {
+effect("run.remote.scripts.*.env", "lists the variables that the script gets", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   const table = '[run.remote.scripts.t]\nenv = ["A"]';
-  const { stdout } = await runThere(server, table, { script: "echo $A$B", env: { A: "1", B: "2" } });
+  const { stdout } = await runRemotely(server, table, { script: "echo $A$B", env: { A: "1", B: "2" } });
   expect(stdout).toBe("1\n");
 });
 
-effect("run.remote.scripts.*.inputs", "names files that are sent besides", async () => {
+effect("run.remote.scripts.*.inputs", "adds files to upload", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   const files = { ".gitignore": "made-*", "made-a": "a", "made-b": "b" };
   const table = '[run.remote.scripts.t]\ninputs = ["made-a"]';
-  expect((await runThere(server, table, { script: "ls", files })).stdout).toBe(
+  expect((await runRemotely(server, table, { script: "ls", files })).stdout).toBe(
     "made-a\npackage.json\nrtfig.toml\n",
   );
 });
 
-effect("run.remote.scripts.*.remote", "keeps a script here, or sends it", async () => {
+effect("run.remote.scripts.*.remote", "runs a script locally or remotely", async () => {
   if (!isLinux) return;
   await using server = await openReapiServer();
   const ran = { stdout: "there\n", status: 0 };
   const table = (value: boolean) => `[run.remote.scripts.t]\nremote = ${value}`;
-  expect(await runThere(server, table(false))).toMatchObject(ran);
+  expect(await runRemotely(server, table(false))).toMatchObject(ran);
   expect(server.commands).toEqual([]);
-  expect(await runThere(server, table(true))).toMatchObject(ran);
+  expect(await runRemotely(server, table(true))).toMatchObject(ran);
   expect(server.commands.length).toBe(1);
 });
 
-effect("run.remote.concurrency", "bounds how many run there at a time", async () => {
+effect("run.remote.concurrency", "limits the number of concurrent remote scripts", async () => {
   if (!isLinux) return;
   const packages = ["a", "b"].map((name) => [
     `${name}/package.json`,
@@ -182,7 +183,7 @@ effect("run.remote.concurrency", "bounds how many run there at a time", async ()
       result: () => void running--,
     });
     const there = { files, words: ["--filter", "*", "t"] };
-    expect((await runThere(server, `concurrency = ${most}`, there)).status).toBe(0);
+    expect((await runRemotely(server, `concurrency = ${most}`, there)).status).toBe(0);
     expect(seen).toEqual(most === 1 ? [1, 1] : [1, 2]);
   }
 });

@@ -1,10 +1,10 @@
-// Keys of rtfig.toml that act on code and scripts that rt runs.
+// Keys of rtfig.toml for code and scripts that rt runs.
 import { describe, expect } from "bun:test";
 import { type Setting, outputOf, runIn } from "../options/prove.ts";
 import type { Files } from "../support/project.ts";
 import { effect } from "./effects.ts";
 
-/** The output of `rt a.tsx`, with a configuration. */
+/** Returns the output of `rt a.tsx` with a configuration. */
 async function run(config: string, files: Files, setting: Setting = {}): Promise<string> {
   return await outputOf({ ...files, "rtfig.toml": config }, ["a.tsx"], setting);
 }
@@ -12,7 +12,7 @@ async function run(config: string, files: Files, setting: Setting = {}): Promise
 describe("running code", () => {
   effect(
     "preload",
-    "imports modules first, with rt at hand, in front of those of the command line",
+    "imports modules first, with rt available, before those of the command line",
     async () => {
       const files = {
         "p.ts": 'import { CSRF } from "rt"; globalThis.order = [typeof CSRF.generate];',
@@ -33,7 +33,7 @@ describe("running code", () => {
     };
     const collections = async (config: string) => {
       const result = await runIn({ ...files, "rtfig.toml": config }, ["--no-addons", "a.tsx"], {
-        // A collector with threads of its own collects as often as it gets a processor.
+        // A concurrent collector would run as often as it gets a processor.
         env: { BUN_JSC_logGC: "1", BUN_JSC_useConcurrentGC: "0" },
       });
       return (result.stdout + result.stderr).match(/\[GC/g)!.length;
@@ -61,35 +61,35 @@ describe("running code", () => {
     expect(await run('jsx = "react"', elements)).toBe("React b React its");
     expect(await run('jsx = "react-jsx"', elements)).toBe("auto b auto its");
   });
-  effect("jsxFactory", "names the function of the classic runtime", async () => {
+  effect("jsxFactory", "sets the function of the classic runtime", async () => {
     expect(await run('jsx = "react"\njsxFactory = "h"', elements)).toStartWith("h b");
   });
-  effect("jsxFragment", "names the fragment of the classic runtime", async () => {
+  effect("jsxFragment", "sets the fragment of the classic runtime", async () => {
     expect(await run('jsx = "react"\njsxFactory = "h"\njsxFragment = "F"', elements)).toBe("h b h F");
   });
-  effect("jsxImportSource", "names the module of the automatic runtime", async () => {
+  effect("jsxImportSource", "sets the module of the automatic runtime", async () => {
     expect(await run('jsxImportSource = "other"', elements)).toBe("other b other its");
   });
 
-  effect("logLevel", "is taken; the engine shows no difference", async () => {
+  effect("logLevel", "is accepted; the engine behaves the same", async () => {
     const files = { "a.tsx": "console.log(1)" };
     for (const level of ["debug", "info", "warn", "error"])
       expect(await run(`logLevel = "${level}"`, files)).toBe("1");
     expect((await runIn({ ...files, "rtfig.toml": 'logLevel = "loud"' }, ["a.tsx"])).status).toBe(1);
   });
-  effect("telemetry", "is handed to the engine, which shows no difference", async () => {
+  effect("telemetry", "is passed to the engine, which behaves the same", async () => {
     const files = { "rtfig.toml": "telemetry = false", "a.tsx": "console.log(process.execArgv.join())" };
     expect(await outputOf(files, ["a.tsx"])).toEndWith("/rtfig.toml");
   });
 
-  effect("define.*", "substitutes names; the command line wins, name by name", async () => {
+  effect("define.*", "substitutes names; the command line wins for each name", async () => {
     const files = { "a.tsx": "console.log(ONE, process.env.TWO)" };
     const config = '[define]\nONE = "1"\n"process.env.TWO" = "\'two\'"';
     expect(await run(config, files)).toBe("1 two");
     expect(await outputOf({ ...files, "rtfig.toml": config }, ["-d", "ONE:7", "a.tsx"])).toBe("7 two");
   });
 
-  effect("loader.*", "chooses loaders; the command line wins, extension by extension", async () => {
+  effect("loader.*", "selects loaders; the command line wins for each extension", async () => {
     const files = {
       "a.tsx": 'import x from "./x.foo"; import y from "./y.bar"; console.log(x, y)',
       "x.foo": "x",
@@ -101,7 +101,7 @@ describe("running code", () => {
     expect(output).toEndWith("x.foo y");
   });
 
-  effect("macros", "= false refuses to execute macros", async () => {
+  effect("macros", "= false rejects macros", async () => {
     const files = {
       "a.tsx": 'import { m } from "./m.ts" with { type: "macro" }; console.log(m())',
       "m.ts": 'export function m() { return "expanded" }',
@@ -110,7 +110,7 @@ describe("running code", () => {
     expect((await runIn({ ...files, "rtfig.toml": "macros = false" }, ["a.tsx"])).status).toBe(1);
   });
 
-  effect("console.depth", "sets how deep console.log looks; the command line wins", async () => {
+  effect("console.depth", "sets the depth of console.log; the command line wins", async () => {
     const files = {
       "a.tsx": "console.log({ a: { b: { c: { d: { e: 1 } } } } })",
       "rtfig.toml": "[console]\ndepth = 6",
@@ -119,7 +119,7 @@ describe("running code", () => {
     expect(await outputOf(files, ["--console-depth=1", "a.tsx"])).not.toContain("c:");
   });
 
-  effect("debug.editor", "names the editor that the engine opens", async () => {
+  effect("debug.editor", "sets the editor that the engine opens", async () => {
     const files = {
       "a.tsx":
         'rt.openInEditor(import.meta.path); while (!(await rt.file("opened").exists())) await rt.sleep(5); console.log(await rt.file("opened").text())',
@@ -162,12 +162,16 @@ describe("serving", () => {
   const served = async (more = "", env = {}) =>
     await run(BASE + more, page, { env: { PUBLIC_X: "public value", ...env } });
 
-  effect("serve.static.plugins", "load what the page imports, and are found beside preloads", async () => {
-    expect(await served()).toContain("by plugin");
-    const files = { ...page, "p.ts": 'console.log("preloaded")' };
-    const both = await run(`preload = ["./p.ts"]\n${BASE}`, files);
-    expect([both.includes("preloaded"), both.includes("by plugin")]).toEqual([true, true]);
-  });
+  effect(
+    "serve.static.plugins",
+    "load the page's imports, and are resolved together with preloads",
+    async () => {
+      expect(await served()).toContain("by plugin");
+      const files = { ...page, "p.ts": 'console.log("preloaded")' };
+      const both = await run(`preload = ["./p.ts"]\n${BASE}`, files);
+      expect([both.includes("preloaded"), both.includes("by plugin")]).toEqual([true, true]);
+    },
+  );
   effect("serve.static.env", "inlines variables", async () => {
     expect(await served()).not.toContain("public value");
     expect(await served('env = "PUBLIC_*"')).toContain("public value");
@@ -179,7 +183,7 @@ describe("serving", () => {
     expect(await served("minify = false")).toContain("aRatherLongName");
     expect(await served("minify = true")).not.toContain("aRatherLongName");
   });
-  effect("serve.static.publicPath", "stands in front of paths in pages", async () => {
+  effect("serve.static.publicPath", "is the prefix of paths in pages", async () => {
     expect(await served('publicPath = "/assets/"')).toContain('src="/assets/');
   });
 });
@@ -197,24 +201,24 @@ describe("scripts", () => {
     expect((await script('shell = "rt"', command)).stdout).not.toContain("bash.");
     expect((await script('shell = "rt"', command, ["--shell=system", "run", "s"])).stdout).toBe("bash.\n");
   });
-  effect("run.silent", "keeps the command to itself", async () => {
+  effect("run.silent", "does not print the command", async () => {
     expect((await script("silent = true", "echo s")).stderr).toBe("");
     expect((await script("silent = false", "echo s")).stderr).toBe("$ echo s\n");
   });
-  effect("run.rt", "makes node mean rt", async () => {
+  effect("run.rt", "runs rt for the command node", async () => {
     expect((await script("rt = true", "node -p 'typeof rt'")).stdout).toBe("object\n");
     expect((await script("rt = false", "node -p 'typeof rt'")).stdout).toBe("undefined\n");
   });
-  effect("run.if-present", "lets a missing script pass", async () => {
+  effect("run.if-present", "ignores a missing script", async () => {
     expect((await script("if-present = true", "", ["run", "none"])).status).toBe(0);
     expect((await script("if-present = false", "", ["run", "none"])).status).toBe(1);
   });
-  effect("run.no-exit-on-error", "goes on after a script that fails", async () => {
+  effect("run.no-exit-on-error", "continues after a script that fails", async () => {
     const args = ["--sequential", "run", "s", "t"];
     expect((await script("no-exit-on-error = true", "exit 3", args)).stdout).toMatch(/t.*\bt$/m);
     expect((await script("no-exit-on-error = false", "exit 3", args)).stdout).not.toMatch(/t.*\bt$/m);
   });
-  effect("run.concurrency", "bounds how many scripts run at a time", async () => {
+  effect("run.concurrency", "limits the number of concurrent scripts", async () => {
     const lock = "mkdir ../lock && echo alone && rmdir ../lock";
     const files = {
       "rtfig.toml": "[run]\nconcurrency = 1",

@@ -1,4 +1,4 @@
-// Keys of rtfig.toml that say which secrets scripts get. What else holds of them is in test/secrets/grants.
+// Keys of rtfig.toml for the secrets of scripts. test/secrets/grants tests the rest.
 import { expect } from "bun:test";
 import { runIn } from "../options/prove.ts";
 import { createProject } from "../support/project.ts";
@@ -16,7 +16,7 @@ async function run(config: string, script = "show") {
   return hashIn(first) ? await runRt({ ...options, env: { RT_TRUST: await trustOf(project.path) } }) : first;
 }
 
-/** Where a secret would be read from, as the plan has it. */
+/** Returns the source of a secret in the plan. */
 async function source(from: string): Promise<string> {
   const files = {
     "package.json": MANIFEST,
@@ -26,7 +26,7 @@ async function source(from: string): Promise<string> {
   return JSON.parse(stderr.split("\n")[0]!).secrets[0].source;
 }
 
-effect("project.id", "is the project whose files of age are read", async () => {
+effect("project.id", "identifies the project of age files", async () => {
   await using project = await createProject({
     "package.json": MANIFEST,
     "rtfig.toml": `[project]\nid = "com.acme.shop"\n[secrets.TOKEN]\nfrom = "age:s.age"\n[run.secrets]\nshow = ["TOKEN"]`,
@@ -48,7 +48,7 @@ effect("project.id", "is the project whose files of age are read", async () => {
   expect((await rt(show)).stderr).toStartWith('error: s.age belongs to another project, "com.acme.shop"\n');
 });
 
-effect("run.secrets.*", "names the scripts that get a secret", async () => {
+effect("run.secrets.*", "grants a secret to scripts", async () => {
   const config = `[secrets.TOKEN]\n${PRINT}\n[run.secrets]\n"sh*" = ["TOKEN"]`;
   expect(await run(config)).toEqual({ stdout: "got a value\n", stderr: "", status: 0 });
   expect(await run(config, "other")).toEqual({ stdout: "got\n", stderr: "", status: 0 });
@@ -64,13 +64,13 @@ effect("secrets.*.from", "is an address in the credential store", async () => {
   expect(await source('from = "com.acme/npm/x"')).toBe("com.acme/npm/x");
 });
 
-effect("secrets.*.from.service", "may have a slash", async () => {
+effect("secrets.*.from.service", "may contain a slash", async () => {
   expect(await source('from = { service = "com/acme", name = "npm" }')).toBe(
     'service "com/acme", name "npm"',
   );
 });
 
-effect("secrets.*.from.name", "is needed beside the service", async () => {
+effect("secrets.*.from.name", "is required with a service", async () => {
   const { stderr, status } = await run('[secrets.TOKEN]\nfrom.name = "npm"\n[run.secrets]\nshow = ["TOKEN"]');
   expect([stderr, status]).toEqual([
     'error: rtfig.toml:2: secrets.TOKEN.from needs service and name, or command alone\nhint: write { command = ["op", "read", "..."] }\n',
@@ -87,7 +87,7 @@ effect("secrets.*.from.command", "is a program that prints the value", async () 
   );
 });
 
-effect("secrets.*.about", "says what is missing", async () => {
+effect("secrets.*.about", "describes a missing secret", async () => {
   const config =
     '[secrets.TOKEN]\nfrom.command = ["false"]\nabout = "of \\u001b[2J"\n[run.secrets]\nshow = ["TOKEN"]';
   expect((await run(config)).stderr).toContain("TOKEN (of \\u001b[2J)");
@@ -100,7 +100,7 @@ effect("secrets.*.optional", "lets a script run without it", async () => {
   expect((await run(config(false))).status).toBe(1);
 });
 
-effect("secrets.*.redact", "may be told of each secret", async () => {
+effect("secrets.*.redact", "applies to a single secret", async () => {
   const config = (redact: string) =>
     `[secrets.TOKEN]\n${PRINT}\nredact = ${redact}\n[run.secrets]\nshow = ["TOKEN"]`;
   expect((await run(config("false"))).stdout).toBe("got a value\n");

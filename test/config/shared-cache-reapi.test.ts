@@ -1,5 +1,4 @@
-// Keys of rtfig.toml that [cache.remote] has for a server of the Remote Execution API. test/cache/remote/reapi.test.ts has the
-// rest.
+// Keys of [cache.remote] for a server of the Remote Execution API. test/cache/remote/reapi.test.ts tests the rest.
 import { expect, test } from "bun:test";
 import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
 import { createCertificates } from "../support/servers/certificates.ts";
@@ -7,7 +6,7 @@ import type { Files } from "../support/project.ts";
 import { openReapiServer, type ReapiServer } from "../support/servers/reapi-server.ts";
 import { effect } from "./effects.ts";
 
-/** How rt ends when a script runs with these lines of [cache.remote], and what it says before that. */
+/** Runs a script with these lines of [cache.remote] and returns the exit code and the first messages. */
 async function runWith(
   server: Pick<ReapiServer, "url">,
   lines: string,
@@ -21,18 +20,18 @@ async function runWith(
 
 const FINE = { stderr: "", status: 0 };
 
-effect("cache.remote.instance", "is told with each call", async () => {
+effect("cache.remote.instance", "is sent with each call", async () => {
   if (!CAN_TRACE) return;
   await using server = await openReapiServer();
   expect(await runWith(server, 'instance = "main/two"')).toEqual(FINE);
   expect([server.instances, server.results.size]).toEqual([new Set(["main/two"]), 1]);
 });
 
-effect("cache.remote.headers.*", "is sent, with variables in it, of [secrets] too", async () => {
+effect("cache.remote.headers.*", "is sent, with variables and secrets expanded", async () => {
   if (!CAN_TRACE) return;
   await using server = await openReapiServer();
   const table = '[cache.remote.headers]\nx-key = "Bearer ${KEY}, $KEY"\nx-plain = "acme"';
-  // Variables that say where turbo's cache is, and who asks there, are not for this one.
+  // Variables for the address and the team of turbo's cache do not apply to this backend.
   const env = { KEY: "k1", TURBO_API: "http://127.0.0.1:1", TURBO_TOKEN: "t" };
   expect(await runWith(server, table, { env })).toEqual(FINE);
   const { headers } = server;
@@ -72,18 +71,18 @@ const UNREACHABLE = {
   results: 0,
 };
 
-effect("cache.remote.ca", "says whose the server's certificate is", async () => {
+effect("cache.remote.ca", "verifies the server's certificate", async () => {
   if (!CAN_TRACE) return;
   expect(await runBehindTls(["ca", "cert", "key"])).toEqual({ ...FINE, results: 1 });
   expect(await runBehindTls(["cert", "key"])).toEqual(UNREACHABLE);
 });
 
-effect("cache.remote.cert", "says who rt is, with its key", async () => {
+effect("cache.remote.cert", "identifies rt, together with the key", async () => {
   if (!CAN_TRACE) return;
   expect(await runBehindTls(["ca"])).toEqual(UNREACHABLE);
 });
 
-effect("cache.remote.key", "goes with a certificate alone", async () => {
+effect("cache.remote.key", "needs a certificate", async () => {
   if (!CAN_TRACE) return;
   const nowhere = { url: "grpcs://localhost:1" };
   for (const only of ["cert", "key"])
@@ -97,7 +96,7 @@ effect("cache.remote.key", "goes with a certificate alone", async () => {
   expect(status).toBe(0);
 });
 
-test.skipIf(!CAN_TRACE)("what [cache.remote] cannot mean is an error before a script runs", async () => {
+test.skipIf(!CAN_TRACE)("invalid values of [cache.remote] fail before a script runs", async () => {
   const PORT = "grpc://example.com:1";
   const cases: [url: string, lines: string, message: string][] = [
     ["grpc://x/y", "", 'cache.remote.url is not a server address: "grpc://x/y"'],

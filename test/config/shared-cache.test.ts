@@ -1,4 +1,4 @@
-// Keys of rtfig.toml that say with whom what scripts make is shared.
+// Keys of rtfig.toml for a shared cache.
 import { expect } from "bun:test";
 import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
 import { KEY } from "../cache/server/served-cache.ts";
@@ -9,7 +9,7 @@ interface Recorded {
   readonly headers: Headers;
 }
 
-/** What one run of a script with these lines of [cache.remote] asks a server that has nothing and takes everything. */
+/** Runs a script with these lines of [cache.remote] and returns its requests to an empty server. */
 async function requestsWith(lines: string, env: Record<string, string | undefined> = {}) {
   const requests: Recorded[] = [];
   await using server = Bun.serve({
@@ -35,18 +35,18 @@ const CALLS = ["GET ID", "HEAD ID", "PUT ID", "GET ID", "PUT ID", "POST events"]
 const callsWith = (query: string) =>
   CALLS.map((each) => `${each.replace(" ", " /below/v8/artifacts/")}${query}`);
 
-effect("cache.remote.url", "names the server, and the folder on it", async () => {
+effect("cache.remote.url", "is the address of the server, with a path", async () => {
   if (!CAN_TRACE) return;
   const { paths, status } = await requestsWith("");
   expect({ paths, status }).toEqual({ paths: callsWith(""), status: 0 });
 });
 
-effect("cache.remote.enabled", "says whether it is used", async () => {
+effect("cache.remote.enabled", "enables the shared cache", async () => {
   if (!CAN_TRACE) return;
   expect((await requestsWith("enabled = false")).paths).toEqual([]);
 });
 
-effect("cache.remote.team", "names the team; a variable wins", async () => {
+effect("cache.remote.team", "sets the team; a variable wins", async () => {
   if (!CAN_TRACE) return;
   expect((await requestsWith('team = "acme & co"')).paths).toEqual(callsWith("?slug=acme+%26+co"));
   expect((await requestsWith('team = "acme"', { TURBO_TEAM: "other" })).paths).toEqual(
@@ -54,34 +54,30 @@ effect("cache.remote.team", "names the team; a variable wins", async () => {
   );
 });
 
-effect("cache.remote.team-id", "names the team by its id", async () => {
+effect("cache.remote.team-id", "sets the team by its id", async () => {
   if (!CAN_TRACE) return;
   const { paths } = await requestsWith('team = "acme"\nteam-id = "team_1"');
   expect(paths).toEqual(callsWith("?teamId=team_1&slug=acme"));
 });
 
-effect(
-  "cache.remote.token",
-  "names the variable that has the token, unless TURBO_TOKEN has one",
-  async () => {
-    if (!CAN_TRACE) return;
-    const { requests } = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: undefined });
-    const sent = (all: typeof requests) => new Set(all.map(({ headers }) => headers.get("authorization")));
-    expect(sent(requests)).toEqual(new Set(["Bearer m"]));
-    const both = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: "turbo" });
-    expect(sent(both.requests)).toEqual(new Set(["Bearer turbo"]));
-    const { stderr, status, paths } = await requestsWith('token = "hunter2"');
-    expect({ stderr, status, paths }).toEqual({
-      stderr:
-        "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
-        'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
-      status: 1,
-      paths: [],
-    });
-  },
-);
+effect("cache.remote.token", "names the variable of the token; TURBO_TOKEN wins", async () => {
+  if (!CAN_TRACE) return;
+  const { requests } = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: undefined });
+  const sent = (all: typeof requests) => new Set(all.map(({ headers }) => headers.get("authorization")));
+  expect(sent(requests)).toEqual(new Set(["Bearer m"]));
+  const both = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: "turbo" });
+  expect(sent(both.requests)).toEqual(new Set(["Bearer turbo"]));
+  const { stderr, status, paths } = await requestsWith('token = "hunter2"');
+  expect({ stderr, status, paths }).toEqual({
+    stderr:
+      "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
+      'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
+    status: 1,
+    paths: [],
+  });
+});
 
-effect("cache.remote.signature-key", "names the variable that has the key", async () => {
+effect("cache.remote.signature-key", "names the variable of the key", async () => {
   if (!CAN_TRACE) return;
   const lines = 'signature-key = "$MINE"';
   expect((await requestsWith(lines, { TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined })).stderr).toContain(
@@ -91,13 +87,13 @@ effect("cache.remote.signature-key", "names the variable that has the key", asyn
   expect(requests[2]!.headers.get("x-artifact-tag")).toMatch(/^[\w+/]{43}=$/);
 });
 
-effect("cache.remote.signature", "says whether what is exchanged is signed", async () => {
+effect("cache.remote.signature", "enables signatures of artifacts", async () => {
   if (!CAN_TRACE) return;
   const { requests } = await requestsWith("signature = false");
   expect(requests[2]!.headers.has("x-artifact-tag")).toBe(false);
 });
 
-effect("cache.remote.timeout", "is how long one answer may take", async () => {
+effect("cache.remote.timeout", "limits the time of one response", async () => {
   if (!CAN_TRACE) return;
   await using silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
   const env = { TURBO_API: silent.url.origin };
@@ -107,7 +103,7 @@ effect("cache.remote.timeout", "is how long one answer may take", async () => {
   expect((await requestsWith("", { ...env, TURBO_REMOTE_CACHE_TIMEOUT: "1" })).stderr).toContain(line);
 });
 
-effect("cache.remote.upload-timeout", "is how long the end of a run waits for uploads", async () => {
+effect("cache.remote.upload-timeout", "limits the wait for uploads at the end of a run", async () => {
   if (!CAN_TRACE) return;
   await using slow = Bun.serve({
     port: 0,

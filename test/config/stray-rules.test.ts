@@ -1,4 +1,4 @@
-// Rules of rtfig.toml that are named after scripts and are for none: who knows all packages says so, and nobody else.
+// Rules of rtfig.toml that match no script: runs that read all packages warn, other runs do not.
 import { expect, test } from "bun:test";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
@@ -12,7 +12,7 @@ const PACKAGES = workspace(
   },
   { workspaces: ["packages/**"] },
 );
-const cached = (...names: string[]) => ({
+const cacheRules = (...names: string[]) => ({
   "rtfig.toml": `[run.cache]\n${names.map((name) => `${JSON.stringify(name)} = true\n`).join("")}`,
 });
 
@@ -28,8 +28,8 @@ async function runIn(files: Files, args: readonly string[] = ["run", "--filter=w
   return await run(project, args, folder);
 }
 
-test("a run with --filter names them, with what is meant, and goes on", async () => {
-  const config = cached("build", "web#build", "@acme/lib#test:unit", "biuld", "web#biuld", "else\u001b");
+test("a run with --filter warns about unmatched rules with a suggestion, and continues", async () => {
+  const config = cacheRules("build", "web#build", "@acme/lib#test:unit", "biuld", "web#biuld", "else\u001b");
   const expected = [
     '[run.cache]: no package has a script "biuld"; did you mean "build"?',
     '[run.cache]: no package has a script "web#biuld"; did you mean "web#build"?',
@@ -43,21 +43,23 @@ test("a run with --filter names them, with what is meant, and goes on", async ()
   expect(JSON.parse(plan)).toMatchObject({
     warnings: expected.map((line) => line.replace("\\u001b", "\u001b")),
   });
-  expect((await runIn(cached("a", "b", "c", "d", "e"))).warned.slice(2)).toEqual([
+  expect((await runIn(cacheRules("a", "b", "c", "d", "e"))).warned.slice(2)).toEqual([
     '[run.cache]: no package has a script "c"',
     "[run.cache]: no package has 2 more of these scripts",
   ]);
 });
 
 test("rt reports no rule when all match a script or when packages are unreadable", async () => {
-  expect((await runIn(cached("build", "web#build", "test:unit", "@acme/lib#test:unit"))).warned).toEqual([]);
-  const config = cached("biuld");
-  const plain = ["run", "build"];
-  expect((await runIn(config, plain, "packages/web")).warned).toEqual([]);
+  expect((await runIn(cacheRules("build", "web#build", "test:unit", "@acme/lib#test:unit"))).warned).toEqual(
+    [],
+  );
+  const config = cacheRules("biuld");
+  const withoutFilter = ["run", "build"];
+  expect((await runIn(config, withoutFilter, "packages/web")).warned).toEqual([]);
   expect((await runIn(config, ["--no-cache", "run", "--filter=web", "build"])).warned).toEqual([]);
-  const elsewhere = { "shared/rtfig.toml": config["rtfig.toml"] };
+  const otherConfig = { "shared/rtfig.toml": config["rtfig.toml"] };
   const named = ["--config=shared/rtfig.toml", "run", "--filter=web", "build"];
-  expect((await runIn(elsewhere, named)).warned).toEqual([]);
+  expect((await runIn(otherConfig, named)).warned).toEqual([]);
   const unreadable = { ...config, "packages/other/package.json": "{" };
   expect((await runIn(unreadable)).warned).not.toContainEqual(expect.stringContaining("biuld"));
 });
@@ -84,9 +86,9 @@ test("unmatched rules of [run.remote.scripts] are reported", async () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "the only script of a run has the terminal all the same",
+  "the only script of a run has the terminal although a rule causes a warning",
   async () => {
-    await using project = await createProject({ ...PACKAGES, ...cached("biuld") });
+    await using project = await createProject({ ...PACKAGES, ...cacheRules("biuld") });
     const words = [RT, "run", "--filter=web", "look"];
     const place = { cwd: project.path, isInControl: true };
     await using terminal = startOnTerminal(words, cleanEnvironment(), place);
@@ -98,30 +100,30 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a run that is told again says it again", async () => {
+test("a run that is replayed from the run memo repeats the warning", async () => {
   const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
   const packages = Object.fromEntries(names.map((name) => [name, scripts("true")]));
-  await using project = await createProject({ ...workspace(packages), ...cached("t", "tt") });
+  await using project = await createProject({ ...workspace(packages), ...cacheRules("t", "tt") });
   for (const _ of [1, 2, 3, 4])
     expect((await run(project, ["run", "--filter=*", "t"])).warned).toContain(
       '[run.cache]: no package has a script "tt"; did you mean "t"?',
     );
 });
 
-test("rt doctor tells of them, from every folder of the workspace", async () => {
+test("rt doctor reports unmatched rules from every folder of the workspace", async () => {
   const doctor = async (files: Files) => {
     const { stdout } = await runIn(files, ["doctor", "--json"], "packages/web");
     const { installation } = JSON.parse(stdout) as { installation: { name: string }[] };
     return installation.filter(({ name }) => name === "rules");
   };
   expect(await doctor({})).toEqual([]);
-  expect(await doctor(cached("build"))).toEqual([
+  expect(await doctor(cacheRules("build"))).toEqual([
     expect.objectContaining({
       status: "ok",
       found: expect.stringMatching(/^Every rule in .*rtfig\.toml matches a script$/),
     }),
   ]);
-  expect(await doctor(cached("biuld", "web#\u001b"))).toEqual([
+  expect(await doctor(cacheRules("biuld", "web#\u001b"))).toEqual([
     expect.objectContaining({
       status: "warning",
       found:

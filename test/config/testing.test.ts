@@ -1,4 +1,4 @@
-// Keys of rtfig.toml that act on `rt test`.
+// Keys of rtfig.toml for `rt test`.
 import { describe, expect } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -10,7 +10,7 @@ interface Run {
   read(name: string): Promise<string>;
 }
 
-/** `rt test` in a project with this [test] section; `use` looks at the result while the project is there. */
+/** Runs `rt test` in a project with this [test] section; `use` checks the result before the project is removed. */
 async function withTests<T>(
   section: string,
   files: Files,
@@ -36,14 +36,14 @@ const covered = {
 };
 
 describe("rt test", () => {
-  effect("test.root", "is where tests are looked for", async () => {
+  effect("test.root", "is the directory of the tests", async () => {
     const files = { "one/a.test.ts": passing, "two/b.test.ts": passing };
     await withTests('root = "one"', files, ({ output }) =>
       expect([output.includes("a.test.ts"), output.includes("b.test.ts")]).toEqual([true, false]),
     );
   });
 
-  effect("test.preload", "imports modules before each file, with rt at hand", async () => {
+  effect("test.preload", "imports modules before each file, with rt available", async () => {
     const files = {
       "setup.ts": 'import { secrets } from "rt"; console.log("set up", typeof secrets.get);',
       "a.test.ts": passing,
@@ -54,12 +54,12 @@ describe("rt test", () => {
       );
   });
 
-  effect("test.smol", "is taken; the engine shows no difference", async () => {
+  effect("test.smol", "is accepted; the engine behaves the same", async () => {
     await withTests("smol = true", { "a.test.ts": passing }, ({ status }) => expect(status).toBe(0));
     await withTests("smol = 1", { "a.test.ts": passing }, ({ status }) => expect(status).toBe(1));
   });
 
-  effect("test.pathIgnorePatterns", "leaves files out", async () => {
+  effect("test.pathIgnorePatterns", "excludes files", async () => {
     const files = { "a.test.ts": passing, "vendor/b.test.ts": passing };
     await withTests('pathIgnorePatterns = ["vendor/**"]', files, ({ output }) =>
       expect([output.includes("a.test.ts"), output.includes("b.test.ts")]).toEqual([true, false]),
@@ -70,7 +70,7 @@ describe("rt test", () => {
     await withTests("coverage = true", covered, ({ output }) => expect(output).toContain("% Lines"));
     await withTests("coverage = false", covered, ({ output }) => expect(output).not.toContain("% Lines"));
   });
-  effect("test.coverage", "has the project's own files alone", async () => {
+  effect("test.coverage", "covers only the project's own files", async () => {
     const section = 'coverage = true\ncoverageReporter = ["text", "lcov"]';
     await withTests(section, covered, async ({ output, read }) => {
       expect(output.match(/^ \S+(?= +\|)/gm)).toEqual([" lib.ts", " other.ts"]);
@@ -95,11 +95,15 @@ describe("rt test", () => {
     await withTests(`${section}0.99`, covered, ({ status }) => expect(status).toBe(1));
     await withTests(`${section}0.1`, covered, ({ status }) => expect(status).toBe(0));
   });
-  effect("test.coverageThreshold.statements", "is taken; the engine does not count statements", async () => {
-    const section = "coverage = true\n[test.coverageThreshold]\nstatements = 0.99";
-    await withTests(section, covered, ({ output }) => expect(output).toContain("% Lines"));
-  });
-  effect("test.coverageSkipTestFiles", "leaves test files out of the report", async () => {
+  effect(
+    "test.coverageThreshold.statements",
+    "is accepted; the engine does not count statements",
+    async () => {
+      const section = "coverage = true\n[test.coverageThreshold]\nstatements = 0.99";
+      await withTests(section, covered, ({ output }) => expect(output).toContain("% Lines"));
+    },
+  );
+  effect("test.coverageSkipTestFiles", "excludes test files from the report", async () => {
     await withTests("coverage = true\ncoverageSkipTestFiles = false", covered, ({ output }) =>
       expect(output).toMatch(/a\.test\.ts\s+\|/),
     );
@@ -107,7 +111,7 @@ describe("rt test", () => {
       expect(output).not.toMatch(/a\.test\.ts\s+\|/),
     );
   });
-  effect("test.coverageIgnoreSourcemaps", "counts what runs, not what was written", async () => {
+  effect("test.coverageIgnoreSourcemaps", "counts the lines of transpiled code", async () => {
     const files = {
       ...covered,
       "lib.ts":
@@ -121,18 +125,18 @@ describe("rt test", () => {
       );
     expect(await lines(true)).not.toBe(await lines(false));
   });
-  effect("test.coveragePathIgnorePatterns", "leaves files out of the report", async () => {
+  effect("test.coveragePathIgnorePatterns", "excludes files from the report", async () => {
     const section = 'coverage = true\ncoveragePathIgnorePatterns = ["other.ts"]';
     await withTests(section, covered, ({ output }) =>
       expect([/lib\.ts\s+\|/.test(output), /other\.ts\s+\|/.test(output)]).toEqual([true, false]),
     );
   });
-  effect("test.coverageReporter", "and coverageDir write files", async () => {
+  effect("test.coverageReporter", "writes a file to coverageDir", async () => {
     await withTests('coverage = true\ncoverageReporter = ["lcov"]', covered, async ({ read }) =>
       expect(await read("coverage/lcov.info")).toContain("lib.ts"),
     );
   });
-  effect("test.coverageDir", "is where coverage is written", async () => {
+  effect("test.coverageDir", "is the directory of coverage files", async () => {
     await withTests(
       'coverage = true\ncoverageReporter = "lcov"\ncoverageDir = "out"',
       covered,
@@ -154,11 +158,11 @@ describe("rt test", () => {
     expect(await order("randomize = true\nseed = 7")).toBe(await order("randomize = true\nseed = 7"));
     expect(await order("randomize = true\nseed = 7")).not.toBe(await order("randomize = true\nseed = 8"));
   });
-  effect("test.rerunEach", "runs each file so often", async () => {
+  effect("test.rerunEach", "runs each file repeatedly", async () => {
     const files = { "a.test.ts": 'import { test } from "bun:test"; test("t", () => console.log("ran"));' };
     await withTests("rerunEach = 3", files, ({ output }) => expect(output.match(/^ran$/gm)?.length).toBe(3));
   });
-  effect("test.retry", "tries a failed test again", async () => {
+  effect("test.retry", "repeats a failed test", async () => {
     const files = {
       "a.test.ts":
         'import { test } from "bun:test"; let n = 0; test("t", () => { if (n++ < 2) throw new Error("flaky") });',
@@ -166,7 +170,7 @@ describe("rt test", () => {
     await withTests("retry = 2", files, ({ status }) => expect(status).toBe(0));
     await withTests("retry = 1", files, ({ status }) => expect(status).toBe(1));
   });
-  effect("test.concurrentTestGlob", "runs the tests of some files at the same time", async () => {
+  effect("test.concurrentTestGlob", "runs the tests of matching files concurrently", async () => {
     const meet =
       'import { test } from "bun:test"; const p = Promise.withResolvers(); const q = Promise.withResolvers(); test("a", async () => { p.resolve(); await q.promise; }, 300); test("b", async () => { q.resolve(); await p.promise; }, 300);';
     await withTests('concurrentTestGlob = "**/meet.test.ts"', { "meet.test.ts": meet }, ({ status }) =>
@@ -176,7 +180,7 @@ describe("rt test", () => {
       expect(status).toBe(1),
     );
   });
-  effect("test.onlyFailures", "keeps passed tests to itself", async () => {
+  effect("test.onlyFailures", "prints only failed tests", async () => {
     const files = {
       "a.test.ts":
         'import { test } from "bun:test"; test("fine", () => {}); test("broken", () => { throw 1 });',
@@ -185,7 +189,7 @@ describe("rt test", () => {
       expect([output.includes("(pass) fine"), output.includes("(fail) broken")]).toEqual([false, true]),
     );
   });
-  effect("test.reporter.dots", "prints a dot per test", async () => {
+  effect("test.reporter.dots", "prints a dot for each test", async () => {
     await withTests("[test.reporter]\ndots = true", { "a.test.ts": passing }, ({ output }) =>
       expect([output.includes("(pass)"), /^\.+$/m.test(Bun.stripANSI(output))]).toEqual([false, true]),
     );
