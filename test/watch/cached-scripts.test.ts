@@ -1,7 +1,5 @@
-// `rt --watch run` of scripts that are cached: a change starts what it reaches, by what the scripts have read when they ran
-// last, and nothing else.
-//
-// Whether something started nothing is seen in what is said, to the line, up to the end of the next thing that does start.
+// `rt --watch run` of cached scripts: a change restarts only the scripts whose recorded dependencies it affects. An unwanted
+// restart is detected in the output up to the end of the next expected run.
 import { expect, test } from "bun:test";
 import { mkdir, rename, rm, symlink, unlink } from "node:fs/promises";
 import { startLive } from "../options/live.ts";
@@ -10,12 +8,12 @@ import { RT } from "../support/rt.ts";
 
 interface Watched extends AsyncDisposable {
   readonly project: Project;
-  /** What is said until nothing runs any more, without times and totals. */
+  /** Returns the lines of the round, without times and totals. */
   round(): Promise<string[]>;
-  /** What is done to the files while rt stands still: it hears of all of it at once. */
-  unseen(line: string): void;
-  /** Resolves with it when that was said. */
-  sees(pattern: RegExp | string): Promise<string>;
+  /** Changes files while rt is stopped, so that it receives all events at once. */
+  changeWhileStopped(line: string): void;
+  /** Resolves with the matching output. */
+  waitForOutput(pattern: RegExp | string): Promise<string>;
 }
 
 const TOTALS = /^$|^\d+ scripts in |^Slowest: |^hint: |^\$ |waiting for a change$/;
@@ -32,7 +30,7 @@ async function watch({ files, words, inDirectory = "", prepare }: Setting): Prom
   await prepare?.(project);
   const cache = await createProject();
   const live = startLive({
-    // One stream, so that what is said stands in the order in which it was.
+    // One stream keeps the lines in order.
     program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", "run", ...words],
     cwd: project.join(inDirectory),
@@ -45,13 +43,13 @@ async function watch({ files, words, inDirectory = "", prepare }: Setting): Prom
       const lines = text.replaceAll(project.path, "$PROJECT").replace(/\d+(?:\.\d+)? m?s saved/g, "saved");
       return lines.split("\n").filter((line) => !TOTALS.test(line));
     },
-    unseen(line) {
+    changeWhileStopped(line) {
       live.kill("SIGSTOP");
       const { exitCode } = Bun.spawnSync(["sh", "-c", line], { cwd: project.path });
       live.kill("SIGCONT");
       expect(exitCode).toBe(0);
     },
-    sees: async (pattern) => (await live.see(pattern))[0],
+    waitForOutput: async (pattern) => (await live.see(pattern))[0],
     async [Symbol.asyncDispose]() {
       await live[Symbol.asyncDispose]();
       await project[Symbol.asyncDispose]();
@@ -80,109 +78,114 @@ const restored = (name: string, ...said: readonly string[]) => [
   `${name} build: Done before: saved`,
 ];
 
-test.skipIf(!CAN_TRACE)("what a change reaches starts, by what was read, and nothing else does", async () => {
-  const lib = [
-    "mkdir -p dist; tr a-z A-Z < source.txt > dist/out; date +%N > dist/other; cp source.txt made.ts",
-    "cat ../../schema/x.txt link; if test -e probe/deep; then echo probed; fi; ls listed",
-  ].join("; ");
-  await using live = await watch({
-    files: {
-      ...WORKSPACE,
-      "schema/x.txt": "x\n",
-      "tsconfig.base.json": "{}\n",
-      "packages/lib/package.json": build("lib", lib),
-      "packages/lib/source.txt": "one\n",
-      "packages/lib/made.ts": "one\n",
-      "packages/lib/listed/a": "",
-      "packages/lib/to/one": "first\n",
-      "packages/lib/to/two": "second\n",
-      "packages/app/package.json": build(
-        "app",
-        "cat ../lib/dist/out page.md ../../tsconfig.base.json",
-        "lib",
-      ),
-      "packages/app/page.md": "page\n",
-      "packages/app/unused.ts": "",
-      "packages/plain/package.json": { scripts: {} },
-    },
-    words: ["--filter=*", "build"],
-    prepare: async (project) => await symlink("to/one", project.join("packages/lib/link")),
-  });
-  const { project } = live;
-  const changed = (name: string) => `rt: ${name} changed`;
-  const write = async (name: string, text: string) => await project.write({ [name]: text });
-  let said = ["x", "first", "a"];
-  const lines = await live.round();
-  expect(lines[0]).toStartWith("rt: watching ");
-  expect(lines.slice(1)).toEqual([...started("lib", ...said), ...started("app", "ONE", "page", "{}")]);
+test.skipIf(!CAN_TRACE)(
+  "a change restarts only the scripts that have read it, and a restored output reaches their dependents",
+  async () => {
+    const lib = [
+      "mkdir -p dist; tr a-z A-Z < source.txt > dist/out; date +%N > dist/other; cp source.txt made.ts",
+      "cat ../../schema/x.txt link; if test -e probe/deep; then echo probed; fi; ls listed",
+    ].join("; ");
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        "schema/x.txt": "x\n",
+        "tsconfig.base.json": "{}\n",
+        "packages/lib/package.json": build("lib", lib),
+        "packages/lib/source.txt": "one\n",
+        "packages/lib/made.ts": "one\n",
+        "packages/lib/listed/a": "",
+        "packages/lib/to/one": "first\n",
+        "packages/lib/to/two": "second\n",
+        "packages/app/package.json": build(
+          "app",
+          "cat ../lib/dist/out page.md ../../tsconfig.base.json",
+          "lib",
+        ),
+        "packages/app/page.md": "page\n",
+        "packages/app/unused.ts": "",
+        "packages/plain/package.json": { scripts: {} },
+      },
+      words: ["--filter=*", "build"],
+      prepare: async (project) => await symlink("to/one", project.join("packages/lib/link")),
+    });
+    const { project } = live;
+    const changed = (name: string) => `rt: ${name} changed`;
+    const write = async (name: string, text: string) => await project.write({ [name]: text });
+    let said = ["x", "first", "a"];
+    const lines = await live.round();
+    expect(lines[0]).toStartWith("rt: watching ");
+    expect(lines.slice(1)).toEqual([...started("lib", ...said), ...started("app", "ONE", "page", "{}")]);
 
-  // Neither what nobody reads, nor what git ignores, nor what a script has made.
-  await write("README.md", "read me");
-  await write("packages/lib/a.log", "");
-  await write("packages/lib/to/three", "");
-  await write("packages/lib/dist/other", "");
-  await write("packages/lib/made.ts", "");
-  await write("packages/app/unused.ts", "1");
-  await live.sees("rt: packages/app/unused.ts changed; no selected package depends on it\n");
-  // Nor what is written as it was.
-  await write("packages/app/page.md", "page\n");
+    // Unread files, files that git ignores, and outputs do not count.
+    await write("README.md", "read me");
+    await write("packages/lib/a.log", "");
+    await write("packages/lib/to/three", "");
+    await write("packages/lib/dist/other", "");
+    await write("packages/lib/made.ts", "");
+    await write("packages/app/unused.ts", "1");
+    await live.waitForOutput("rt: packages/app/unused.ts changed; no selected package depends on it\n");
+    // A write with equal content does not count either.
+    await write("packages/app/page.md", "page\n");
 
-  await write("packages/lib/source.txt", "two\n");
-  expect(await live.round()).toEqual([
-    changed("packages/lib/source.txt"),
-    ...started("lib", ...said),
-    ...started("app", "TWO", "page", "{}"),
-  ]);
-  // What app reads of it is as it was.
-  await write("packages/lib/source.txt", "Two\n");
-  expect(await live.round()).toEqual([changed("packages/lib/source.txt"), ...started("lib", ...said)]);
-  await write("packages/app/page.md", "next\n");
-  expect(await live.round()).toEqual([
-    changed("packages/app/page.md"),
-    ...started("app", "TWO", "next", "{}"),
-  ]);
+    await write("packages/lib/source.txt", "two\n");
+    expect(await live.round()).toEqual([
+      changed("packages/lib/source.txt"),
+      ...started("lib", ...said),
+      ...started("app", "TWO", "page", "{}"),
+    ]);
+    // The output that app reads has not changed.
+    await write("packages/lib/source.txt", "Two\n");
+    expect(await live.round()).toEqual([changed("packages/lib/source.txt"), ...started("lib", ...said)]);
+    await write("packages/app/page.md", "next\n");
+    expect(await live.round()).toEqual([
+      changed("packages/app/page.md"),
+      ...started("app", "TWO", "next", "{}"),
+    ]);
 
-  // Outside of the packages.
-  await write("schema/x.txt", "y\n");
-  said = ["y", "first", "a"];
-  expect(await live.round()).toEqual([changed("schema/x.txt"), ...started("lib", ...said)]);
-  await write("tsconfig.base.json", "[]\n");
-  expect(await live.round()).toEqual([changed("tsconfig.base.json"), ...started("app", "TWO", "next", "[]")]);
+    await write("schema/x.txt", "y\n");
+    said = ["y", "first", "a"];
+    expect(await live.round()).toEqual([changed("schema/x.txt"), ...started("lib", ...said)]);
+    await write("tsconfig.base.json", "[]\n");
+    expect(await live.round()).toEqual([
+      changed("tsconfig.base.json"),
+      ...started("app", "TWO", "next", "[]"),
+    ]);
 
-  // What another script has made, and now nobody has: it is put back.
-  await rm(project.join("packages/lib/dist/out"));
-  expect(await live.round()).toEqual([changed("packages/lib/dist/out"), ...restored("lib", ...said)]);
+    // A deleted output of another script is restored.
+    await rm(project.join("packages/lib/dist/out"));
+    expect(await live.round()).toEqual([changed("packages/lib/dist/out"), ...restored("lib", ...said)]);
 
-  // What was looked for, listed, and followed.
-  await write("packages/lib/probe/other", "");
-  expect(await live.round()).toEqual([changed("packages/lib/probe"), ...started("lib", ...said)]);
-  await write("packages/lib/probe/deep", "");
-  expect(await live.round()).toEqual([
-    changed("packages/lib/probe/deep"),
-    ...started("lib", "y", "first", "probed", "a"),
-  ]);
-  await rm(project.join("packages/lib/probe"), { recursive: true });
-  expect((await live.round()).slice(1)).toEqual(restored("lib", ...said));
-  await write("packages/lib/listed/a", "its content does not matter");
-  await write("packages/lib/listed/b", "");
-  expect(await live.round()).toEqual([changed("packages/lib/listed/b"), ...started("lib", ...said, "b")]);
-  await unlink(project.join("packages/lib/link"));
-  await symlink("to/two", project.join("packages/lib/link"));
-  expect(await live.round()).toEqual([
-    changed("packages/lib/link"),
-    ...started("lib", "y", "second", "a", "b"),
-  ]);
-  await write("packages/lib/to/two", "third\n");
-  expect(await live.round()).toEqual([
-    changed("packages/lib/to/two"),
-    ...started("lib", "y", "third", "a", "b"),
-  ]);
-});
+    // Probed paths, listings and symlinks count.
+    await write("packages/lib/probe/other", "");
+    expect(await live.round()).toEqual([changed("packages/lib/probe"), ...started("lib", ...said)]);
+    await write("packages/lib/probe/deep", "");
+    expect(await live.round()).toEqual([
+      changed("packages/lib/probe/deep"),
+      ...started("lib", "y", "first", "probed", "a"),
+    ]);
+    await rm(project.join("packages/lib/probe"), { recursive: true });
+    expect((await live.round()).slice(1)).toEqual(restored("lib", ...said));
+    await write("packages/lib/listed/a", "its content does not matter");
+    await write("packages/lib/listed/b", "");
+    expect(await live.round()).toEqual([changed("packages/lib/listed/b"), ...started("lib", ...said, "b")]);
+    await unlink(project.join("packages/lib/link"));
+    await symlink("to/two", project.join("packages/lib/link"));
+    expect(await live.round()).toEqual([
+      changed("packages/lib/link"),
+      ...started("lib", "y", "second", "a", "b"),
+    ]);
+    await write("packages/lib/to/two", "third\n");
+    expect(await live.round()).toEqual([
+      changed("packages/lib/to/two"),
+      ...started("lib", "y", "third", "a", "b"),
+    ]);
+  },
+);
 
-/** Reads, says so, waits to be let go, and reads on. */
+/** Reads a file, waits until `go` exists, and reads further files. */
 const SLOW = "cat first.txt; until test -e go; do sleep 0.01; done; rm go; cat $(cat which.txt); cat last.ts";
 
-test.skipIf(!CAN_TRACE)("a change while it runs counts when it concerns what is read", async () => {
+test.skipIf(!CAN_TRACE)("a change while a script runs restarts it if the path is a known input", async () => {
   await using live = await watch({
     files: {
       ...WORKSPACE,
@@ -203,32 +206,32 @@ test.skipIf(!CAN_TRACE)("a change while it runs counts when it concerns what is 
     await write("go", "");
     return await live.round();
   };
-  await live.sees("lib build: 1\n");
+  await live.waitForOutput("lib build: 1\n");
   expect(await go()).toEqual(started("lib", "a", "end"));
 
-  // What is known to be read ends it, be it read by now or not.
+  // A change of a known input ends the script, whether it has read the file yet or not.
   await write("first.txt", "2\n");
-  await live.sees("rt: packages/lib/first.txt changed\nlib build: 2\n");
+  await live.waitForOutput("rt: packages/lib/first.txt changed\nlib build: 2\n");
   await write("which.txt", "b.txt");
-  await live.sees(
+  await live.waitForOutput(
     "rt: packages/lib/which.txt changed\nlib build: Signaled with code SIGTERM\nlib build: 2\n",
   );
-  // What is not is no reason; when it has read that after all, it has read what was written.
+  // A path that is not a known input is ignored. The script then reads its new content.
   await write("b.txt", "B\n");
   await write("unused.ts", "1");
   expect(await go()).toEqual(started("lib", "B", "end"));
   await write("b.txt", "b\n");
-  await live.sees("rt: packages/lib/b.txt changed\nlib build: 2\n");
+  await live.waitForOutput("rt: packages/lib/b.txt changed\nlib build: 2\n");
 
-  // One that was read before it is known to be, and has changed since: it starts again when it has ended.
+  // An input that becomes known at the end of the run and has changed since restarts the script then.
   await write("which.txt", "c.txt");
   await write("c.txt", "c\n");
-  await live.sees("lib build: 2\n");
+  await live.waitForOutput("lib build: 2\n");
   expect(await go()).toEqual(started("lib", "c", "end"));
 });
 
 test.skipIf(!CAN_TRACE)(
-  "what changed after it was read, and nobody knew that it was, counts in the end",
+  "a file that changed after a first read restarts the script when it ends",
   async () => {
     const line = "cat $(cat which.txt); echo read; until test -e go; do sleep 0.01; done; rm go";
     await using live = await watch({
@@ -244,76 +247,79 @@ test.skipIf(!CAN_TRACE)(
     });
     const write = async (name: string, text: string) =>
       await live.project.write({ [`packages/lib/${name}`]: text });
-    await live.sees("lib build: read\n");
+    await live.waitForOutput("lib build: read\n");
     await write("go", "");
     expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
     await write("which.txt", "b.txt");
-    await live.sees("lib build: b\nlib build: read\n");
+    await live.waitForOutput("lib build: b\nlib build: read\n");
     await write("b.txt", "B\n");
     await write("go", "");
-    await live.sees("rt: packages/lib/b.txt changed\n");
-    await live.sees("lib build: B\nlib build: read\n");
+    await live.waitForOutput("rt: packages/lib/b.txt changed\n");
+    await live.waitForOutput("lib build: B\nlib build: read\n");
     await write("go", "");
     expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
   },
 );
 
-test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
-  const files = {
-    "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt && cat out.txt" } },
-    "rtfig.toml": "[run.cache]\nbuild = true\n",
-    "page.md": "page\n",
-    "unused.ts": "",
-  };
-  await using live = await watch({
-    files: Object.fromEntries([
-      ...Object.entries(files).map(([name, text]) => [`app/${name}`, text]),
-      ["shared/in.txt", "in\n"],
-    ]),
-    words: ["build"],
-    inDirectory: "app",
-  });
-  const { project } = live;
-  const write = async (name: string, text: string) => await project.write({ [name]: text });
-  expect((await live.round()).slice(1)).toEqual(["in", "page"]);
-  await write("shared/other.txt", "");
-  await write("app/unused.ts", "1");
-  await live.sees("rt: unused.ts changed; no selected package depends on it\n");
-  await write("shared/in.txt", "IN\n");
-  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "IN", "page"]);
-  await rm(project.join("app/out.txt"));
-  await write("shared/in.txt", "in\n");
-  expect(await live.round()).toEqual([
-    "rt: $PROJECT/shared/in.txt changed",
-    "in",
-    "page",
-    "Done before: saved",
-  ]);
-  expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
+test.skipIf(!CAN_TRACE)(
+  "a single cached script restarts after a change of an input outside its package or of rtfig.toml",
+  async () => {
+    const files = {
+      "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt && cat out.txt" } },
+      "rtfig.toml": "[run.cache]\nbuild = true\n",
+      "page.md": "page\n",
+      "unused.ts": "",
+    };
+    await using live = await watch({
+      files: Object.fromEntries([
+        ...Object.entries(files).map(([name, text]) => [`app/${name}`, text]),
+        ["shared/in.txt", "in\n"],
+      ]),
+      words: ["build"],
+      inDirectory: "app",
+    });
+    const { project } = live;
+    const write = async (name: string, text: string) => await project.write({ [name]: text });
+    expect((await live.round()).slice(1)).toEqual(["in", "page"]);
+    await write("shared/other.txt", "");
+    await write("app/unused.ts", "1");
+    await live.waitForOutput("rt: unused.ts changed; no selected package depends on it\n");
+    await write("shared/in.txt", "IN\n");
+    expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "IN", "page"]);
+    await rm(project.join("app/out.txt"));
+    await write("shared/in.txt", "in\n");
+    expect(await live.round()).toEqual([
+      "rt: $PROJECT/shared/in.txt changed",
+      "in",
+      "page",
+      "Done before: saved",
+    ]);
+    expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
 
-  // One that fails waits for what it read when it last did not, too.
-  await rm(project.join("shared"), { recursive: true });
-  expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
-  await write("shared/in.txt", "in\n");
-  expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
+    // A failed script keeps the dependencies of its last successful run.
+    await rm(project.join("shared"), { recursive: true });
+    expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
+    await write("shared/in.txt", "in\n");
+    expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
 
-  // A folder in the place of another.
-  live.unseen("rm -r shared && mkdir shared && echo new > shared/in.txt");
-  expect((await live.round()).slice(1)).toEqual(["new", "page"]);
-  await write("shared/in.txt", "in\n");
-  expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
+    // The folder is replaced, so its watches are invalid.
+    live.changeWhileStopped("rm -r shared && mkdir shared && echo new > shared/in.txt");
+    expect((await live.round()).slice(1)).toEqual(["new", "page"]);
+    await write("shared/in.txt", "in\n");
+    expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
 
-  // What rtfig.toml says is read again, and a mistake there is waited for.
-  await write("app/rtfig.toml", "[run.cache\n");
-  expect(await live.round()).toContain("rt: rtfig.toml changed");
-  await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
-  const lines = await live.round();
-  expect(lines.slice(-2)).toEqual(["in", "page"]);
-  await write("app/unused.ts", "2");
-  expect(await live.round()).toEqual(["rt: unused.ts changed", "in", "page"]);
-});
+    // The configuration is read again. An error in it waits for a change.
+    await write("app/rtfig.toml", "[run.cache\n");
+    expect(await live.round()).toContain("rt: rtfig.toml changed");
+    await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
+    const lines = await live.round();
+    expect(lines.slice(-2)).toEqual(["in", "page"]);
+    await write("app/unused.ts", "2");
+    expect(await live.round()).toEqual(["rt: unused.ts changed", "in", "page"]);
+  },
+);
 
-test("what a link among inputs leads to starts it, in the folder outside what is new as well", async () => {
+test("a change of a symlink's target restarts an untraced script, also for a new file in a linked folder", async () => {
   await using live = await watch({
     files: {
       "app/package.json": { scripts: { build: "echo run" } },
@@ -336,7 +342,7 @@ test("what a link among inputs leads to starts it, in the folder outside what is
   }
 });
 
-test("what is declared, what is not cached and what was not kept, beside each other", async () => {
+test("untraced, uncached and uncacheable scripts of one run restart after changes of their own inputs", async () => {
   await using live = await watch({
     files: {
       ...WORKSPACE,
@@ -371,11 +377,11 @@ test("what is declared, what is not cached and what was not kept, beside each ot
     expect(warning).toEqual([expect.stringContaining("warning: doubtful build was not cached: ")]);
   expect(first.slice(1).toSorted()).toEqual([...declared, ...plain, ...doubtful].toSorted());
 
-  // Each file that git does not ignore, and those that are named.
+  // All files of the package that git does not ignore, and those that the rule names.
   await write("packages/declared/a.log", "");
   await write("packages/declared/out/b", "");
   await write("packages/declared/b.txt", "b");
-  // What depends on it and is not cached comes after it, as ever.
+  // An uncached dependent runs after it.
   expect(await live.round()).toEqual(["rt: packages/declared/b.txt changed", ...declared, ...plain]);
   await write("packages/declared/sub/new.txt", "");
   expect(await live.round()).toEqual(["rt: packages/declared/sub/new.txt changed", ...declared, ...plain]);
@@ -386,12 +392,12 @@ test("what is declared, what is not cached and what was not kept, beside each ot
     ...plain,
   ]);
 
-  // Also where a folder goes that would not be watched, and comes back.
+  // Also if an unwatched folder with inputs is deleted and created again.
   await rm(project.join("packages/declared/dist"), { recursive: true });
   expect(await live.round()).toEqual(["rt: packages/declared/dist/sub/c.txt changed", ...declared, ...plain]);
   await write("packages/declared/dist/sub/c.txt", "");
   expect((await live.round()).slice(1)).toEqual([...restored("declared", "a"), ...plain]);
-  // One folder at a time as well: when the file is heard of, so is the folder that was made before.
+  // Also if the folder is created first: the event of the file implies that of the folder.
   await rm(project.join("packages/declared/dist"), { recursive: true });
   expect((await live.round()).slice(1)).toEqual([...restored("declared", "a"), ...plain]);
   await mkdir(project.join("packages/declared/dist"));
@@ -400,15 +406,15 @@ test("what is declared, what is not cached and what was not kept, beside each ot
   await write("packages/declared/dist/sub/c.txt", "");
   expect((await live.round()).slice(1)).toEqual([...declared, ...plain]);
 
-  // By its package, as if it were not cached.
+  // An uncached script restarts after a change in its package.
   await write("packages/doubtful/a.ts", "1");
   expect(await live.round()).toEqual(["rt: packages/doubtful/a.ts changed", ...doubtful]);
-  // The root's own concern all of which nothing is known.
+  // Files of the root restart all scripts without known inputs.
   await write("root.json", "1");
   const lines = await live.round();
   expect(lines[0]).toBe("rt: root.json changed");
   expect(lines.slice(1).toSorted()).toEqual([...plain, ...doubtful].toSorted());
-  // Saves that come together are one change.
+  // Concurrent saves are one change.
   await write(".git/index.lock", "");
   await write("packages/declared/a.txt", "A\n");
   await write("packages/declared/b.txt", "B\n");
@@ -421,10 +427,10 @@ test("what is declared, what is not cached and what was not kept, beside each ot
   ]);
 });
 
-test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async () => {
+test.skipIf(!CAN_TRACE)("files that a failed script leaves behind restart no script", async () => {
   const line = [
     "mkdir -p dist; ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; echo made; cat needed.txt",
-    // The last is not heard of before it has ended.
+    // rt receives this event only after the script has ended.
     "date +%N > dist/out; mktemp ./last.XXXXXX > /dev/null; test -e needed.txt",
   ].join("; ");
   await using live = await watch({
@@ -447,7 +453,9 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
   ]);
   await write("packages/app/unrelated.ts", "");
   const idle = "no selected package depends on it\n";
-  expect(await live.sees(new RegExp(`^[^]*?${idle}`))).toBe(`rt: packages/app/unrelated.ts changed; ${idle}`);
+  expect(await live.waitForOutput(new RegExp(`^[^]*?${idle}`))).toBe(
+    `rt: packages/app/unrelated.ts changed; ${idle}`,
+  );
   await write("packages/lib/needed.txt", "needed again\n");
   expect(await live.round()).toEqual([
     "rt: packages/lib/needed.txt changed",
@@ -456,39 +464,42 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
   ]);
 });
 
-test.skipIf(!CAN_TRACE)("what one makes in a folder that it lists does not end it", async () => {
-  const line =
-    "ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; cat in.txt; until test -e go; do sleep 0.01; done";
-  await using live = await watch({
-    files: {
-      ...WORKSPACE,
-      "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
-      "packages/lib/package.json": build("lib", `${line}; rm go`),
-      "packages/lib/in.txt": "1\n",
-      "packages/app/package.json": build("app", "cat in.txt"),
-      "packages/app/in.txt": "1\n",
-    },
-    words: ["--filter=*", "build"],
-  });
-  const write = async (name: string, text: string) =>
-    await live.project.write({ [`packages/${name}`]: text });
-  await live.sees("lib build: 1\n");
-  await write("lib/go", "");
-  await live.round();
-  for (const text of ["2", "3"]) {
-    await write("lib/in.txt", `${text}\n`);
-    await live.sees(`lib build: ${text}\n`);
-    // When this is heard of, so is what came before.
-    await write("app/in.txt", `${text}\n`);
-    const said = `rt: packages/app/in.txt changed\napp build: ${text}\napp build: Exited with code 0\n`;
-    expect(await live.sees(new RegExp(`^[^]*?app build: Exited.*\n`))).toBe(said);
+test.skipIf(!CAN_TRACE)(
+  "a file that a script creates in a folder that it lists does not restart it",
+  async () => {
+    const line =
+      "ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; cat in.txt; until test -e go; do sleep 0.01; done";
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+        "packages/lib/package.json": build("lib", `${line}; rm go`),
+        "packages/lib/in.txt": "1\n",
+        "packages/app/package.json": build("app", "cat in.txt"),
+        "packages/app/in.txt": "1\n",
+      },
+      words: ["--filter=*", "build"],
+    });
+    const write = async (name: string, text: string) =>
+      await live.project.write({ [`packages/${name}`]: text });
+    await live.waitForOutput("lib build: 1\n");
     await write("lib/go", "");
-    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
-  }
-});
+    await live.round();
+    for (const text of ["2", "3"]) {
+      await write("lib/in.txt", `${text}\n`);
+      await live.waitForOutput(`lib build: ${text}\n`);
+      // This event implies that the earlier ones were received.
+      await write("app/in.txt", `${text}\n`);
+      const said = `rt: packages/app/in.txt changed\napp build: ${text}\napp build: Exited with code 0\n`;
+      expect(await live.waitForOutput(new RegExp(`^[^]*?app build: Exited.*\n`))).toBe(said);
+      await write("lib/go", "");
+      expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+    }
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
-  "what changed before a script came to its turn is found by it, and no reason",
+  "a change before a waiting script starts is read by it, and does not restart it",
   async () => {
     const wait = "until test -e go; do sleep 0.01; done; rm go";
     await using live = await watch({
@@ -508,20 +519,22 @@ test.skipIf(!CAN_TRACE)(
     const write = async (name: string, text: string) =>
       await live.project.write({ [`packages/${name}`]: text });
     for (const name of ["lib", "app"]) {
-      await live.sees(`${name} build: 1\n`);
+      await live.waitForOutput(`${name} build: 1\n`);
       await write(`${name}/go`, "");
     }
     await live.round();
     await write("lib/in.txt", "2\n");
-    await live.sees("lib build: 2\n");
-    // Git holds its lock, so that rt makes nothing of it yet.
+    await live.waitForOutput("lib build: 2\n");
+    // While git holds its lock, rt delays the changes.
     await live.project.write({ ".git/index.lock": "" });
     await write("app/in.txt", "2\n");
     await write("third/in.txt", "2\n");
     await write("lib/go", "");
-    await live.sees("app build: 2\n");
+    await live.waitForOutput("app build: 2\n");
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
-    await live.sees("rt: packages/third/in.txt changed\nthird build: 2\nthird build: Exited with code 0\n");
+    await live.waitForOutput(
+      "rt: packages/third/in.txt changed\nthird build: 2\nthird build: Exited with code 0\n",
+    );
     await write("app/go", "");
     expect(await live.round()).toEqual(["app build: Exited with code 0"]);
   },

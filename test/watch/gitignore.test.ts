@@ -1,4 +1,4 @@
-// Which paths rt takes for ignored, against what git says of them.
+// Compares the paths that rt ignores with those of git.
 import { expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { isIgnored, parseIgnoreLines } from "../../src/watch/gitignore.ts";
@@ -20,7 +20,7 @@ const FILES = [
   "space ",
 ];
 
-/** As rt comes to them: from the top, and into no directory that is ignored. */
+/** Walks from the top and does not enter ignored directories, like rt. */
 function ignoredBy(lines: readonly string[], top: string): string[] {
   const stack = [parseIgnoreLines(lines, top)];
   const isHidden = (path: string): boolean =>
@@ -50,19 +50,22 @@ const CASES: readonly (readonly string[])[] = [
   ["# out", "\\#", "", "deep/*", "!deep/src"],
 ];
 
-test.each(CASES.map((lines) => [lines]))("%j", async (lines) => {
-  await using project = await createProject(Object.fromEntries(FILES.map((path) => [path, ""])));
-  await project.write({ ".gitignore": `${lines.join("\n")}\n` });
-  await Bun.$`git init -q`.cwd(project.path).quiet();
-  const asked = Buffer.from(FILES.join("\n"));
-  const answer = await Bun.$`git check-ignore --no-index --stdin < ${asked}`
-    .cwd(project.path)
-    .nothrow()
-    .text();
-  expect(ignoredBy(lines, project.path)).toEqual(answer.split("\n").slice(0, -1));
-});
+test.each(CASES.map((lines) => [lines]))(
+  "rt ignores the same paths as git for the patterns %j",
+  async (lines) => {
+    await using project = await createProject(Object.fromEntries(FILES.map((path) => [path, ""])));
+    await project.write({ ".gitignore": `${lines.join("\n")}\n` });
+    await Bun.$`git init -q`.cwd(project.path).quiet();
+    const input = Buffer.from(FILES.join("\n"));
+    const answer = await Bun.$`git check-ignore --no-index --stdin < ${input}`
+      .cwd(project.path)
+      .nothrow()
+      .text();
+    expect(ignoredBy(lines, project.path)).toEqual(answer.split("\n").slice(0, -1));
+  },
+);
 
-test("an ignore file says nothing of what is beside its folder", () => {
+test("an ignore file does not apply to paths outside its folder", () => {
   const stack = [parseIgnoreLines(["*.ts"], "/top/inner")];
   for (const [path, expected] of [
     ["/top/inner/a.ts", true],

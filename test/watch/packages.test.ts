@@ -1,8 +1,5 @@
-// `rt --watch run --filter`: what a change reaches starts again while the rest runs on, in one stream of output, and nothing
-// of what was started is left.
-//
-// A script says which of its starts it is by its process id; that another one was left alone is seen in that its process is
-// still there when something that comes later has been seen.
+// `rt --watch run --filter`: a change restarts the affected packages, and the others keep running. Each script prints its
+// process ID. A package was not restarted if its process still exists after a later event.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startLive } from "../options/live.ts";
@@ -14,10 +11,10 @@ import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { workspace } from "../support/workspace.ts";
 
-/** Says its process id, and runs on. */
+/** Prints its process ID and keeps running. */
 const SERVE = "echo up $$; exec sleep 1000";
-/** With a process of a session of its own, and without a parent. */
-const LEAVE = "(setsid sh -c 'echo left $$; exec sleep 1000' &)";
+/** Starts a process in a separate session, without a parent. */
+const START_ORPHAN = "(setsid sh -c 'echo left $$; exec sleep 1000' &)";
 const dev = (line: string, ...needed: readonly string[]) => ({
   scripts: { dev: line },
   dependencies: Object.fromEntries(needed.map((name) => [name, "*"])),
@@ -26,13 +23,13 @@ const dev = (line: string, ...needed: readonly string[]) => ({
 interface Watched extends AsyncDisposable {
   readonly project: Project;
   readonly output: string;
-  /** Resolves with the line that says so. */
-  sees(pattern: RegExp | string): Promise<string>;
-  /** What each package's script says next behind this word, in whatever order they do. */
+  /** Resolves with the matching output. */
+  waitForOutput(pattern: RegExp | string): Promise<string>;
+  /** Returns the next word after this one in each package's output, in any order. */
   next(word: string, ...names: readonly string[]): Promise<string[]>;
   change(name: string): Promise<void>;
   end(): Promise<number | string>;
-  /** One Ctrl-C. */
+  /** Sends SIGINT once. */
   interrupt(): void;
   family(): number;
 }
@@ -40,25 +37,25 @@ interface Watched extends AsyncDisposable {
 async function watch(files: Files, ...options: readonly string[]): Promise<Watched> {
   const project = await createProject(files);
   const live = startLive({
-    // One stream, so that what is said stands in the order in which it was.
+    // One stream keeps the lines in order.
     program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", "run", ...options, "dev"],
     cwd: project.path,
     env: { NO_COLOR: "1", RT_CONCURRENCY: "8" },
   });
-  const heard = new Map<string, number>();
+  const counts = new Map<string, number>();
   let changes = 0;
   return {
     project,
     get output() {
       return live.output;
     },
-    sees: async (pattern) => (await live.see(pattern))[0],
+    waitForOutput: async (pattern) => (await live.see(pattern))[0],
     async next(word, ...names) {
       const find = async (name: string) => {
         const line = `^${name}(?::dev +\\|| dev:) ${word} (\\S+)$`;
-        const count = heard.get(line) ?? 0;
-        heard.set(line, count + 1);
+        const count = counts.get(line) ?? 0;
+        counts.set(line, count + 1);
         const all = () => [...live.output.matchAll(new RegExp(line, "gm"))];
         await waitUntil(() => all().length > count);
         return all()[count]![1]!;
@@ -79,7 +76,7 @@ async function watch(files: Files, ...options: readonly string[]): Promise<Watch
   };
 }
 
-/** What has ended may be in the process table until somebody asks how. */
+/** A zombie counts as ended. */
 function isAlive(pid: string): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -88,11 +85,11 @@ function isAlive(pid: string): boolean {
   }
 }
 
-test("what a change reaches starts again, with all that it has started, and the rest runs on", async () => {
+test("a change restarts the affected packages with all their processes, and the others keep running", async () => {
   const packages = {
-    api: dev(`${LEAVE}; ${SERVE}`),
+    api: dev(`${START_ORPHAN}; ${SERVE}`),
     app: dev(SERVE, "api"),
-    other: dev(`${LEAVE}; ${SERVE}`),
+    other: dev(`${START_ORPHAN}; ${SERVE}`),
     unnamed: {},
   };
   await using live = await watch(workspace(packages), "--parallel", "--filter=*");
@@ -106,7 +103,7 @@ test("what a change reaches starts again, with all that it has started, and the 
   const [app3] = await live.next("up", "app");
   expect(isAlive(app2!)).toBe(false);
   await live.change("packages/unnamed/a.ts");
-  await live.sees("packages/unnamed/a.ts changed; no selected package depends on it");
+  await live.waitForOutput("packages/unnamed/a.ts changed; no selected package depends on it");
   const alive = [api2, api2Left, app3, other, otherLeft];
   expect(alive.filter((pid) => isAlive(pid!))).toEqual(alive);
   expect(live.output.match(/^rt: .*changed$/gm)).toEqual([
@@ -117,7 +114,7 @@ test("what a change reaches starts again, with all that it has started, and the 
   expect(live.family()).toBe(0);
 });
 
-test("a server whose first thread has ended is of the package that has started it", async () => {
+test("a server whose first thread has ended is stopped with the package that started it", async () => {
   const [mine, others, traceless] = [freePort(), freePort(), freePort()];
   const serve = `(setsid ${PYTHON} server.py &) ; ${SERVE}`;
   const leave = `(setsid env -i PATH="$PATH" ${PYTHON} traceless.py &)`;
@@ -146,7 +143,7 @@ test("a server whose first thread has ended is of the package that has started i
   expect(await served()).toEqual([false, false, false]);
 });
 
-test("what does not want to end is killed before the next start, and what has left no trace at the end", async () => {
+test("a process that ignores SIGTERM is killed before the restart, and an untraceable one when rt ends", async () => {
   const stubborn = "sh -c 'trap \"\" TERM; echo stubborn $$; while :; do sleep 0.05; done' &";
   const traceless = "(setsid env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &)";
   const packages = {
@@ -158,35 +155,35 @@ test("what does not want to end is killed before the next start, and what has le
   const first = await live.next("stubborn", "api", "ended");
   const [stray] = await live.next("traceless", "other");
   await live.next("up", "api", "ended");
-  await live.sees(/^ended:dev \| Done /m);
+  await live.waitForOutput(/^ended:dev \| Done /m);
   await live.project.write({ "packages/api/a.ts": "1", "packages/ended/a.ts": "1" });
-  // All that was ended together is gone before any of it starts again.
+  // All processes are killed before any script restarts.
   await live.next("up", "ended");
   expect(first.filter(isAlive)).toEqual([]);
   const [up] = await live.next("up", "api");
   expect([up, stray].filter((pid) => isAlive(pid!))).toEqual([up, stray]);
   const second = await live.next("stubborn", "api", "ended");
   live.interrupt();
-  await live.sees(/^api:dev +\| Signaled: SIGINT$/m);
-  // The second one kills.
+  await live.waitForOutput(/^api:dev +\| Signaled: SIGINT$/m);
+  // The second signal kills.
   expect(await live.end()).toBe("SIGINT");
   expect([...second, up, stray].filter((pid) => isAlive(pid!))).toEqual([]);
   expect(live.family()).toBe(0);
 });
 
-test("what its hook has left ends with it, though nothing tells whose it is but the hook's session", async () => {
+test("a process that a hook left without its marker is found by the hook's session and killed", async () => {
   const traceless = "env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &";
   const packages = { api: { scripts: { predev: traceless, dev: SERVE } } };
   await using live = await watch(workspace(packages), "--filter=*");
   const [up] = await live.next("up", "api");
-  const stray = (await live.sees(/traceless \d+/)).slice("traceless ".length);
+  const stray = (await live.waitForOutput(/traceless \d+/)).slice("traceless ".length);
   await live.change("packages/api/a.ts");
   await live.next("up", "api");
   expect([up!, stray].filter(isAlive)).toEqual([]);
   expect(await live.end()).toBe("SIGINT");
 });
 
-test("one that ends, or fails, ends no other, and waits for a change that reaches it", async () => {
+test("a script that ends or fails stops no other script, and restarts after a change that affects it", async () => {
   const packages = {
     api: dev('test -e a.ts || exit 3; echo found "$(cat a.ts)"'),
     app: dev("echo tried yes; sh a.sh", "api"),
@@ -194,21 +191,21 @@ test("one that ends, or fails, ends no other, and waits for a change that reache
   };
   await using live = await watch(workspace(packages), "--filter=*");
   const [other] = await live.next("up", "other");
-  await live.sees("api dev: Exited with code 3");
-  // The failure keeps it from running, so both are tried again.
+  await live.waitForOutput("api dev: Exited with code 3");
+  // app could not run after the failure, so both run again.
   await live.change("packages/app/a.ts");
-  await live.sees("api dev: Exited with code 3\napp dev: Skipped because api dev did not succeed\n");
+  await live.waitForOutput("api dev: Exited with code 3\napp dev: Skipped because api dev did not succeed\n");
   await live.project.write({ "packages/api/a.ts": "1" });
   await live.next("found", "api");
   await live.next("tried", "app");
-  await live.sees(/^app dev: Exited with code \d+$/m);
+  await live.waitForOutput(/^app dev: Exited with code \d+$/m);
   await live.project.write({ "packages/app/a.sh": SERVE, "packages/app/a.ts": "// now it counts" });
   const [app] = await live.next("up", "app");
   expect(live.output.split("api dev: found").length).toBe(2);
   expect([other, app].map((pid) => isAlive(pid!))).toEqual([true, true]);
 });
 
-test("what depends on a script that ends starts again when that has ended", async () => {
+test("a dependent restarts only after the script that it depends on has ended", async () => {
   const packages = {
     lib: dev('until test -e go; do sleep 0.01; done; rm go; echo built "$(cat a.ts)"'),
     app: dev(SERVE, "lib"),
@@ -227,7 +224,7 @@ test("what depends on a script that ends starts again when that has ended", asyn
   const [app] = await live.next("up", "app");
   await live.project.write({ "packages/lib/a.ts": "2" });
   await waitUntil(() => !isAlive(app!));
-  await live.sees("packages/lib/a.ts changed");
+  await live.waitForOutput("packages/lib/a.ts changed");
   const before = live.output.length;
   await build("2");
   const [app2] = await live.next("up", "app");
@@ -237,7 +234,7 @@ test("what depends on a script that ends starts again when that has ended", asyn
   expect(isAlive(app2!)).toBe(true);
 });
 
-test("what says which packages there are has all of them planned anew, and a mistake there is waited for", async () => {
+test("a change of the list of packages plans the run again, and an error in a package.json waits for a change", async () => {
   const packages = { api: dev(SERVE), app: dev(SERVE) };
   await using live = await watch(workspace(packages), "--parallel", "--filter=*");
   const first = await live.next("up", "api", "app");
@@ -245,7 +242,7 @@ test("what says which packages there are has all of them planned anew, and a mis
   const second = await live.next("up", "api", "app", "new");
   expect(first.filter(isAlive)).toEqual([]);
   await live.project.write({ "packages/new/package.json": '{ "name": "new", ' });
-  await live.sees(
+  await live.waitForOutput(
     /^error: Cannot read .*\/new\/package\.json:1:\d+: .*\n(?:hint: .*\n)?rt: "dev" exited with code 1; waiting for a change$/m,
   );
   expect(second.filter(isAlive)).toEqual([]);
@@ -261,7 +258,7 @@ test("what says which packages there are has all of them planned anew, and a mis
   expect(live.family()).toBe(0);
 });
 
-test("Ctrl-C ends a background process, which ignores SIGINT, with SIGTERM and not only after the grace period", async () => {
+test("Ctrl-C ends a background process that ignores SIGINT with SIGTERM, before the grace period is over", async () => {
   const background =
     "(trap 'echo TERM > heard; exit' TERM; echo up $$; exec >/dev/null 2>&1; while :; do sleep 0.01; done) & sleep 1000";
   await using live = await watch(workspace({ api: dev(background) }), "--filter=*");
@@ -271,17 +268,17 @@ test("Ctrl-C ends a background process, which ignores SIGINT, with SIGTERM and n
   expect(live.family()).toBe(0);
 });
 
-test("a signal ends it while nothing can be planned", async () => {
+test("SIGINT ends a watched run whose plan has an error", async () => {
   await using live = await watch(workspace({ api: dev(SERVE) }), "--filter=*");
   await live.next("up", "api");
   await live.project.write({ "packages/api/package.json": "{" });
-  await live.sees("waiting for a change");
+  await live.waitForOutput("waiting for a change");
   expect(await live.end()).toBe("SIGINT");
   expect(live.output).toEndWith("waiting for a change\n");
   expect(live.family()).toBe(0);
 });
 
-test("one that writes what it is started by is found out while the others run on", async () => {
+test("a script that writes its own inputs is detected while the others keep running", async () => {
   const packages = {
     api: dev("date +%N > stamp.ts; echo wrote it; exec sleep 1000"),
     app: dev("date +%N > stamp.ts; echo wrote it; exec sleep 1000", "api"),
@@ -300,22 +297,22 @@ test("one that writes what it is started by is found out while the others run on
   expect(isAlive(other!)).toBe(true);
 });
 
-test("--sequential goes on where it stopped", async () => {
+test("a watched run with --sequential continues with the scripts that have not started", async () => {
   const packages = { a: dev("sh a.sh"), b: dev("echo ran b"), c: dev("echo ran c") };
   await using live = await watch(workspace(packages), "--sequential", "--filter=*");
-  await live.sees(/^c:dev \| Not started$/m);
-  await live.sees("waiting for a change");
+  await live.waitForOutput(/^c:dev \| Not started$/m);
+  await live.waitForOutput("waiting for a change");
   await live.project.write({ "packages/a/a.sh": "echo ran a", "packages/a/a.ts": "" });
-  await live.sees(/^a:dev \| ran a\n.*\nb:dev \| ran b\n.*\nc:dev \| ran c\n.*\n/m);
-  await live.sees('rt: "dev" exited with code 0; waiting for a change');
+  await live.waitForOutput(/^a:dev \| ran a\n.*\nb:dev \| ran b\n.*\nc:dev \| ran c\n.*\n/m);
+  await live.waitForOutput('rt: "dev" exited with code 0; waiting for a change');
   await live.change("packages/b/a.ts");
-  await live.sees("rt: packages/b/a.ts changed\nb:dev | ran b\n");
-  await live.sees('rt: "dev" exited with code 0; waiting for a change');
+  await live.waitForOutput("rt: packages/b/a.ts changed\nb:dev | ran b\n");
+  await live.waitForOutput('rt: "dev" exited with code 0; waiting for a change');
 });
 
-test("on a terminal the view goes on, and Ctrl-C leaves nothing", async () => {
+test("a watched run on a terminal updates its view, and Ctrl-C leaves no process", async () => {
   await using project = await createProject(
-    workspace({ api: dev(`${LEAVE}; ${SERVE} `), other: dev(SERVE) }),
+    workspace({ api: dev(`${START_ORPHAN}; ${SERVE} `), other: dev(SERVE) }),
   );
   const mark = createMark();
   const line = `cd '${project.path}' && exec '${RT}' --watch run --filter '*' dev`;
@@ -329,7 +326,7 @@ test("on a terminal the view goes on, and Ctrl-C leaves nothing", async () => {
   await project.write({ "packages/api/a.ts": "1" });
   await terminal.shows("rt: packages/api/a.ts changed");
   await terminal.shows("Interrupted");
-  // Two of three are others than before.
+  // Two of the three processes were restarted.
   await waitUntil(() => {
     const pids = found().map(({ pid }) => pid);
     return pids.length === 3 && pids.filter((pid) => before.includes(pid)).length === 1;

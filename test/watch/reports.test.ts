@@ -1,7 +1,5 @@
-// `rt --watch run --report`: the reports that rt writes at the end of a round are no change, whatever they are called, and
-// tell of that round alone.
-//
-// What is written before a file of the user's would be named with it, in the line that says why something starts again.
+// `rt --watch run --report`: writing a report is not a change, and a report covers one round. The line that names the files
+// of a restart would contain earlier unwanted changes.
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -9,7 +7,7 @@ import { startLive, type Live } from "../options/live.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { workspace } from "../support/workspace.ts";
 
-/** A time in a line is shown in hundredths of a second. */
+/** Times in the output have a precision of 10 ms. */
 const ROUNDING = 5; // ms
 
 const dev = (line: string, ...needed: readonly string[]) => ({
@@ -17,7 +15,7 @@ const dev = (line: string, ...needed: readonly string[]) => ({
   dependencies: Object.fromEntries(needed.map((name) => [name, "*"])),
 });
 
-/** The second one waits for the first. */
+/** The second package depends on the first. */
 const PACKAGES = workspace(
   { api: dev("cat src.ts"), app: dev("cat src.ts", "api") },
   { scripts: { dev: "cat packages/api/src.ts" } },
@@ -29,11 +27,11 @@ function watch({ path }: Project, ...options: readonly string[]): Live {
 
 test.concurrent.each([
   ["of packages", ["--filter=*"]],
-  ["of packages, with every file of a folder that is named", ["--filter=*", "--watch-path=."]],
+  ["of packages, with --watch-path=.", ["--filter=*", "--watch-path=."]],
   ["of one script", []],
-  ["of one script, with every file of a folder that is named", ["--watch-path=."]],
-  ["that are named to be watched", ["--filter=*", "--watch-path=out.json", "--watch-path=packages"]],
-])("reports %s are no change", async (_, options) => {
+  ["of one script, with --watch-path=.", ["--watch-path=."]],
+  ["that --watch-path names", ["--filter=*", "--watch-path=out.json", "--watch-path=packages"]],
+])("reports %s are not changes", async (_, options) => {
   await using project = await createProject({
     ...PACKAGES,
     "packages/api/src.ts": "round 0.\n",
@@ -59,7 +57,7 @@ test.concurrent.each([
   expect(live.output).not.toContain("your script");
 });
 
-test.concurrent("a report in the folder that rt was started in is one there alone", async () => {
+test.concurrent("a file with the name of a report in another folder is a change", async () => {
   await using project = await createProject({
     ...PACKAGES,
     "packages/api/src.ts": "",
@@ -71,7 +69,7 @@ test.concurrent("a report in the folder that rt was started in is one there alon
   await live.see("rt: packages/api/out.json changed");
 });
 
-test.concurrent("times of a round count from its own beginning", async () => {
+test.concurrent("times in the report of a round are relative to its start", async () => {
   await using project = await createProject({
     ...PACKAGES,
     "packages/api/src.ts": "round 0.\n",
@@ -85,7 +83,7 @@ test.concurrent("times of a round count from its own beginning", async () => {
   await live.see("waiting for a change");
   const { duration, tasks } = await Bun.file(project.join("out.json")).json();
   expect(tasks).toHaveLength(2);
-  // Counted from the run's, the last one would end behind the end of the round, by as much as was before that.
+  // Relative to the start of rt, the last task would end after the round.
   for (const task of tasks) expect(task.start + task.duration).toBeLessThanOrEqual(duration);
   expect(Number(total) * (unit === "s" ? 1000 : 1)).toBeLessThanOrEqual(duration + ROUNDING);
 });

@@ -1,8 +1,5 @@
-// `rt --watch run <script>` over a day's work: what starts a script again and what does not, what is said of it, and
-// that nothing of a run is left when the next one starts or rt ends.
-//
-// Whether something was taken for a change is seen in the line that names the files of a restart: what is written first
-// and would count is named with the poke that comes after it.
+// `rt --watch run <script>`: which changes restart a script, the messages, and the end of all its processes. The line that
+// names the files of a restart would contain earlier unwanted changes, so a test changes one more file (`poke`).
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -15,13 +12,13 @@ import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 
-/** Says that it runs, and which poke it was started by. */
-const SAY = 'echo "started $(cat poke.json)."';
+/** Prints that it runs, and the number of the poke that started it. */
+const PRINT = 'echo "started $(cat poke.json)."';
 const scripts = (dev: string): Files => ({ "package.json": { scripts: { dev } }, "poke.json": "0" });
 
 interface Watched extends Live {
   readonly project: Project;
-  /** Changes a file that is watched, and waits for the run that sees it. The line that says why it was started. */
+  /** Changes a watched file and waits for the restart. Returns the line with the reason. */
   poke(): Promise<string>;
   runs(): number;
 }
@@ -29,7 +26,7 @@ interface Watched extends Live {
 async function watch(files: Files, options: readonly string[] = [], inDirectory = ""): Promise<Watched> {
   const project = await createProject(files);
   const live = startLive({
-    // One stream, so that what is said stands in the order in which it was.
+    // One stream keeps the lines in order.
     program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", ...options, "run", "dev"],
     cwd: project.join(inDirectory),
@@ -61,11 +58,11 @@ async function watch(files: Files, options: readonly string[] = [], inDirectory 
 
 const POKED = "rt: poke.json changed";
 
-describe("what a run writes itself", () => {
-  test("is no change where it writes what is there already", async () => {
+describe("files that a watched script writes", () => {
+  test("a write with unchanged content does not restart the script", async () => {
     await using live = await watch({
       ...scripts(
-        `: > src/gen.ts; sleep 0.1; printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${SAY} && sleep 1000`,
+        `: > src/gen.ts; sleep 0.1; printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${PRINT} && sleep 1000`,
       ),
       "src/gen.ts": "x",
       "src/copy.ts": "x",
@@ -75,19 +72,19 @@ describe("what a run writes itself", () => {
     expect(live.runs()).toBe(4);
   });
 
-  test("starts nothing again where it was written before the next start", async () => {
-    // It ends a while after it has written, so that rt has heard of it, and may name it.
+  test("a write before a restart does not restart the script again", async () => {
+    // The script ends some time after the write, so rt has received the event and may name the file.
     const trap = "trap 'cat poke.json > state.json; sleep 0.2; exit' TERM";
-    await using live = await watch(scripts(`${trap}; ${SAY}; while :; do sleep 0.02; done`));
+    await using live = await watch(scripts(`${trap}; ${PRINT}; while :; do sleep 0.02; done`));
     await live.see("started 0.");
     for (let round = 0; round < 3; round += 1) expect(await live.poke()).toStartWith("rt: poke.json ");
     expect(live.runs()).toBe(4);
   });
 
-  test("is named, and left alone, where every run writes something else", async () => {
-    await using live = await watch(scripts(`date +%N > src/stamp.ts; ${SAY}`), []);
+  test("a file that each run changes is named and then ignored", async () => {
+    await using live = await watch(scripts(`date +%N > src/stamp.ts; ${PRINT}`), []);
     await live.see("started 0.");
-    // There is no src yet, so that nothing is written: each run that follows does.
+    // The first run cannot write, because src does not exist. Each further run does.
     await live.project.write({ "src/other.ts": "" });
     await live.see(
       "warning: the script writes src/stamp.ts, which it watches; ignoring it from now on\nhint: ",
@@ -96,9 +93,9 @@ describe("what a run writes itself", () => {
     expect(live.output.split("ignoring it from now on").length).toBe(2);
   });
 
-  test("is no change in what tools make, unless it is asked for", async () => {
+  test("a write into an output folder of a tool does not restart the script unless --watch-ignore re-includes the folder", async () => {
     const files = {
-      ...scripts(`${SAY} && sleep 1000`),
+      ...scripts(`${PRINT} && sleep 1000`),
       "dist/a.js": "",
       ".next/server/a.js": "",
       "coverage/a.json": "",
@@ -115,7 +112,7 @@ describe("what a run writes itself", () => {
     await live.project.write({ ...touched, ...drafts, "new/dist/a.js": "" });
     expect(await live.poke()).toBe(POKED);
 
-    // Where there is a .gitignore without it, "build" is a folder like others.
+    // A .gitignore without "build" makes it a normal folder.
     await using own = await watch({ ...files, ".gitignore": "node_modules\n" }, ["--watch-ignore=!/dist/"]);
     await own.see("started 0.");
     for (const name of outputs) if (!/^(?:build|dist)/.test(name)) await own.project.write({ [name]: "1" });
@@ -127,13 +124,13 @@ describe("what a run writes itself", () => {
   });
 });
 
-describe("what a user writes", () => {
-  test("is a change with the same content, too, when the script has ended", async () => {
-    await using live = await watch({ ...scripts(SAY), "a.ts": "1" });
+describe("files that the user writes", () => {
+  test("a write with unchanged content restarts an ended script", async () => {
+    await using live = await watch({ ...scripts(PRINT), "a.ts": "1" });
     await live.see("started 0.");
     for (let round = 0; round < 2; round += 1) {
       await live.see("waiting for a change");
-      // In milliseconds, and the clock of files is coarser than that: this write is to be later on both.
+      // File times have a coarser clock than milliseconds. This write must be later on both clocks.
       const end = Date.now();
       await waitUntil(() => Date.now() > end);
       do await live.project.write({ "a.ts": "1" });
@@ -143,9 +140,9 @@ describe("what a user writes", () => {
     }
   });
 
-  test("is a change when a file or a folder is renamed or deleted", async () => {
+  test("a renamed or deleted file or folder restarts the script", async () => {
     await using live = await watch({
-      ...scripts(`${SAY} && sleep 1000`),
+      ...scripts(`${PRINT} && sleep 1000`),
       "a.ts": "1",
       "lib/deep/b.ts": "1",
     });
@@ -160,9 +157,9 @@ describe("what a user writes", () => {
     expect(live.runs()).toBe(3);
   });
 
-  test("does not count where a .gitignore above the project ignores it", async () => {
+  test("a file that a .gitignore above the project ignores does not restart the script", async () => {
     const above = { ".git/HEAD": "", ".gitignore": "*.gen.ts\n" };
-    const { "package.json": manifest } = scripts(`${SAY} && sleep 1000`);
+    const { "package.json": manifest } = scripts(`${PRINT} && sleep 1000`);
     const files = { "app/package.json": manifest!, "app/poke.json": "0", "app/a.gen.ts": "" };
     await using live = await watch({ ...above, ...files }, [], "app");
     await live.see("started 0.");
@@ -170,9 +167,9 @@ describe("what a user writes", () => {
     expect(await live.poke()).toBe(POKED);
   });
 
-  test(".env counts although Git ignores it", async () => {
+  test("an env file that git ignores restarts the script", async () => {
     await using live = await watch({
-      ...scripts(`${SAY} && sleep 1000`),
+      ...scripts(`${PRINT} && sleep 1000`),
       ".gitignore": ".env*\n*.local.ts\n",
       ".env.local": "A=1",
       "a.local.ts": "",
@@ -183,7 +180,7 @@ describe("what a user writes", () => {
     await live.see("rt: .env.local changed");
   });
 
-  test("is one change when Git changes a thousand files", async () => {
+  test("a thousand files that git changes restart the script once", async () => {
     const sources = (text: string) =>
       Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`src/${index % 10}/${index}.ts`, text]));
     await using live = await watch({
@@ -194,9 +191,9 @@ describe("what a user writes", () => {
     });
     const { project } = live;
     await waitUntil(() => Bun.spawnSync(["test", "-e", project.join("ready")]).exitCode === 0);
-    await project.write({ ...sources("b"), ...scripts(`${SAY} && sleep 1000`) });
+    await project.write({ ...sources("b"), ...scripts(`${PRINT} && sleep 1000`) });
     await live.see("started 0.");
-    // A busy machine takes the thousand files for several changes: the next run may start before the last of them.
+    // On a busy machine the thousand files can be several changes. The next run may start before the last of them.
     await live.poke();
     const git = (line: string) =>
       Bun.spawnSync(["sh", "-c", line], { cwd: project.path, env: cleanEnvironment(), stderr: "inherit" });
@@ -210,12 +207,12 @@ describe("what a user writes", () => {
     expect(live.runs()).toBe(before + 2);
   });
 
-  test("waits for Git's lock", async () => {
-    await using live = await watch({ ...scripts(`${SAY} && sleep 1000`), ".git/HEAD": "", "a.ts": "" });
+  test("a change while git holds its lock restarts the script after the lock is released", async () => {
+    await using live = await watch({ ...scripts(`${PRINT} && sleep 1000`), ".git/HEAD": "", "a.ts": "" });
     await live.see("started 0.");
-    // Where there is no such lock, the same change starts a script again at once.
+    // Without a lock, the same change restarts a script at once.
     const path = live.project.join("a.ts");
-    await using other = await watch(scripts(`${SAY} && sleep 1000`), [`--watch-path=${path}`]);
+    await using other = await watch(scripts(`${PRINT} && sleep 1000`), [`--watch-path=${path}`]);
     await other.see("started 0.");
     await live.project.write({ ".git/index.lock": "" });
     await live.project.write({ "a.ts": "1" });
@@ -226,12 +223,12 @@ describe("what a user writes", () => {
     await live.see("rt: a.ts changed");
   });
 
-  test("waits for Git's lock longer than for a burst of changes", async () => {
-    const files = { ...scripts(`${SAY} && sleep 1000`), ".git/HEAD": "", "a.ts": "", "b.ts": "" };
+  test("a lock of git delays the restart for longer than a burst of changes does", async () => {
+    const files = { ...scripts(`${PRINT} && sleep 1000`), ".git/HEAD": "", "a.ts": "", "b.ts": "" };
     await using live = await watch(files);
     await live.see("started 0.");
     await live.project.write({ ".git/index.lock": "", "a.ts": "1" });
-    // Git's own checkout of many files takes as long; a burst without a lock ends after 1 s.
+    // A checkout of many files takes this long. A burst without a lock ends after 1 s.
     await Bun.$`sleep 3`.quiet();
     await live.project.write({ "b.ts": "1" });
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
@@ -245,7 +242,7 @@ function commit(message: string): string {
 
 describe("--watch-path and --watch-ignore", () => {
   const files: Files = {
-    ...scripts(`${SAY} && sleep 1000`),
+    ...scripts(`${PRINT} && sleep 1000`),
     "src/a.ts": "",
     "src/b.gen.ts": "",
     "lib/a.ts": "",
@@ -261,11 +258,11 @@ describe("--watch-path and --watch-ignore", () => {
       .map((name) => [name, "1"]),
   );
 
-  /** What of `changed` starts the script again, with the line that says what is watched. */
-  async function seen(options: readonly string[], more: Files = {}): Promise<string> {
+  /** Returns the files of `changed` that restart the script, and the line that lists the watched folders. */
+  async function reactionTo(options: readonly string[], more: Files = {}): Promise<string> {
     await using live = await watch({ ...files, ...more }, options);
     await live.see("started 0.");
-    // In the order of names; the lock makes one change of them.
+    // In the order of names. The lock combines them into one change.
     await live.project.write({ ".git/index.lock": "" });
     for (const name of Object.keys(changed).toSorted()) await live.project.write({ [name]: "1" });
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
@@ -273,20 +270,22 @@ describe("--watch-path and --watch-ignore", () => {
     return `${/^rt: watching .*$/m.exec(live.output)![0]}\n${line}`;
   }
 
-  test("name folders, files and globs, of whatever extension", async () => {
-    expect(await seen([])).toBe("rt: watching 6 folders (rt help watching)\nrt: lib/a.ts and 4 more changed");
-    expect(await seen(["--watch-path=views"])).toBe(
+  test("--watch-path accepts folders, files and globs with any extension", async () => {
+    expect(await reactionTo([])).toBe(
+      "rt: watching 6 folders (rt help watching)\nrt: lib/a.ts and 4 more changed",
+    );
+    expect(await reactionTo(["--watch-path=views"])).toBe(
       "rt: watching 2 folders of views (rt help watching)\nrt: views/a.txt and 1 more changed",
     );
-    expect(await seen(["--watch-path=views/a.txt"])).toContain("\nrt: views/a.txt changed");
-    expect(await seen(["--watch-path=pages/[id].tsx"])).toContain("\nrt: pages/[id].tsx changed");
-    expect(await seen(["--watch-path=views/**/*.hbs", "--watch-path=./src"])).toContain(
+    expect(await reactionTo(["--watch-path=views/a.txt"])).toContain("\nrt: views/a.txt changed");
+    expect(await reactionTo(["--watch-path=pages/[id].tsx"])).toContain("\nrt: pages/[id].tsx changed");
+    expect(await reactionTo(["--watch-path=views/**/*.hbs", "--watch-path=./src"])).toContain(
       "\nrt: src/a.ts and 2 more changed",
     );
-    expect(await seen(["--watch-path=dist"])).toContain("\nrt: dist/a.js changed");
+    expect(await reactionTo(["--watch-path=dist"])).toContain("\nrt: dist/a.js changed");
   });
 
-  test("mean what is below a folder whose own name would be a glob", async () => {
+  test("--watch-path is relative to a folder whose name contains glob characters", async () => {
     const below = Object.fromEntries(
       Object.entries({ ...files, ".git/HEAD": "" }).map(([name, content]) => [`[app]/${name}`, content]),
     );
@@ -296,17 +295,19 @@ describe("--watch-path and --watch-ignore", () => {
     await live.see(/^rt: views\/deep\/a\.hbs changed$/m);
   });
 
-  test("leave files and folders alone, as .gitignore does", async () => {
+  test("--watch-ignore ignores files and folders like .gitignore", async () => {
     const ignore = ["--watch-ignore=*.gen.ts", "--watch-ignore=/lib/", "--watch-ignore=./pages/i.*"];
-    expect(await seen(ignore)).toContain("\nrt: pages/[id].tsx and 1 more changed");
-    expect(await seen([...ignore, "--watch-ignore=**/\\[id\\].tsx"])).toContain("\nrt: src/a.ts changed");
+    expect(await reactionTo(ignore)).toContain("\nrt: pages/[id].tsx and 1 more changed");
+    expect(await reactionTo([...ignore, "--watch-ignore=**/\\[id\\].tsx"])).toContain(
+      "\nrt: src/a.ts changed",
+    );
   });
 
-  test("stand in rtfig.toml; what is watched is the command line's where it says so", async () => {
+  test("--watch-path replaces the paths of rtfig.toml, and --watch-ignore extends its patterns", async () => {
     const config = { "rtfig.toml": '[watch]\npaths = ["src", "lib"]\nignore = "*.gen.ts"\n' };
-    expect(await seen([], config)).toContain("\nrt: lib/a.ts and 1 more changed");
+    expect(await reactionTo([], config)).toContain("\nrt: lib/a.ts and 1 more changed");
     expect(
-      await seen(["--watch-path=src", "--watch-ignore=a.ts", "--watch-ignore=!*.gen.ts"], config),
+      await reactionTo(["--watch-path=src", "--watch-ignore=a.ts", "--watch-ignore=!*.gen.ts"], config),
     ).toContain("\nrt: src/b.gen.ts changed");
   });
 
@@ -345,7 +346,7 @@ describe("--watch-path and --watch-ignore", () => {
       "use a glob that matches many files: src/**/*.gen.ts",
     ],
   ] as const) {
-    test(`refuse: ${error.slice(0, 60)}`, async () => {
+    test(`an invalid value is rejected: ${error.slice(0, 60)}`, async () => {
       await expectRt({
         files: { "package.json": { scripts: { dev: "echo never" } } },
         args: ["--watch", ...options, "run", "dev"],
@@ -355,7 +356,7 @@ describe("--watch-path and --watch-ignore", () => {
     });
   }
 
-  test("are refused without --watch, and take patterns as long and as many as is said", async () => {
+  test("both options need --watch, and accept patterns up to the maximum length and number", async () => {
     for (const option of ["--watch-path", "--watch-ignore"])
       await expectRt({
         files: { "package.json": { scripts: { dev: "echo never" } } },
@@ -371,9 +372,9 @@ describe("--watch-path and --watch-ignore", () => {
   });
 });
 
-describe("what is said", () => {
-  test("is nothing with --silent, but for how the script ended", async () => {
-    await using live = await watch(scripts(SAY), ["--silent"]);
+describe("output of a watched run", () => {
+  test("--silent prints only the output and the exit lines of the script", async () => {
+    await using live = await watch(scripts(PRINT), ["--silent"]);
     await live.see("waiting for a change");
     await live.project.write({ "poke.json": "1" });
     await live.see("started 1.");
@@ -382,16 +383,16 @@ describe("what is said", () => {
     expect(live.output.replaceAll(end, "")).toBe("started 0.\nstarted 1.\n");
   });
 
-  test("is one line, whatever the name of the file that has changed", async () => {
-    await using live = await watch(scripts(`${SAY} && sleep 1000`));
+  test("control characters in the names of changed files are escaped", async () => {
+    await using live = await watch(scripts(`${PRINT} && sleep 1000`));
     await live.see("started 0.");
     await live.project.write({ "a\n\u001b[2J\u202e.ts": "" });
     await live.see("rt: a\\n\\u001b[2J\\u202e.ts changed\n");
   });
 
-  test("names what the system would not watch, and what to do", async () => {
+  test("a warning counts the folders that the system cannot watch, with a hint", async () => {
     await using project = await createProject({
-      ...scripts(`${SAY} && sleep 1000`),
+      ...scripts(`${PRINT} && sleep 1000`),
       "a/x.ts": "",
       "b/x.ts": "",
       "c/x.ts": "",
@@ -403,28 +404,28 @@ describe("what is said", () => {
       "-c",
       `echo ${limit.split(" ")[1]} > /proc/sys/user/max_inotify_${limit.split(" ")[0]} && exec '${RT}' --watch run dev`,
     ];
-    // The script and rt write to two streams, in no order.
-    const sees = (from: Live, text: string) => waitUntil(() => from.output.includes(text));
+    // The script and rt write to two streams, in any order.
+    const waitFor = (from: Live, text: string) => waitUntil(() => from.output.includes(text));
     await using live = startLive({ program: limited("watches 2"), cwd: project.path });
-    await sees(
+    await waitFor(
       live,
       "warning: cannot watch 2 of 4 folders: system limit reached\n" +
         "hint: sudo sysctl fs.inotify.max_user_watches=524288, or watch less: --watch-path=src\n",
     );
-    await sees(live, "started 0.");
+    await waitFor(live, "started 0.");
     await project.write({ "poke.json": "1" });
-    await sees(live, "started 1.");
+    await waitFor(live, "started 1.");
     await using none = startLive({ program: limited("instances 0"), cwd: project.path });
-    await sees(
+    await waitFor(
       none,
       "warning: cannot watch 4 of 4 folders: system limit reached\n" +
         "hint: sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n\n",
     );
-    await sees(none, "started 1.");
+    await waitFor(none, "started 1.");
   });
 });
 
-describe("a run in many packages", () => {
+describe("watched run of many packages", () => {
   const packages: Files = {
     "package.json": { workspaces: ["packages/*"] },
     "packages/app/package.json": {
@@ -438,7 +439,7 @@ describe("a run in many packages", () => {
     "packages/none/package.json": { name: "none", dependencies: { other: "*" } },
   };
 
-  test("does what a change affects again, in order, and all of it in doubt", async () => {
+  test("a change restarts the affected packages in order, and all packages when the file belongs to no package", async () => {
     for (const [options, directory] of [
       [["--filter=*"], ""],
       [["--filter=*"], "packages/log"],
@@ -456,7 +457,7 @@ describe("a run in many packages", () => {
           ?.join(" ");
       };
       await live.see("waiting for a change");
-      // In one step: a file that is made and then written is two changes, and the second may come when all is done.
+      // One rename. Creating and writing a file would be two events, and the second could arrive after the round.
       const draft = `${live.project.path}.draft`;
       const write = async (name: string) => {
         await Bun.write(draft, String(Math.random()));
@@ -477,21 +478,21 @@ describe("a run in many packages", () => {
   });
 });
 
-describe("the end of a run", () => {
-  /** In the background, in a session of its own, and without a parent. */
-  const LEAVING = [
+describe("end of a watched script", () => {
+  /** Processes in the background, in a separate session, or without a parent. */
+  const START_ORPHANS = [
     "sleep 1000 &",
     "setsid sleep 1000 &",
     "(setsid sh -c 'sleep 1000 & exec sleep 1000' &);",
     "sh -c 'trap \"\" INT; sleep 1000 & sleep 1000' &",
   ].join(" ");
 
-  test("reaches what has left its parent, its group and its session", async () => {
+  test("rt kills processes that have left the parent, the process group or the session", async () => {
     const sleeper = "sleep 1000";
     for (const rest of [sleeper, "exit 3"]) {
-      await using live = await watch(scripts(`${LEAVING} ${SAY}; ${rest}`));
-      const all = `${LEAVING} ${rest}`.split(sleeper).length - 1;
-      /** All that a run leaves, once it is there. */
+      await using live = await watch(scripts(`${START_ORPHANS} ${PRINT}; ${rest}`));
+      const all = `${START_ORPHANS} ${rest}`.split(sleeper).length - 1;
+      /** Returns the remaining processes when all exist. */
       const left = async () => {
         if (rest !== sleeper) await live.see("waiting for a change");
         await waitUntil(() => live.running(sleeper).length === all);
@@ -510,12 +511,12 @@ describe("the end of a run", () => {
     }
   });
 
-  test("frees the port of a server that nobody is the parent of", async () => {
+  test("a restart frees the port of a server without a parent", async () => {
     const server = `
       const server = Bun.serve({ port: Number(process.env.TEST_PORT), fetch: () => new Response("x") });
       console.log("serving on", server.port);`;
     const port = freePort();
-    const dev = `${SAY}; export TEST_PORT=${port}; (setsid '${RT}' server.ts &) ; sleep 1000`;
+    const dev = `${PRINT}; export TEST_PORT=${port}; (setsid '${RT}' server.ts &) ; sleep 1000`;
     await using live = await watch({ ...scripts(dev), "server.ts": server });
     for (let round = 0; round < 3; round += 1) {
       if (round > 0) await live.poke();
@@ -527,9 +528,9 @@ describe("the end of a run", () => {
     expect(live.output).not.toContain("EADDRINUSE");
   });
 
-  test("frees the port of a server whose first thread has ended", async () => {
+  test("a restart frees the port of a server whose first thread has ended", async () => {
     const port = freePort();
-    const dev = `${SAY}; (setsid ${PYTHON} server.py &) ; sleep 1000`;
+    const dev = `${PRINT}; (setsid ${PYTHON} server.py &) ; sleep 1000`;
     await using live = await watch({ ...scripts(dev), "server.py": serverOfSecondThread(port) });
     for (let round = 0; round < 3; round += 1) {
       if (round > 0) await live.poke();
@@ -542,10 +543,10 @@ describe("the end of a run", () => {
   });
 
   for (const isStubborn of [false, true])
-    test(`takes ${isStubborn ? "two Ctrl-C" : "one Ctrl-C"} on a terminal and leaves nothing in the background`, async () => {
+    test(`a script needs ${isStubborn ? "two Ctrl-C" : "one Ctrl-C"} on a terminal and leaves no background process`, async () => {
       const ready = isStubborn ? "trap '' INT TERM; " : "";
       await using project = await createProject(
-        scripts(`${ready}${LEAVING} echo ready; while :; do sleep 0.05; done`),
+        scripts(`${ready}${START_ORPHANS} echo ready; while :; do sleep 0.05; done`),
       );
       const mark = createMark();
       const env = { ...cleanEnvironment(), ...mark.env, NO_COLOR: "1" };
@@ -561,9 +562,9 @@ describe("the end of a run", () => {
       await waitUntil(() => mark.find().length === 0);
     });
 
-  test("leaves no zombies of what it has adopted", async () => {
+  test("rt leaves no zombies of orphaned processes", async () => {
     await using live = await watch(
-      scripts(`for i in 1 2 3 4 5; do (setsid true &); done; ${SAY}; sleep 1000`),
+      scripts(`for i in 1 2 3 4 5; do (setsid true &); done; ${PRINT}; sleep 1000`),
     );
     await live.see("started 0.");
     await waitUntil(() => zombiesOf(live.pid) === 0);
