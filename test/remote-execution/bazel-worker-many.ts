@@ -1,8 +1,6 @@
-// `rt run --filter '*' --remote` with Bazel's own worker, for `npm run test:remote`: a workspace of thirty packages, built by
-// tsc and esbuild and tested by vitest, all from its node_modules. `npm test` does not find this file.
-//
-// Surprising: the binaries in node_modules/.bin are files, as pnpm writes them, and not links: that worker leaves links out
-// of what it is given.
+// `rt run --filter '*' --remote` on Bazel's worker, with a workspace of thirty packages that use tsc, esbuild and vitest.
+// `npm run test:remote` runs this file; `npm test` does not find it. The files of node_modules/.bin are scripts, as pnpm
+// writes them, because that worker omits symlinks of its inputs.
 import { expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,22 +13,22 @@ import { cleanEnvironment, REPOSITORY, runRt, type RtResult, startRt } from "../
 const MODULES = join(REPOSITORY, "node_modules");
 const COUNT = 30;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `p${String(index).padStart(2, "0")}`);
-/** Up to two earlier ones: those of half and of a third of its number. */
+/** Each package depends on up to two earlier ones. */
 const needs = (index: number) =>
   index === 0 ? [] : [...new Set([index >> 1, Math.floor(index / 3)])].filter((each) => each < index);
 
-/** Writes down that it ran; every third compiles, the others bundle, and every fifth is tested. */
-const MARK = 'echo "$npm_package_name" >> "$RAN"';
+/** Records that the script ran. Every third package compiles, the others bundle, and every fifth runs tests. */
+const RECORD_RUN = 'echo "$npm_package_name" >> "$RAN"';
 const TSC =
   "tsc src/index.ts --outDir dist --declaration --target es2022 --module es2022 --strict --skipLibCheck --lib es2022";
 const ESBUILD = "esbuild src/index.ts --bundle --format=esm --log-level=warning --outfile=dist/index.js";
-/** Its own output has times in it. */
+/** The output of vitest contains times. */
 const VITEST = "vitest run --root . > /dev/null 2>&1 && echo tested";
 const testOf = (name: string, text: string) =>
   `import { expect, test } from "vitest";\nimport { ${name} } from "./index.ts";\n` +
   `test("says what it is", () => expect(${name}).toMatch(/${text}$/));\n`;
 
-/** With all that they need. */
+/** Returns the packages with all their dependencies. */
 function withDependencies(...names: string[]): string[] {
   const found = new Set(names);
   for (const name of found) {
@@ -57,7 +55,7 @@ function packageFiles(name: string, index: number): Files {
       type: "module",
       dependencies: Object.fromEntries(others.map((each) => [each, "*"])),
       scripts: {
-        prebuild: MARK,
+        prebuild: RECORD_RUN,
         build: isTested ? `${build} && ${VITEST}` : build,
         postbuild: `node -e 'import("./dist/index.js").then((own) => console.log(own.${name}))'`,
         hold: 'touch "$RAN.$npm_package_name"; while :; do sleep 1; done',
@@ -96,7 +94,7 @@ async function createMonorepo(url: string): Promise<Project> {
   return project;
 }
 
-/** What is in every `dist`: kind, whether it may be executed, size, digest. */
+/** Describes each `dist`: kinds, execute permissions and digests. */
 function outputs(project: Project): string {
   const list =
     'find packages/*/dist -printf "%y %p " \\( -perm -100 -printf x -o -true \\) -printf "\\n" | sort';
@@ -106,7 +104,7 @@ function outputs(project: Project): string {
 
 const sorted = ({ stdout }: RtResult) => stdout.split("\n").toSorted();
 
-test("a workspace of thirty packages is made there as it is here, byte for byte, and once", async () => {
+test("a workspace of thirty packages has the same outputs remotely as locally, and runs each script once", async () => {
   await using worker = await startWorker();
   await using local = await createMonorepo(worker.url);
   await using remote = await createMonorepo(worker.url);
@@ -119,18 +117,18 @@ test("a workspace of thirty packages is made there as it is here, byte for byte,
   };
   const run = (project: Project, filter: string, ...words: string[]) =>
     runRt({ args: ["run", "--filter", filter, ...words, "build"], cwd: project.path, env: { RAN: file } });
-  const here = await run(local, "*");
-  expect({ status: here.status, ran: ran() }).toEqual({ status: 0, ran: NAMES });
-  const there = await run(remote, "*", "--remote");
-  expect({ status: there.status, ran: ran() }).toEqual({ status: 0, ran: NAMES });
-  expect(sorted(there)).toEqual(sorted(here));
+  const localResult = await run(local, "*");
+  expect({ status: localResult.status, ran: ran() }).toEqual({ status: 0, ran: NAMES });
+  const remoteResult = await run(remote, "*", "--remote");
+  expect({ status: remoteResult.status, ran: ran() }).toEqual({ status: 0, ran: NAMES });
+  expect(sorted(remoteResult)).toEqual(sorted(localResult));
   expect(outputs(remote)).toBe(outputs(local));
   expect(outputs(remote).split("\n").length).toBeGreaterThan(3 * COUNT);
 
   Bun.spawnSync(["sh", "-c", "rm -r packages/*/dist"], { cwd: remote.path });
   const again = await run(remote, "*", "--remote");
   expect({ status: again.status, ran: ran() }).toEqual({ status: 0, ran: [] });
-  expect(sorted(again)).toEqual(sorted(here));
+  expect(sorted(again)).toEqual(sorted(localResult));
   expect(outputs(remote)).toBe(outputs(local));
 
   for (const project of [local, remote])
@@ -144,10 +142,10 @@ test("a workspace of thirty packages is made there as it is here, byte for byte,
   expect(ran()).toEqual([...affected].map((index) => NAMES[index]!).toSorted());
   expect(outputs(remote)).toBe(outputs(local));
 
-  // One that fails there has the same code, and the same skips, as here.
+  // A remote failure has the same exit code and skips the same scripts.
   for (const project of [local, remote])
     await project.write({ "packages/p14/src/index.ts": "export const p14: number = 'no';\n" });
-  // So has one whose test fails.
+  // A failed test too.
   for (const project of [local, remote])
     await project.write({ "packages/p13/src/index.test.ts": testOf("p13", "another") });
   const skips = (result: RtResult) => sorted(result).filter((line) => /Skipped|error TS|Exited/.test(line));
@@ -167,7 +165,7 @@ test("a workspace of thirty packages is made there as it is here, byte for byte,
     expect(skips(failedThere)).toEqual(skips(failed));
   }
 
-  // The worker dies while scripts run: one error, no hang, nothing by halves.
+  // The worker is killed while scripts run. rt prints one error and restores no partial outputs.
   const before = outputs(remote);
   const child = startRt({
     args: ["run", "--filter", "*", "--parallel", "--remote", "hold"],

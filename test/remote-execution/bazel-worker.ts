@@ -1,4 +1,4 @@
-// `rt run --remote` with Bazel's own worker, for `npm run test:remote`; `npm test` does not find this file.
+// `rt run --remote` on Bazel's worker. `npm run test:remote` runs this file; `npm test` does not find it.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { waitUntil } from "../support/processes.ts";
@@ -6,7 +6,7 @@ import { createProject } from "../support/project.ts";
 import { startWorker } from "../support/servers/reapi-worker.ts";
 import { cleanEnvironment, runRt, startRt } from "../support/rt.ts";
 
-test("Bazel's worker runs scripts as they run here, and is missed when it is gone", async () => {
+test("Bazel's worker runs scripts with the same result as locally, and its end is an error", async () => {
   await using worker = await startWorker();
   const build =
     "mkdir -p dist/empty; cat in.txt > dist/out; chmod +x dist/out; ln -s out dist/link; echo hi; echo ho >&2";
@@ -23,11 +23,11 @@ test("Bazel's worker runs scripts as they run here, and is missed when it is gon
   const run = (script: string) => runRt({ args: ["run", "--remote", "--silent", script], cwd: project.path });
   const files = () =>
     Bun.spawnSync(["find", "dist", "-printf", "%y %m %l %p\n"], { cwd: project.path }).stdout.toString();
-  const here = await runRt({ args: ["run", "--silent", "build"], cwd: project.path });
+  const localResult = await runRt({ args: ["run", "--silent", "build"], cwd: project.path });
   const made = files();
   for (let round = 0; round < 2; round++) {
     Bun.spawnSync(["rm", "-r", "dist"], { cwd: project.path });
-    expect(await run("build")).toEqual(here);
+    expect(await run("build")).toEqual(localResult);
     expect(files()).toBe(made);
   }
   expect(await run("bad")).toEqual({ stdout: "", stderr: "", status: 7 });

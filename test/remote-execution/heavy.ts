@@ -1,9 +1,7 @@
-// `rt run --filter '*' --remote` with a worker that is killed at any moment of a run, and with a network that is cut at any
-// moment of one, as often as before a release. Whatever the moment is: what a script has made is whole and right, or is what
-// was there before; the run ends, well or with one error; nothing is left behind; and the next run is as any other.
-//
-// `npm run test:remote` runs it, `npm test` does not find it. RT_TEST_KILLS says how often each is done, RT_TEST_SEED chooses
-// other moments.
+// `rt run --filter '*' --remote` with a worker that is killed, and a network that is cut, at random times. All outputs are
+// complete outputs of the current or the previous run. The run succeeds or has one error, and leaves no process or file
+// behind. `npm run test:remote` runs this file; `npm test` does not find it. RT_TEST_KILLS sets the number of rounds,
+// RT_TEST_SEED the random seed.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { openLine } from "../support/servers/cuttable-network.ts";
@@ -18,9 +16,9 @@ import { workspace } from "../support/workspace.ts";
 const TIMES = Number(process.env.RT_TEST_KILLS ?? 200);
 const SEED = Number(process.env.RT_TEST_SEED ?? 1);
 const HOUR = 3600_000;
-/** So that a file can be half, on its way and on the disk. */
+/** Large, so that a transfer or a write can be interrupted. */
 const FILL = "0123456789abcdef".repeat(40 << 10);
-/** Each with what it needs: two chains that meet. */
+/** The packages with their dependencies: two chains that join. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   left: ["base"],
@@ -56,18 +54,18 @@ async function openRuns() {
   await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
   const mark = createMark();
   const sources: Record<string, string> = {};
-  /** What each package's output may be: that of the last run, that of this one, or, at first, nothing. */
+  /** The output of this package: its source and the outputs of its dependencies. */
   const textOf = (name: string): string => sources[name]! + NEEDS[name]!.map(textOf).join("");
 
   const read = async (name: string, file: string) => {
     const path = project.join(`packages/${name}/dist/${file}`);
     return existsSync(path) ? await Bun.file(path).text() : undefined;
   };
-  const look = async () =>
+  const readOutputs = async () =>
     await Promise.all(NAMES.map(async (name) => [await read(name, "text"), await read(name, "large")]));
-  const meant = () => NAMES.map((name) => [textOf(name), sources[name]! + FILL]);
+  const expectedOutputs = () => NAMES.map((name) => [textOf(name), sources[name]! + FILL]);
 
-  /** Sources that there were not before. */
+  /** Changes some sources to unused texts. */
   async function change(round: number): Promise<void> {
     for (const name of NAMES)
       if (round === 0 || random.below(2) === 0) {
@@ -76,21 +74,21 @@ async function openRuns() {
       }
   }
 
-  /** @param meddle called when it has begun */
-  async function run(meddle: () => Promise<void> | void = () => {}): Promise<RtResult> {
+  /** @param disturb called after the start */
+  async function run(disturb: () => Promise<void> | void = () => {}): Promise<RtResult> {
     const child = startRt({
       args: ["run", "--filter", "*", "--remote", "build"],
       cwd: project.path,
       env: mark.env,
     });
     const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
-    await meddle();
+    await disturb();
     await child.exited;
     return { stdout: await stdout!, stderr: await stderr!, status: child.exitCode ?? child.signalCode! };
   }
 
-  /** Nothing of it is left, neither process nor file. */
-  async function expectTidy(): Promise<void> {
+  /** Expects that no process and no temporary file remains. */
+  async function expectNothingLeft(): Promise<void> {
     await waitUntil(() => mark.find().length === 0);
     const left = readdirSync(project.path, { recursive: true }).filter((name) => /\.rt-/.test(String(name)));
     expect(left).toEqual([]);
@@ -101,9 +99,9 @@ async function openRuns() {
     line,
     change,
     run,
-    look,
-    meant,
-    expectTidy,
+    readOutputs,
+    expectedOutputs,
+    expectNothingLeft,
     clean: () => {
       for (const name of NAMES)
         rmSync(project.join(`packages/${name}/dist`), { recursive: true, force: true });
@@ -126,39 +124,40 @@ type Runs = Awaited<ReturnType<typeof openRuns>>;
 
 const errorsOf = ({ stderr }: RtResult) => stderr.split("\n").filter((line) => line.startsWith("error: "));
 
-/** A run that is meddled with, and one that is not. @returns whether the first was a success */
-async function expectRight(
+/** Runs once with a disturbance. @returns true if that run succeeded */
+async function expectCompleteOutputs(
   runs: Runs,
   round: number,
-  meddle: (moment: number) => Promise<void>,
+  disturb: (moment: number) => Promise<void>,
   longest: number,
 ) {
-  const before = round === 0 ? NAMES.map((): undefined[] => [undefined, undefined]) : await runs.look();
+  const before =
+    round === 0 ? NAMES.map((): undefined[] => [undefined, undefined]) : await runs.readOutputs();
   await runs.change(round);
-  const meant = runs.meant();
+  const expectedOutputs = runs.expectedOutputs();
   const result = await runs.run(async () => {
     await Bun.sleep(runs.random.below(longest));
-    await meddle(round);
+    await disturb(round);
   });
-  const found = await runs.look();
+  const found = await runs.readOutputs();
   expect({ round, status: result.status, errors: errorsOf(result).length }).toEqual(
     result.status === 0 ? { round, status: 0, errors: 0 } : { round, status: 1, errors: 1 },
   );
-  if (result.status === 0) expect(found).toEqual(meant);
-  // Both files of a package are of one run.
-  for (const [at, each] of found.entries()) expect([before[at], meant[at]]).toContainEqual(each);
-  await runs.expectTidy();
+  if (result.status === 0) expect(found).toEqual(expectedOutputs);
+  // Both files of a package are from the same run.
+  for (const [at, each] of found.entries()) expect([before[at], expectedOutputs[at]]).toContainEqual(each);
+  await runs.expectNothingLeft();
   return result.status === 0;
 }
 
-async function expectUsual(runs: Runs, round: number): Promise<void> {
+async function expectSuccess(runs: Runs, round: number): Promise<void> {
   const { status, stderr } = await runs.run();
   expect({ round, status, stderr }).toMatchObject({ round, status: 0 });
-  expect(await runs.look()).toEqual(runs.meant());
-  await runs.expectTidy();
+  expect(await runs.readOutputs()).toEqual(runs.expectedOutputs());
+  await runs.expectNothingLeft();
 }
 
-/** Milliseconds that moments are spread over: as long as a run takes here, and a little longer. */
+/** Measures a run. Returns 120 % of its duration in milliseconds, over which the disturbances are spread. */
 async function measure(runs: Runs): Promise<number> {
   await runs.change(0);
   const begin = performance.now();
@@ -167,22 +166,22 @@ async function measure(runs: Runs): Promise<number> {
 }
 
 test(
-  `a worker that is killed ${TIMES} times leaves nothing wrong`,
+  `a remote run whose worker is killed ${TIMES} times leaves no wrong or partial output`,
   async () => {
     await using runs = await openRuns();
     const longest = await measure(runs);
     let successes = 0;
     for (let round = 1; round <= TIMES; round++) {
       if (runs.random.below(3) === 0) runs.clean();
-      // Every other time there is another one at once, which knows nothing.
+      // Every second time a new worker without any data replaces it at once.
       const isReplaced = round % 2 === 0;
-      const meddle = async () => {
+      const disturb = async () => {
         await runs.kill();
         if (isReplaced) await runs.start();
       };
-      if (await expectRight(runs, round, meddle, longest)) successes += 1;
+      if (await expectCompleteOutputs(runs, round, disturb, longest)) successes += 1;
       if (!isReplaced) await runs.start();
-      await expectUsual(runs, round);
+      await expectSuccess(runs, round);
     }
     console.error(`${TIMES} workers killed, each in ${longest} ms: ${successes} runs did not need it`);
   },
@@ -190,7 +189,7 @@ test(
 );
 
 test(
-  `a network that is cut ${TIMES} times leaves nothing wrong`,
+  `a remote run whose network is cut ${TIMES} times leaves no wrong or partial output`,
   async () => {
     await using runs = await openRuns();
     const longest = await measure(runs);
@@ -198,11 +197,12 @@ test(
     for (let round = 1; round <= TIMES; round++) {
       if (runs.random.below(3) === 0) runs.clean();
       const isLasting = round % 2 === 0;
-      const meddle = async () => runs.line.cut(isLasting);
-      if (await expectRight(runs, round, meddle, longest)) successes[isLasting ? "long" : "short"] += 1;
+      const disturb = async () => runs.line.cut(isLasting);
+      if (await expectCompleteOutputs(runs, round, disturb, longest))
+        successes[isLasting ? "long" : "short"] += 1;
       else expect({ round, isLasting }).toEqual({ round, isLasting: true });
       runs.line.mend();
-      await expectUsual(runs, round);
+      await expectSuccess(runs, round);
     }
     console.error(`${TIMES} cuts, each in ${longest} ms: ${JSON.stringify(successes)} runs ended well`);
   },

@@ -1,6 +1,5 @@
-// `rt run --filter '*' --remote build`: the scripts of many packages on a server of the Remote Execution API, each with what
-// the others have made, and all that may go wrong with one while many run. The server is that of
-// test/support/servers/reapi-server.ts; Bazel's own worker is in bazel-worker-many.ts.
+// Tests `rt run --filter '*' --remote build` on the server of test/support/servers/reapi-server.ts: inputs from other remote
+// scripts, placement, failures and server faults. bazel-worker-many.ts uses Bazel's worker.
 import { status as Code } from "@grpc/grpc-js";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
@@ -15,14 +14,14 @@ import { workspace } from "../support/workspace.ts";
 const MANY = ["run", "--filter", "*", "--remote"];
 const BUILD = "mkdir -p dist; cat src.txt $PARTS > dist/out.txt; echo built $npm_package_name";
 
-/** What a package has that makes its own text and those of what it depends on. */
+/** Returns a manifest whose script combines its own text with those of its dependencies. */
 function part(...needs: string[]) {
   const parts = needs.map((name) => `../${name}/dist/out.txt`).join(" ");
   const dependencies = Object.fromEntries(needs.map((name) => [name, "*"]));
   return { dependencies, scripts: { build: BUILD.replace("$PARTS", parts) } };
 }
 
-/** site -> app -> lib, and tool, which nobody needs. */
+/** site depends on app, which depends on lib. No package depends on tool. */
 const CHAIN: Files = {
   ...workspace({ lib: part(), app: part("lib"), site: part("app"), tool: part() }),
   ".gitignore": "node_modules\ndist\n",
@@ -43,7 +42,7 @@ async function configure({ project, server }: RemoteProject, more: string, keys 
   await project.write({ "rtfig.toml": `${text}[run.remote.scripts.build]\noutputs = ["dist"]\n${more}` });
 }
 
-/** Of a server on which what runs goes on until `over`; `both` is settled when two do. */
+/** A server whose executions last until `over`. `both` is resolved when two have started. */
 function holdTwo() {
   const both = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -67,7 +66,7 @@ const lines = (text: string) => text.trimEnd().split("\n").toSorted();
 const errors = ({ stderr }: RtResult) => stderr.split("\n").filter((line) => line.startsWith("error: "));
 
 describe.if(process.platform === "linux")("rt run --filter --remote", () => {
-  test("gives each what the one before has made, runs nothing twice, and what a change affects", async () => {
+  test("a remote script gets the outputs of its dependencies, and only scripts affected by a change run again", async () => {
     await using opened = await open();
     const { project, server, run } = opened;
     const first = await run([...MANY, "--report=run.json", "--report=run.html", "build"]);
@@ -109,32 +108,35 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(count(server, "execute")).toBe(10);
   });
 
-  test.skipIf(!CAN_TRACE)("is seen by scripts that are cached here, whoever had looked before", async () => {
-    const reader = (needs: string) => ({ dependencies: { [needs]: "*" }, scripts: { build: READ } });
-    const READ = "cat ../two/dist/out.txt || exit 0";
-    const files = {
-      ...workspace({ one: { scripts: { build: READ } }, two: part("one"), three: reader("two") }),
-      ".gitignore": "node_modules\ndist\n",
-      "packages/two/src.txt": "old\n",
-      "packages/one/dist/out.txt": "",
-    };
-    const here = ["one", "three"].map((name) => `[run.remote.scripts."${name}#build"]\nremote = false\n`);
-    const cached = '[run.cache]\n"one#build" = true\n"three#build" = true\n';
-    await using opened = await open(files, {}, here.join("") + cached);
-    const { project, run } = opened;
-    const build = async () => await run([...MANY, "build"]);
-    await build();
-    await build();
-    const third = await build();
-    expect(third.stdout).toContain("one build: Done before");
-    expect(third.stdout).toContain("three build: Done before");
-    await project.write({ "packages/two/src.txt": "new\n" });
-    const { stdout, status } = await build();
-    expect(stdout).toContain("one build: Done before");
-    expect({ shown: stdout.includes("three build: new\n"), status }).toEqual({ shown: true, status: 0 });
-  });
+  test.skipIf(!CAN_TRACE)(
+    "outputs of remote scripts invalidate the stat cache of local cached scripts",
+    async () => {
+      const reader = (needs: string) => ({ dependencies: { [needs]: "*" }, scripts: { build: READ } });
+      const READ = "cat ../two/dist/out.txt || exit 0";
+      const files = {
+        ...workspace({ one: { scripts: { build: READ } }, two: part("one"), three: reader("two") }),
+        ".gitignore": "node_modules\ndist\n",
+        "packages/two/src.txt": "old\n",
+        "packages/one/dist/out.txt": "",
+      };
+      const local = ["one", "three"].map((name) => `[run.remote.scripts."${name}#build"]\nremote = false\n`);
+      const cached = '[run.cache]\n"one#build" = true\n"three#build" = true\n';
+      await using opened = await open(files, {}, local.join("") + cached);
+      const { project, run } = opened;
+      const build = async () => await run([...MANY, "build"]);
+      await build();
+      await build();
+      const third = await build();
+      expect(third.stdout).toContain("one build: Done before");
+      expect(third.stdout).toContain("three build: Done before");
+      await project.write({ "packages/two/src.txt": "new\n" });
+      const { stdout, status } = await build();
+      expect(stdout).toContain("one build: Done before");
+      expect({ shown: stdout.includes("three build: new\n"), status }).toEqual({ shown: true, status: 0 });
+    },
+  );
 
-  test("decides of each where it runs, and says so before", async () => {
+  test("the plan shows the placement of each script, and --dry-run and the report print it", async () => {
     const files = {
       ...CHAIN,
       "packages/app/package.json": { name: "app", ...part("lib"), version: "1.0.0" },
@@ -191,7 +193,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     ]);
   });
 
-  test("goes there without --remote where rtfig.toml says so, but with --no-remote", async () => {
+  test("remote = true in rtfig.toml makes scripts remote without --remote, and --no-remote makes them local", async () => {
     await using opened = await open();
     const { server, run } = opened;
     const every = ["run", "--filter", "*"];
@@ -209,7 +211,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(count(server, "getCapabilities")).toBe(2);
   });
 
-  test("keeps secrets, and what has them, on this machine", async () => {
+  test("scripts that receive secrets run locally, and no secret is sent", async () => {
     const show = { scripts: { build: "echo ${TOKEN:-none} in $npm_package_name | tr a-z A-Z" } };
     await using opened = await open({ ...workspace({ a: show, b: show }) });
     await configure(opened, '[run.secrets]\n"a#build" = ["TOKEN"]\n[secrets.TOKEN]\nfrom = "x/token"\n');
@@ -228,7 +230,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(sent).not.toContain("s3cret-t0ken");
   });
 
-  test("runs as many at a time as rtfig.toml or --concurrency says, whatever this machine has", async () => {
+  test("the concurrency limit of remote scripts comes from rtfig.toml or --concurrency, not from this machine", async () => {
     const wide = Object.fromEntries(["a", "b", "c"].map((name) => [name, part()]));
     const files = {
       ...workspace(wide),
@@ -251,20 +253,20 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     const { server, run } = opened;
     expect(await run([...MANY, "build"], { RT_CONCURRENCY: "1" })).toMatchObject({ status: 0 });
     expect(most).toBe(3);
-    for (const [words, keys] of [
+    for (const [args, keys] of [
       [["--concurrency=1"], ""],
       [[], "concurrency = 1\n"],
       [["--sequential"], ""],
     ] as const) {
       [most, awaited, all] = [0, 1, Promise.withResolvers<void>()];
       await configure(opened, "", keys);
-      expect(await run([...MANY, "--force", ...words, "build"])).toMatchObject({ status: 0 });
+      expect(await run([...MANY, "--force", ...args, "build"])).toMatchObject({ status: 0 });
       expect(most).toBe(1);
     }
     expect(count(server, "execute")).toBe(12);
   });
 
-  test("fails as the script does: what waits for it is skipped, the rest runs", async () => {
+  test("a remote failure skips its dependents, and the other scripts run", async () => {
     const files = {
       ...CHAIN,
       "packages/app/package.json": {
@@ -299,7 +301,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(all.status).toBe(3);
   });
 
-  test("has what had ended before a failure, though that ends the run", async () => {
+  test("outputs of scripts that ended before a failure are still fetched", async () => {
     const asked = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
     const files = { ...workspace({ lib: part() }), "packages/lib/src.txt": "lib\n", hold: "" };
@@ -311,7 +313,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       },
     });
     const { project, server } = opened;
-    // One fails when what was made before is on its way; the other runs until the failure has it cancelled.
+    // `bad` fails while the outputs of lib are being fetched. `tool` runs until the failure cancels it.
     const wait = (file: string, test: string) =>
       `while [ ${test} ${project.join(file)} ]; do sleep 0.1; done`;
     await project.write({
@@ -332,7 +334,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     await Bun.$`rm hold`.cwd(project.path);
   });
 
-  test("has each output at its end, however late it comes", async () => {
+  test("the run ends only after the outputs of all remote scripts were fetched", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const files = {
       ...workspace(Object.fromEntries(names.map((name) => [name, part()]))),
@@ -344,10 +346,10 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       hold: (_, hashes) => (hashes.some((hash) => contents.has(hash)) ? over.promise : undefined),
     });
     const child = startRt({ args: [...MANY, "build"], cwd: opened.project.path, env: opened.env });
-    let said = "";
+    let output = "";
     for await (const chunk of child.stdout) {
-      said += new TextDecoder().decode(chunk);
-      if (said.split("Exited with code 0").length === names.length + 1) break;
+      output += new TextDecoder().decode(chunk);
+      if (output.split("Exited with code 0").length === names.length + 1) break;
     }
     for (const name of names) expect(await made(opened, name)).toBeUndefined();
     over.resolve();
@@ -355,7 +357,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     for (const name of names) expect(await made(opened, name)).toBe(`${name}\n`);
   });
 
-  test("Ctrl-C cancels all that runs there, and leaves nothing", async () => {
+  test("SIGINT cancels all remote executions and leaves no file", async () => {
     const { both, over, faults } = holdTwo();
     await using opened = await open(CHAIN, faults);
     const { project, server } = opened;
@@ -367,33 +369,33 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     await waitUntil(() => server.cancelled.length === 2);
     over.resolve();
     expect(server.cancelled.toSorted()).toEqual(["operations/1", "operations/2"]);
-    expect(leftovers(opened)).toEqual([]);
+    expect(newNames(opened)).toEqual([]);
   });
 });
 
-/** In the packages, but for what was there. */
-function leftovers({ project }: RemoteProject): string[] {
+/** Returns the names in the packages that were not there before. */
+function newNames({ project }: RemoteProject): string[] {
   return readdirSync(project.join("packages"))
     .flatMap((name) => readdirSync(project.join(`packages/${name}`)))
     .filter((name) => !["package.json", "src.txt"].includes(name));
 }
 
-describe.if(process.platform === "linux")("a server that is not well, while many run", () => {
+describe.if(process.platform === "linux")("faulty server with many scripts", () => {
   test.each<[string, Code, string, string]>([
     ["rejected the credentials", Code.UNAUTHENTICATED, "getCapabilities", ""],
     ["denied permission", Code.PERMISSION_DENIED, "execute", ""],
     ["has no capacity", Code.RESOURCE_EXHAUSTED, "execute", ""],
     ["cannot be reached", Code.UNAVAILABLE, "findMissingBlobs", ""],
-  ])("is one error for all of them: it %s", async (reason, code, method) => {
+  ])("a failing server causes one error for all scripts: it %s", async (reason, code, method) => {
     await using opened = await open(CHAIN, { fail: (name) => (name === method ? code : undefined) });
     const result = await opened.run([...MANY, "--no-exit-on-error", "build"]);
     expect(errors(result)).toEqual([`error: The server ${opened.server.url} ${reason}: no ${method} now`]);
     expect(result.stderr).toEndWith("hint: omit --remote to run the script locally\n");
     expect(result.status).toBe(1);
-    expect(leftovers(opened)).toEqual([]);
+    expect(newNames(opened)).toEqual([]);
   });
 
-  test("is lost while two run: one error, no hang, nothing by halves", async () => {
+  test("a server that stops while two scripts run causes one error, and no partial outputs", async () => {
     const { both, over, faults } = holdTwo();
     await using opened = await open(CHAIN, faults);
     const running = opened.run([...MANY, "build"]);
@@ -405,10 +407,10 @@ describe.if(process.platform === "linux")("a server that is not well, while many
       expect.stringMatching(/^error: The server grpc:\S+ cannot be reached: /),
     ]);
     expect(result.status).toBe(1);
-    expect(leftovers(opened)).toEqual([]);
+    expect(newNames(opened)).toEqual([]);
   });
 
-  test("has room for one at a time: they run one after another", async () => {
+  test("a server with room for one execution runs the scripts one after the other", async () => {
     let running = 0;
     const files = {
       ...workspace({ a: part(), b: part(), c: part() }),
@@ -424,14 +426,14 @@ describe.if(process.platform === "linux")("a server that is not well, while many
     expect(await made(opened, "c")).toBe("c");
   });
 
-  test("has lost what one has made before another reads it, or before it is fetched: it is made again", async () => {
+  test("a server that has lost outputs makes the scripts run again", async () => {
     await using opened = await open();
     const { project, server, run } = opened;
     expect(await run([...MANY, "build"])).toMatchObject({ status: 0 });
     await Bun.$`rm -r packages/lib/dist packages/app/dist packages/site/dist`.cwd(project.path);
     await project.write({ "packages/site/src.txt": "new\n" });
     const lost = new Bun.CryptoHasher("sha256").update("lib\n").digest("hex");
-    // Its source has the same content as what is made of it, so that sending it again is enough.
+    // The source has the same content as the output, so uploading it is sufficient.
     server.blobs.delete(lost);
     const again = new Bun.CryptoHasher("sha256").update("app\nlib\n").digest("hex");
     server.blobs.delete(again);
@@ -440,10 +442,10 @@ describe.if(process.platform === "linux")("a server that is not well, while many
     expect(await made(opened, "site")).toBe("new\napp\nlib\n");
     expect(await made(opened, "app")).toBe("app\nlib\n");
     expect(await made(opened, "lib")).toBe("lib\n");
-    expect(leftovers(opened)).toEqual(["dist", "dist", "dist", "dist"]);
+    expect(newNames(opened)).toEqual(["dist", "dist", "dist", "dist"]);
   });
 
-  test("is for another system: an error before anything is sent", async () => {
+  test("a server for another system causes an error before anything is sent", async () => {
     await using opened = await open();
     const { project, server, run } = opened;
     const text = await Bun.file(project.join("rtfig.toml")).text();

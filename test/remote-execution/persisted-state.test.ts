@@ -1,5 +1,5 @@
-// What one run of `--remote` remembers for the next: the hashes of files, and what the server has. It is a memory and no more:
-// whatever becomes of it, of the files or of the server, a script runs with what the files are.
+// `--remote` persists file hashes and the list of blobs that the server has. A damaged or outdated state must not change the
+// result of a script, nor must changed files or a server that lost data.
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -20,7 +20,7 @@ import type { Environment } from "../support/rt.ts";
 const FILES = 20;
 const BUILD = "mkdir -p dist; cat in.txt | tee dist/out.txt report.txt";
 
-/** A package of some files, whose script says what one of them is. */
+/** A package with several files. Its script prints one of them. */
 async function open(): Promise<RemoteProject> {
   const others = Array.from({ length: FILES }, (_, at) => [`src/${at}.txt`, `${at}\n`]);
   const opened = await openProject({
@@ -32,7 +32,7 @@ async function open(): Promise<RemoteProject> {
   return opened;
 }
 
-/** All files are older than what a file system's clock can tell apart. */
+/** Waits until no file has a racy timestamp. */
 async function settle({ project }: RemoteProject): Promise<void> {
   const isFresh = (name: string) => {
     const state = statPath(project.join(name));
@@ -43,26 +43,26 @@ async function settle({ project }: RemoteProject): Promise<void> {
   );
 }
 
-async function expectSaid(opened: RemoteProject, said: string, env?: Environment): Promise<void> {
+async function expectOutput(opened: RemoteProject, output: string, env?: Environment): Promise<void> {
   const { stdout, stderr, status } = await opened.run(["run", "--remote", "--silent", "build"], env);
-  expect({ stdout, stderr, status }).toEqual({ stdout: said, stderr: "", status: 0 });
-  expect(await Bun.file(opened.project.join("dist/out.txt")).text()).toBe(said);
+  expect({ stdout, stderr, status }).toEqual({ stdout: output, stderr: "", status: 0 });
+  expect(await Bun.file(opened.project.join("dist/out.txt")).text()).toBe(output);
 }
 
-/** How often the server was asked what is missing: once more by who has taken a file for another than it is. */
-const questions = ({ server }: RemoteProject) => count(server, "findMissingBlobs");
+/** The number of calls of findMissingBlobs. A wrong hash would cause one more. */
+const queryCount = ({ server }: RemoteProject) => count(server, "findMissingBlobs");
 
-/** The one file of that kind in the memory. */
-function memoryOf({ cache }: RemoteProject, kind: string): string {
+/** Returns the path of the only state file of this kind. */
+function stateFile({ cache }: RemoteProject, kind: string): string {
   const folder = join(cache, "rt/scripts-4", kind);
   const [name, ...others] = readdirSync(folder);
   expect(others).toEqual([]);
   return join(folder, name!);
 }
 
-/** The memory says of a file that it is another, as it would have been written. */
-function lie(opened: RemoteProject, name: string): void {
-  const path = memoryOf(opened, "hashes");
+/** Replaces the hash of a file in the state by another one. */
+function falsifyHash(opened: RemoteProject, name: string): void {
+  const path = stateFile(opened, "hashes");
   const { ino } = statSync(opened.project.join(name));
   const lines = readFileSync(path, "latin1").slice(65).split("\n");
   const at = lines.findIndex((line) => line.split(":")[1] === String(ino));
@@ -71,70 +71,70 @@ function lie(opened: RemoteProject, name: string): void {
   writeFileSync(path, `${hashBytes(text)}\n${text}`);
 }
 
-describe.if(process.platform === "linux")("what --remote remembers", () => {
-  test("a file that has changed is hashed again, whatever of it is as before", async () => {
+describe.if(process.platform === "linux")("persisted state of --remote", () => {
+  test("a changed file is hashed again, even with equal size and time", async () => {
     await using opened = await open();
     const { project } = opened;
-    await expectSaid(opened, "one\n");
+    await expectOutput(opened, "one\n");
     const path = project.join("in.txt");
     const { atime, mtime, size } = statSync(path);
     writeFileSync(path, "two\n");
     utimesSync(path, atime, mtime);
     expect(statSync(path)).toMatchObject({ size, mtime });
     await settle(opened);
-    await expectSaid(opened, "two\n");
-    // Another file in its place, of the same size and time.
+    await expectOutput(opened, "two\n");
+    // Another file with the same size and time replaces it.
     writeFileSync(project.join("next"), "six\n");
     utimesSync(project.join("next"), atime, mtime);
     Bun.spawnSync(["mv", "next", "in.txt"], { cwd: project.path });
     await settle(opened);
-    await expectSaid(opened, "six\n");
-    expect(questions(opened)).toBe(1);
+    await expectOutput(opened, "six\n");
+    expect(queryCount(opened)).toBe(1);
   });
 
-  test("what is remembered is not read again, and where it is not true all is", async () => {
+  test("an unchanged file is not hashed again, and a wrong hash makes rt hash all files again", async () => {
     await using opened = await open();
-    await expectSaid(opened, "one\n");
-    lie(opened, "in.txt");
-    expect(questions(opened)).toBe(1);
-    await expectSaid(opened, "one\n");
-    expect(questions(opened)).toBe(2);
-    // By now it is true again.
-    await expectSaid(opened, "one\n");
-    expect(questions(opened)).toBe(2);
+    await expectOutput(opened, "one\n");
+    falsifyHash(opened, "in.txt");
+    expect(queryCount(opened)).toBe(1);
+    await expectOutput(opened, "one\n");
+    expect(queryCount(opened)).toBe(2);
+    // The state is correct again.
+    await expectOutput(opened, "one\n");
+    expect(queryCount(opened)).toBe(2);
   });
 
   const damage = {
-    "another byte in it": (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -2), Buffer.from("f\n")]),
-    "the end missing": (bytes: Buffer) => bytes.subarray(0, bytes.lastIndexOf("\n", -2) + 1),
-    "nothing in it": () => Buffer.alloc(0),
-    "only a part of a digest": (bytes: Buffer) => bytes.subarray(0, 40),
+    "a changed byte": (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -2), Buffer.from("f\n")]),
+    "a missing end": (bytes: Buffer) => bytes.subarray(0, bytes.lastIndexOf("\n", -2) + 1),
+    "no content": () => Buffer.alloc(0),
+    "a part of a digest only": (bytes: Buffer) => bytes.subarray(0, 40),
     "other bytes": () => Buffer.from([0, 255, 10, 200]),
   };
-  test.each(Object.entries(damage))("a memory with %s is an empty one", async (_, change) => {
+  test.each(Object.entries(damage))("a state file with %s counts as empty", async (_, change) => {
     await using opened = await open();
-    await expectSaid(opened, "one\n");
-    lie(opened, "in.txt");
-    const path = memoryOf(opened, "hashes");
+    await expectOutput(opened, "one\n");
+    falsifyHash(opened, "in.txt");
+    const path = stateFile(opened, "hashes");
     writeFileSync(path, change(readFileSync(path)));
-    writeFileSync(memoryOf(opened, "there"), "");
+    writeFileSync(stateFile(opened, "there"), "");
     opened.server.results.clear();
-    await expectSaid(opened, "one\n");
-    expect(questions(opened)).toBe(2);
+    await expectOutput(opened, "one\n");
+    expect(queryCount(opened)).toBe(2);
   });
 
-  test("a memory that others could have written is none", async () => {
+  test("a state file that other users could have written is ignored", async () => {
     await using opened = await open();
-    await expectSaid(opened, "one\n");
-    lie(opened, "in.txt");
-    writeFileSync(memoryOf(opened, "there"), "");
+    await expectOutput(opened, "one\n");
+    falsifyHash(opened, "in.txt");
+    writeFileSync(stateFile(opened, "there"), "");
     chmodSync(join(opened.cache, "rt/scripts-4/hashes"), 0o777);
     opened.server.results.clear();
-    await expectSaid(opened, "one\n");
-    expect(questions(opened)).toBe(2);
+    await expectOutput(opened, "one\n");
+    expect(queryCount(opened)).toBe(2);
   });
 
-  test("scripts run without a place for a memory", async () => {
+  test("remote scripts run without a directory for the state", async () => {
     await using opened = await open();
     const file = join(opened.cache, "file");
     writeFileSync(file, "");
@@ -142,19 +142,19 @@ describe.if(process.platform === "linux")("what --remote remembers", () => {
     for (const env of [nowhere, { XDG_CACHE_HOME: file }, { XDG_CACHE_HOME: "/proc" }])
       for (const text of ["one\n", "two\n"]) {
         await opened.project.write({ "in.txt": text });
-        await expectSaid(opened, text, env);
+        await expectOutput(opened, text, env);
       }
-    // A folder where the file should be: it can be neither read nor written.
-    await expectSaid(opened, "two\n");
-    const path = memoryOf(opened, "hashes");
+    // A directory at the path of the state file can be neither read nor overwritten.
+    await expectOutput(opened, "two\n");
+    const path = stateFile(opened, "hashes");
     Bun.spawnSync(["rm", path]);
     mkdirSync(path);
     await opened.project.write({ "in.txt": "six\n" });
-    await expectSaid(opened, "six\n");
+    await expectOutput(opened, "six\n");
     expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
   });
 
-  test("many rt at once leave a memory that is whole", async () => {
+  test("concurrent rt processes leave a valid state", async () => {
     await using opened = await open();
     for (const text of ["one\n", "two\n", "six\n"]) {
       await opened.project.write({ "in.txt": text });
@@ -162,71 +162,71 @@ describe.if(process.platform === "linux")("what --remote remembers", () => {
       const all = await Promise.all(Array.from({ length: 6 }, async () => await opened.run(words)));
       expect(all).toEqual(all.map(() => ({ stdout: text, stderr: "", status: 0 })));
       for (const kind of ["hashes", "there"]) {
-        const bytes = readFileSync(memoryOf(opened, kind));
+        const bytes = readFileSync(stateFile(opened, kind));
         expect(hashBytes(bytes.subarray(65))).toBe(bytes.toString("latin1", 0, 64));
       }
     }
     expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
   });
 
-  test("what the server has is not asked for again, and what is new is sent at once", async () => {
+  test("blobs that the server has are not queried again, and new small files are uploaded at once", async () => {
     await using opened = await open();
     const { project, server } = opened;
-    await expectSaid(opened, "one\n");
-    expect(questions(opened)).toBe(1);
+    await expectOutput(opened, "one\n");
+    expect(queryCount(opened)).toBe(1);
     await project.write({ "in.txt": "two\n" });
-    await expectSaid(opened, "two\n");
-    expect(questions(opened)).toBe(1);
-    // What is large is asked for, as somebody else may have sent it.
+    await expectOutput(opened, "two\n");
+    expect(queryCount(opened)).toBe(1);
+    // Large files are queried, because another client may have uploaded them.
     await project.write({ "in.txt": "x".repeat(300_000) });
-    await expectSaid(opened, "x".repeat(300_000));
-    expect(questions(opened)).toBe(2);
-    // Nobody else's server has to have the same.
+    await expectOutput(opened, "x".repeat(300_000));
+    expect(queryCount(opened)).toBe(2);
+    // The state of another instance or of other credentials does not apply.
     await project.write({ "rtfig.toml": config(server.url, 'instance = "other"') });
-    await expectSaid(opened, "x".repeat(300_000));
-    expect(questions(opened)).toBe(3);
+    await expectOutput(opened, "x".repeat(300_000));
+    expect(queryCount(opened)).toBe(3);
     await project.write({ "rtfig.toml": config(server.url, 'headers = { key = "other" }') });
-    await expectSaid(opened, "x".repeat(300_000));
-    expect(questions(opened)).toBe(4);
+    await expectOutput(opened, "x".repeat(300_000));
+    expect(queryCount(opened)).toBe(4);
   });
 
-  test("a server that has lost what it had gets all of it again", async () => {
+  test("a server that has lost all blobs gets them again", async () => {
     await using opened = await open();
     const { project, server } = opened;
-    await expectSaid(opened, "one\n");
+    await expectOutput(opened, "one\n");
     const had = server.blobs.size;
     for (const text of ["two\n", "six\n"]) {
       server.blobs.clear();
       server.results.clear();
       await project.write({ "in.txt": text });
       const executed = count(server, "execute");
-      await expectSaid(opened, text);
-      // The first is refused, since something is missing.
+      await expectOutput(opened, text);
+      // The first execution fails, because blobs are missing.
       expect(count(server, "execute") - executed).toBe(2);
       expect(server.blobs.size).toBe(had);
     }
-    // One that has lost a single file; and it is remembered that it has it again.
+    // A server that has lost one file gets it again, and the state records that.
     server.blobs.delete(hashBytes("7\n"));
     server.results.clear();
-    await expectSaid(opened, "six\n");
-    const asked = questions(opened);
+    await expectOutput(opened, "six\n");
+    const before = queryCount(opened);
     server.results.clear();
-    await expectSaid(opened, "six\n");
-    expect(questions(opened)).toBe(asked);
+    await expectOutput(opened, "six\n");
+    expect(queryCount(opened)).toBe(before);
   });
 
-  test("no folder of node_modules is asked for again", async () => {
+  test("directories of node_modules are not queried again", async () => {
     await using opened = await open();
     const { project, server } = opened;
     await project.write({ "node_modules/dep/index.js": "1", "node_modules/dep/more.js": "2" });
-    await expectSaid(opened, "one\n");
-    const asked = questions(opened);
+    await expectOutput(opened, "one\n");
+    const before = queryCount(opened);
     await project.write({ "in.txt": "two\n" });
-    await expectSaid(opened, "two\n");
-    expect(questions(opened)).toBe(asked);
+    await expectOutput(opened, "two\n");
+    expect(queryCount(opened)).toBe(before);
     server.blobs.delete(hashBytes("2"));
     server.results.clear();
-    await expectSaid(opened, "two\n");
+    await expectOutput(opened, "two\n");
     expect(server.blobs.has(hashBytes("2"))).toBe(true);
   });
 });

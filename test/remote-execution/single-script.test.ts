@@ -1,5 +1,5 @@
-// `rt run --remote`: scripts on a server of the Remote Execution API, and all that may go wrong with one. The server is that
-// of test/support/servers/reapi-server.ts, which executes, and does wrong what a test asks for.
+// `rt run --remote` of one script, on the server of test/support/servers/reapi-server.ts, which executes scripts and
+// simulates faults.
 import { status as Code } from "@grpc/grpc-js";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
@@ -28,7 +28,7 @@ const BUILD = [
 
 const single: Files = { "package.json": { name: "one", scripts: { build: BUILD } }, "in.txt": "in\n" };
 
-/** A server on which a script begins, and ends when the test says so. */
+/** A server on which the script has started, and ends when the test resolves `over`. */
 async function openHeld() {
   const started = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
@@ -41,20 +41,20 @@ async function openHeld() {
   return Object.assign(opened, { started, over });
 }
 
-/** In the root of a workspace, every script's. */
+/** Files in the root of a workspace that every script gets. */
 const ROOT_FILES = [
   ...["bun.lock", "bun.lockb", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"],
   ...["pnpm-workspace.yaml", "tsconfig.json", "tsconfig.base.json"],
 ];
 
 describe.if(isLinux)("rt run --remote", () => {
-  test("runs a script elsewhere, puts what it has made in place, and does not run it twice", async () => {
+  test("a remote script's outputs replace the local ones, and an unchanged script is not executed again", async () => {
     await using opened = await openProject(single);
     const { project, server, run } = opened;
     await project.write({ "dist/stale.txt": "stale", "dist/out.txt": "stale" });
     const first = await run(["run", "--remote", "build"]);
     expect(first).toMatchObject({ stdout: "built\n", stderr: `$ ${BUILD}\nwarned\n`, status: 0 });
-    const look = async () => ({
+    const readOutputs = async () => ({
       out: await Bun.file(project.join("dist/out.txt")).text(),
       report: await Bun.file(project.join("report.txt")).text(),
       isExecutable: (statSync(project.join("dist/deep/tool")).mode & 0o111) !== 0,
@@ -64,20 +64,20 @@ describe.if(isLinux)("rt run --remote", () => {
     });
     const all = [".git", "dist", "in.txt", "package.json", "report.txt", "rtfig.toml"];
     const made = { out: "in\n", report: "made\n", isExecutable: true, link: "deep/tool", all };
-    expect(await look()).toEqual({ ...made, names: ["deep", "link", "out.txt"] });
+    expect(await readOutputs()).toEqual({ ...made, names: ["deep", "link", "out.txt"] });
     expect(await run(["run", "--remote", "build"])).toEqual(first);
     expect(count(server, "execute")).toBe(1);
-    expect(await look()).toMatchObject(made);
+    expect(await readOutputs()).toMatchObject(made);
     await project.write({ "in.txt": "other\n" });
     const known = server.blobs.size;
     expect(await run(["run", "--remote", "build"])).toMatchObject({ status: 0 });
-    expect(await look()).toMatchObject({ ...made, out: "other\n" });
+    expect(await readOutputs()).toMatchObject({ ...made, out: "other\n" });
     expect(count(server, "execute")).toBe(2);
-    // The file, the root, the action; the tree, and what is in it anew.
+    // New blobs: the file, the root directory, the action and the output tree.
     expect(server.blobs.size - known).toBe(4);
   });
 
-  test("sends the package, what it depends on and node_modules, and no credentials", async () => {
+  test("rt sends the package, its dependencies and node_modules, but no credentials", async () => {
     const list = "find ../.. -type f -o -type l | sort; tool";
     await using opened = await openProject(
       {
@@ -100,7 +100,7 @@ describe.if(isLinux)("rt run --remote", () => {
         "packages/app/.yarnrc.yml": "npmAuthToken: s3cret-t0ken",
         "packages/app/.netrc": "machine x password s3cret-t0ken",
         "packages/lib/src/.yarnrc.yml": "npmAuthToken: s3cret-t0ken",
-        // Their names only begin or end so.
+        // Only the beginning or the end of these names matches.
         "packages/app/a.env": "1",
         "packages/app/.npmrc.md": "1",
         "packages/app/.yarnrc.yml.md": "1",
@@ -139,7 +139,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(sent).not.toContain("s3cret-t0ken");
   });
 
-  test("sends what inputs name, and no credentials that they only sweep up", async () => {
+  test("rt sends files that inputs names, but credentials only if a pattern names them", async () => {
     await using opened = await openProject({
       "package.json": { name: "one", scripts: { build: "find . -type f | sort" } },
       ".gitignore": "*\n!package.json\n!rtfig.toml\n",
@@ -150,7 +150,7 @@ describe.if(isLinux)("rt run --remote", () => {
       "config/.netrc": "machine x password s3cret-t0ken",
     });
     const { project, server, run } = opened;
-    // As actions/checkout leaves it there.
+    // actions/checkout stores credentials there.
     const git = await Bun.file(project.join(".git/config")).text();
     await project.write({ ".git/config": `${git}[http]\n\textraheader = s3cret-t0ken\n` });
     const sent = () => [...server.blobs.values()].map((bytes) => new TextDecoder().decode(bytes)).join();
@@ -177,7 +177,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(await filesFor([".git/config"])).toEqual(["./.git/config", ...plain.slice(1)]);
   });
 
-  test("runs what has failed again, though the server keeps failures as well", async () => {
+  test("a failed remote script runs again, even if the server caches failures", async () => {
     await using machine = await createProject();
     const build = `cat ${machine.join("mended")} && mkdir dist && echo made > dist/out.txt`;
     await using opened = await openProject(
@@ -186,7 +186,7 @@ describe.if(isLinux)("rt run --remote", () => {
     );
     const { server, project, run } = opened;
     expect((await run(["run", "--remote", "build"])).status).toBe(1);
-    // Nothing that is sent has changed.
+    // No input of the script has changed.
     await machine.write({ mended: "by now\n" });
     for (let time = 0; time < 2; time += 1) {
       const { stdout, status } = await run(["run", "--remote", "build"]);
@@ -196,7 +196,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(server.commands.length).toBe(2);
   });
 
-  test("gives the script the variables that it declares, its arguments and its hooks", async () => {
+  test("a remote script gets its declared variables, its arguments and its hooks", async () => {
     const show = 'sh -c \'printf "%s|" "$@"; env | sort | grep -v ^_=\' sh';
     await using opened = await openProject({
       "package.json": {
@@ -220,7 +220,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(status).toBe(9);
   });
 
-  test("ends as the script does, and has what that has made until then", async () => {
+  test("a failed remote script has its exit code, and its outputs are fetched", async () => {
     await using opened = await openProject({
       "package.json": { scripts: { build: "echo half > report.txt; echo no >&2; exit 7" } },
     });
@@ -233,7 +233,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(await Bun.file(project.join("report.txt")).text()).toBe("half\n");
   });
 
-  test("takes and brings back more than one message holds", async () => {
+  test("inputs and outputs larger than a message are streamed, and compressed if the server supports it", async () => {
     await using opened = await openProject({
       "package.json": { scripts: { build: "cat big.bin big.bin > report.txt" } },
     });
@@ -244,18 +244,18 @@ describe.if(isLinux)("rt run --remote", () => {
     const made = await Bun.file(project.join("report.txt")).bytes();
     expect(Buffer.compare(made, Buffer.concat([big, big]))).toBe(0);
     expect(count(server, "write")).toBe(1);
-    // The same to a server that takes and gives it compressed.
+    // The same with a server that supports compression.
     server.blobs.clear();
     server.faults = { zstd: true };
     await project.write({ "report.txt": "before" });
     expect(await run(["run", "--remote", "build"])).toMatchObject({ status: 0 });
     const again = await Bun.file(project.join("report.txt")).bytes();
     expect(Buffer.compare(again, made)).toBe(0);
-    // Each file on its way there, one in a stream and one in a batch, and what comes back.
+    // Two uploads, one by stream and one in a batch, and one download.
     expect(server.compressed).toBe(3);
   });
 
-  test("--dry-run says what would be, and asks the server nothing", async () => {
+  test("--dry-run prints the placement and the inputs, and sends no request", async () => {
     await using opened = await openProject(single);
     const { server, run } = opened;
     const { stdout, status } = await run(["run", "--remote", "--dry-run", "build"]);
@@ -266,7 +266,7 @@ describe.if(isLinux)("rt run --remote", () => {
     expect({ status, calls: server.calls }).toEqual({ status: 0, calls: [] });
   });
 
-  test("Ctrl-C cancels what runs there, and leaves nothing", async () => {
+  test("SIGINT cancels a remote execution and leaves no file", async () => {
     await using opened = await openHeld();
     const { started, over } = opened;
     const { project, server } = opened;
@@ -282,7 +282,7 @@ describe.if(isLinux)("rt run --remote", () => {
   });
 });
 
-/** A tree whose directories contain the next one twice, in so many levels; the last has a file. */
+/** Builds a tree in which each directory contains the next one twice. The last one has a file. */
 function keepTree(keep: (bytes: Uint8Array) => Digest, name: string, levels: number) {
   const config = toMessage(keep(Buffer.from("[core]\n\tfsmonitor = touch ran\n")));
   const children = [create(DirectorySchema, { files: [{ name: "config", digest: config }] })];
@@ -295,9 +295,9 @@ function keepTree(keep: (bytes: Uint8Array) => Digest, name: string, levels: num
   return toMessage(keep(toBinary(TreeSchema, create(TreeSchema, { root: root!, children: rest }))));
 }
 
-describe.if(isLinux)("a server that is not well", () => {
+describe.if(isLinux)("faulty server", () => {
   const HINT = "hint: omit --remote to run the script locally\n";
-  const right = { stdout: "built\n", status: 0 };
+  const success = { stdout: "built\n", status: 0 };
 
   async function runWith(faults: Faults) {
     await using opened = await openProject(single, faults);
@@ -326,12 +326,15 @@ describe.if(isLinux)("a server that is not well", () => {
   };
 
   const METHODS = ["getCapabilities", "getActionResult", "findMissingBlobs", "batchUpdateBlobs", "execute"];
-  test.each([...METHODS, "batchReadBlobs"])("is asked again when it cannot answer: %s", async (method) => {
-    const codes = [undefined, Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED];
-    const result = await runWith({ fail: (name, count) => (name === method ? codes[count] : undefined) });
-    expect(result).toMatchObject({ ...right, report: "made\n" });
-    expect(result.calls.filter((each) => each === method).length).toBeGreaterThan(2);
-  });
+  test.each([...METHODS, "batchReadBlobs"])(
+    "a call that fails with a transient error is retried: %s",
+    async (method) => {
+      const codes = [undefined, Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED];
+      const result = await runWith({ fail: (name, count) => (name === method ? codes[count] : undefined) });
+      expect(result).toMatchObject({ ...success, report: "made\n" });
+      expect(result.calls.filter((each) => each === method).length).toBeGreaterThan(2);
+    },
+  );
 
   test.each<[string, Code, string]>([
     ["cannot be reached", Code.UNAVAILABLE, "getCapabilities"],
@@ -340,7 +343,7 @@ describe.if(isLinux)("a server that is not well", () => {
     ["has no capacity", Code.RESOURCE_EXHAUSTED, "batchUpdateBlobs"],
     ["failed", Code.INTERNAL, "execute"],
     ["does not support the operation", Code.UNIMPLEMENTED, "execute"],
-  ])("is one clear error: it %s", async (reason, code, method) => {
+  ])("a failing server causes one error: it %s", async (reason, code, method) => {
     const result = await runWith({ fail: (name) => (name === method ? code : undefined) });
     expect(result).toMatchObject({
       ...untouched,
@@ -348,10 +351,10 @@ describe.if(isLinux)("a server that is not well", () => {
     });
   });
 
-  test("has lost content: it is sent again", async () => {
+  test("a server that has lost inputs gets them again", async () => {
     const lost = { code: Code.FAILED_PRECONDITION, message: "missing blobs" };
     const result = await runWith({ status: (count) => (count === 1 ? lost : undefined) });
-    expect(result).toMatchObject({ ...right, report: "made\n" });
+    expect(result).toMatchObject({ ...success, report: "made\n" });
     expect(result.calls.filter((each) => each === "findMissingBlobs").length).toBe(2);
     const never = await runWith({ status: () => lost });
     expect(never).toMatchObject({
@@ -361,22 +364,22 @@ describe.if(isLinux)("a server that is not well", () => {
     expect(never.calls.filter((each) => each === "execute").length).toBe(3);
   });
 
-  test("has lost what the script has made: it runs again", async () => {
+  test("a server that has lost outputs makes the script run again", async () => {
     await using opened = await openProject(single);
     const { project, server, run } = opened;
     await run(["run", "--remote", "build"]);
     server.blobs.clear();
     await project.write({ "report.txt": "before\n" });
-    expect(await run(["run", "--remote", "--silent", "build"])).toMatchObject(right);
+    expect(await run(["run", "--remote", "--silent", "build"])).toMatchObject(success);
     expect(await Bun.file(project.join("report.txt")).text()).toBe("made\n");
     expect(count(server, "execute")).toBe(2);
   });
 
-  test("sends other content than it says: once it is asked again, always it is an error", async () => {
+  test("corrupted content is requested once more, and is an error if it stays corrupted", async () => {
     const flip = (bytes: Uint8Array) => bytes.map((byte, at) => (at === 0 ? byte ^ 1 : byte));
     let flipped = 0;
     const once = await runWith({ content: (bytes) => (flipped++ === 0 ? flip(bytes) : bytes) });
-    expect(once).toMatchObject({ ...right, report: "made\n" });
+    expect(once).toMatchObject({ ...success, report: "made\n" });
     const message = expect.stringMatching(
       /^error: The server URL failed: it sent other content than [\da-f]{64}\nhint: .*\n$/,
     );
@@ -389,20 +392,20 @@ describe.if(isLinux)("a server that is not well", () => {
 
   test.each<[string, Faults["result"]]>([
     [
-      "is a path that was not asked for",
+      "has an undeclared path",
       (result, keep) => {
         const digest = toMessage(keep(Buffer.from("evil")));
         result.outputFiles.push(create(OutputFileSchema, { path: "../evil.txt", digest }));
       },
     ],
-    ["is no path of its tree", (result) => void (result.outputDirectories[0]!.path = "src")],
+    ["has another directory", (result) => void (result.outputDirectories[0]!.path = "src")],
     [
-      "is no tree",
+      "has an invalid tree",
       (result, keep) =>
         void (result.outputDirectories[0]!.treeDigest = toMessage(keep(Buffer.from("evil\xff")))),
     ],
     [
-      "is a repository's folder",
+      "has a .git directory",
       (result, keep) => void (result.outputDirectories[0]!.treeDigest = keepTree(keep, ".git", 1)),
     ],
     [
@@ -410,13 +413,13 @@ describe.if(isLinux)("a server that is not well", () => {
       (result, keep) => void (result.outputDirectories[0]!.treeDigest = keepTree(keep, "d", 150)),
     ],
     ["has no digest", (result) => void (result.outputFiles[0]!.digest = undefined)],
-  ])("claims to have made what %s: nothing is written", async (_, result) => {
-    const told = await runWith({ result });
-    expect(told).toMatchObject(untouched);
-    expect(told.stderr).toMatch(/^error: The server URL failed: invalid output: .*\nhint: .*\n$/);
+  ])("an invalid output of the server is an error, and no file is written: it %s", async (_, result) => {
+    const failure = await runWith({ result });
+    expect(failure).toMatchObject(untouched);
+    expect(failure.stderr).toMatch(/^error: The server URL failed: invalid output: .*\nhint: .*\n$/);
   });
 
-  test("goes away while it runs, and is not there again", async () => {
+  test("a server that stops during an execution causes an error", async () => {
     const started = Promise.withResolvers<void>();
     await using opened = await openProject(single, {
       started() {
@@ -439,22 +442,22 @@ describe.if(isLinux)("a server that is not well", () => {
     expect(readdirSync(project.path).toSorted()).toEqual([".git", "in.txt", "package.json", "rtfig.toml"]);
   });
 
-  test("ends the stream before the script has ended: it is waited for, and not run again", async () => {
+  test("a stream that ends before the execution is resumed, and the script runs once", async () => {
     await using opened = await openProject(single, { cut: (count) => count <= 2 });
     const { server, run } = opened;
-    expect(await run(["run", "--remote", "--silent", "build"])).toMatchObject(right);
+    expect(await run(["run", "--remote", "--silent", "build"])).toMatchObject(success);
     expect(server.calls.filter((each) => /[eE]xecut/.test(each))).toEqual([
       ...["execute", "waitExecution", "waitExecution"],
     ]);
     expect(server.commands.length).toBe(1);
   });
 
-  test("is reached again over another connection, and the script goes on", async () => {
+  test("an execution continues over a new connection", async () => {
     await using opened = await openHeld();
     const { started, over } = opened;
     const { project, server } = opened;
     const sockets = new Set<{ end(): void; terminate(): void }>();
-    // What goes through it is cut when the test says so.
+    // A proxy whose connections the test can cut.
     using proxy = Bun.listen<{ far?: Bun.Socket }>({
       hostname: "127.0.0.1",
       port: 0,
@@ -493,16 +496,16 @@ describe.if(isLinux)("a server that is not well", () => {
     });
     await started.promise;
     for (const socket of sockets) socket.terminate();
-    // What it has heard before decides whether it asks for the same execution or another.
-    const followed = () => count(server, "waitExecution") + count(server, "execute");
-    await waitUntil(() => followed() === 2);
+    // Depending on the events received before, rt waits for the same execution or starts an identical one.
+    const attempts = () => count(server, "waitExecution") + count(server, "execute");
+    await waitUntil(() => attempts() === 2);
     over.resolve();
     expect(await child.exited).toBe(0);
     expect(await Bun.file(project.join("report.txt")).text()).toBe("made\n");
-    expect(followed()).toBe(2);
+    expect(attempts()).toBe(2);
   });
 
-  test("behind TLS is the one that is meant, knows who asks, and gets the headers", async () => {
+  test("a client certificate and headers are sent only to a server whose certificate is trusted", async () => {
     await using certificates = await createCertificates();
     const { key, cert, authority } = certificates;
     await using server = await openReapiServer({}, { key, cert, ca: await Bun.file(authority).text() });
@@ -517,7 +520,7 @@ describe.if(isLinux)("a server that is not well", () => {
     const client = 'cert = "client.pem"\nkey = "client.key"\n';
     const header = '[run.remote.headers]\nx-api-key = "Bearer $API_KEY"\n';
     const env = { API_KEY: "s3cret-t0ken" };
-    expect(await run(`${known}${client}${header}`, env)).toMatchObject({ ...right, stderr: "warned\n" });
+    expect(await run(`${known}${client}${header}`, env)).toMatchObject({ ...success, stderr: "warned\n" });
     expect(server.headers.get("x-api-key")).toBe("Bearer s3cret-t0ken");
     const calls = server.calls.length;
     for (const wrong of [client, known]) {
@@ -529,7 +532,7 @@ describe.if(isLinux)("a server that is not well", () => {
     expect(server.calls.length).toBe(calls);
   });
 
-  test("behind TLS is verified, and reached without a proxy, whatever a project's .env says", async () => {
+  test("TLS verification and proxy settings are not affected by a project's .env", async () => {
     await using certificates = await createCertificates();
     const { key, cert, authority, directory } = certificates;
     await using server = await openReapiServer({}, { key, cert });
@@ -570,13 +573,13 @@ describe.if(isLinux)("a server that is not well", () => {
       calls: [],
       visits: 0,
     });
-    // It is the certificate that was wrong.
-    expect(await run(`ca = "${authority}"\n`)).toMatchObject(right);
+    // Only the certificate was wrong.
+    expect(await run(`ca = "${authority}"\n`)).toMatchObject(success);
     expect(visits).toBe(0);
   });
 });
 
-describe("what --remote cannot do is an error before anything is sent", () => {
+describe("invalid use of --remote", () => {
   test.each<[string[], string, string | undefined]>([
     [["--watch"], "--remote cannot be used with --watch", undefined],
     [["--verify-inputs"], "--remote cannot be used with --verify-inputs", undefined],
@@ -585,15 +588,18 @@ describe("what --remote cannot do is an error before anything is sent", () => {
       "The script receives secrets, which are never sent to another machine",
       "omit --remote to run it locally",
     ],
-  ])("%j", async (words, message, hint) => {
-    await using project = await createProject({ ...single, "rtfig.toml": config("grpc://127.0.0.1:1") });
-    const { stderr, status } = await runRt({
-      args: ["run", "--remote", ...words, "build"],
-      cwd: project.path,
-    });
-    expect(stderr).toBe(`error: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
-    expect(status).toBe(1);
-  });
+  ])(
+    "invalid arguments with --remote are an error before anything is sent: %j",
+    async (words, message, hint) => {
+      await using project = await createProject({ ...single, "rtfig.toml": config("grpc://127.0.0.1:1") });
+      const { stderr, status } = await runRt({
+        args: ["run", "--remote", ...words, "build"],
+        cwd: project.path,
+      });
+      expect(stderr).toBe(`error: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
+      expect(status).toBe(1);
+    },
+  );
 
   const url = (value: string) => `[run.remote]\nurl = "${value}"\nsystem = "${SYSTEM}"\n`;
   const outputs = (value: string) =>
@@ -635,7 +641,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
       `[run.remote]\nurl = "grpc://localhost:1"\nsystem = "plan9-mips"`,
       `The script cannot run remotely: the server runs plan9-mips, and node_modules is for ${SYSTEM}`,
     ],
-  ])("%j", async (text, message) => {
+  ])("invalid configuration of --remote is an error before anything is sent: %j", async (text, message) => {
     await using project = await createProject({ ...single, "rtfig.toml": text });
     const { stderr, status } = await runRt({ args: ["run", "--remote", "build"], cwd: project.path });
     expect(stderr.split("\n")[0]).toBe(`error: ${message.replace("$PROJECT", project.path)}`);
@@ -643,7 +649,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     expect(stderr).not.toContain("s3cret");
   });
 
-  test("a file, a link out of the workspace, and a folder that git does not know", async () => {
+  test("--remote rejects files, symlinks out of the workspace, and folders without git", async () => {
     await using project = await createProject({
       ...single,
       "x.ts": "1",
@@ -657,7 +663,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     await Bun.spawn(["ln", "-s", "/etc/passwd", "users"], { cwd: project.path }).exited;
     expect(lstatSync(project.join("users")).isSymbolicLink()).toBe(true);
     expect(await run("build")).toBe("error: users leads out of the workspace, to /etc/passwd");
-    // An absolute target leads somewhere else on another machine, even from the workspace.
+    // An absolute target is another path on another machine, even if it is in the workspace.
     const linked = async (target: string) => {
       await Bun.spawn(["ln", "-sfn", target, "users"], { cwd: project.path }).exited;
       return await run("build");
@@ -666,7 +672,7 @@ describe("what --remote cannot do is an error before anything is sent", () => {
       expect(await linked(target)).toBe(`error: users leads out of the workspace, to ${target}`);
     for (const target of ["in.txt", ".", "..x", "a/../in.txt"])
       expect(await linked(target)).not.toContain("leads out of the workspace");
-    // git knows it, and the system cannot say whether it is there.
+    // The file is in git's index, but its state is unknown because of a symlink loop.
     const round = "rm users && mkdir a && touch a/x && git add a/x && rm -r a && ln -s a a";
     await Bun.spawn(["sh", "-ec", round], { cwd: project.path, env: cleanEnvironment() }).exited;
     expect(await run("build")).toBe(`error: Cannot read ${project.join("a/x")}: ELOOP`);
