@@ -1,5 +1,4 @@
-// What a Redis does for the machines of one run, asked as they ask: claims, their fences, results; and what is left of it
-// when the server has forgotten everything. Over a real redis-server.
+// Tests the Redis coordinator on a real redis-server: leases, fencing tokens, results, and recovery from lost data.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openRedisCoordinator } from "../../src/distributed/redis-coordinator.ts";
 import { HAS_REDIS, type Redis, startRedis } from "../support/servers/redis.ts";
@@ -27,80 +26,86 @@ async function machine(id: string, name: string, more: { plan?: string; leaseTim
   });
 }
 
-async function claim(board: Awaited<ReturnType<typeof machine>>, ...scripts: number[]) {
-  const answer = await board.claim(scripts);
+async function claim(coordinator: Awaited<ReturnType<typeof machine>>, ...scripts: number[]) {
+  const answer = await coordinator.claim(scripts);
   if (answer.kind !== "claimed") throw new Error(JSON.stringify(answer));
   return answer.claim;
 }
 
 const keyOf = (id: string, name: string) => `rt:share:1:{${id}}:${name}`;
-const fenceOf = ({ id }: { id: string }) => Number(/^\d+/.exec(id)![0]);
-
-test.skipIf(!HAS_REDIS)("a script is one machine's at a time, and its result everybody's", async () => {
-  const [a, b] = [await machine("one", "a"), await machine("one", "b")];
-  let heard = 0;
-  b.listen(() => heard++);
-  const first = await claim(a, 7, 3);
-  expect(first.taskIndex).toBe(7);
-  const second = await claim(b, 7, 3);
-  expect(second.taskIndex).toBe(3);
-  const held = await b.claim([7, 3].filter((each) => each === 7));
-  expect(held).toMatchObject({ kind: "held" });
-  expect((held as { left: number }).left).toBeGreaterThan(DAY / 2);
-  expect(await a.publish(first, DONE)).toBe(true);
-  await waitUntil(() => b.results.has(7));
-  expect(b.results.get(7)).toEqual({ claim: first.id, machine: "a", ...DONE });
-  expect(heard).toBe(1);
-  expect(await b.claim([7, 3])).toEqual({ kind: "known" });
-  // Given back, it is free at once, under the next number.
-  b.release(second);
-  await waitUntil(async () => (await redis.ask("EXISTS", keyOf("one", "lock:3"))) === "0");
-  const third = await claim(a, 3);
-  expect([fenceOf(second), fenceOf(third)]).toEqual([1, 2]);
-  expect(await b.publish(second, DONE)).toBe(false);
-  // Who comes later knows what was done before; who is gone holds nothing.
-  await a.close();
-  const c = await machine("one", "c");
-  expect([...c.results.keys()]).toEqual([7]);
-  expect(fenceOf(await claim(c, 3))).toBe(3);
-  await Promise.all([b.close(), c.close()]);
-});
-
-test.skipIf(!HAS_REDIS)("who has lost a script publishes nothing over its successor", async () => {
-  const [a, b] = [await machine("two", "a"), await machine("two", "b")];
-  const old = await claim(a, 0);
-  await redis.ask("DEL", keyOf("two", "lock:0")); // as if its time were over
-  const next = await claim(b, 0);
-  expect(fenceOf(next)).toBe(fenceOf(old) + 1);
-  expect(a.isHeld(old)).toBe(true); // it does not know yet
-  expect(await a.publish(old, DONE)).toBe(false);
-  expect(await redis.ask("HLEN", keyOf("two", "results"))).toBe("0");
-  expect(await b.publish(next, DONE)).toBe(true);
-  await waitUntil(() => a.results.has(0));
-  expect(a.results.get(0)!.machine).toBe("b");
-
-  // Nor when that one has gone again, and nobody holds it.
-  const lost = await claim(a, 1);
-  await redis.ask("DEL", keyOf("two", "lock:1"));
-  b.release(await claim(b, 1));
-  await waitUntil(async () => (await redis.ask("EXISTS", keyOf("two", "lock:1"))) === "0");
-  expect(await a.publish(lost, DONE)).toBe(false);
-  // Nor does it give back what is another's by now.
-  const gone = await claim(a, 3);
-  await redis.ask("DEL", keyOf("two", "lock:3"));
-  const held = await claim(b, 3);
-  a.release(gone);
-  await a.claim([9]); // behind that
-  expect(await redis.ask("GET", keyOf("two", "lock:3"))).toBe(held.id);
-  // Where nobody has followed, it counts.
-  const late = await claim(a, 2);
-  await redis.ask("DEL", keyOf("two", "lock:2"));
-  expect(await a.publish(late, DONE)).toBe(true);
-  await Promise.all([a.close(), b.close()]);
-});
+const tokenOf = ({ id }: { id: string }) => Number(/^\d+/.exec(id)![0]);
 
 test.skipIf(!HAS_REDIS)(
-  "claims are renewed, and a server that has forgotten everything is told of them",
+  "a script has one lease at a time, and its result reaches every machine",
+  async () => {
+    const [a, b] = [await machine("one", "a"), await machine("one", "b")];
+    let notifications = 0;
+    b.listen(() => notifications++);
+    const first = await claim(a, 7, 3);
+    expect(first.taskIndex).toBe(7);
+    const second = await claim(b, 7, 3);
+    expect(second.taskIndex).toBe(3);
+    const held = await b.claim([7, 3].filter((each) => each === 7));
+    expect(held).toMatchObject({ kind: "held" });
+    expect((held as { left: number }).left).toBeGreaterThan(DAY / 2);
+    expect(await a.publish(first, DONE)).toBe(true);
+    await waitUntil(() => b.results.has(7));
+    expect(b.results.get(7)).toEqual({ claim: first.id, machine: "a", ...DONE });
+    expect(notifications).toBe(1);
+    expect(await b.claim([7, 3])).toEqual({ kind: "known" });
+    // A released script is free at once, with the next fencing token.
+    b.release(second);
+    await waitUntil(async () => (await redis.ask("EXISTS", keyOf("one", "lock:3"))) === "0");
+    const third = await claim(a, 3);
+    expect([tokenOf(second), tokenOf(third)]).toEqual([1, 2]);
+    expect(await b.publish(second, DONE)).toBe(false);
+    // A later machine gets earlier results, and a closed one holds no lease.
+    await a.close();
+    const c = await machine("one", "c");
+    expect([...c.results.keys()]).toEqual([7]);
+    expect(tokenOf(await claim(c, 3))).toBe(3);
+    await Promise.all([b.close(), c.close()]);
+  },
+);
+
+test.skipIf(!HAS_REDIS)(
+  "a machine whose lease has expired cannot overwrite the result of its successor",
+  async () => {
+    const [a, b] = [await machine("two", "a"), await machine("two", "b")];
+    const old = await claim(a, 0);
+    await redis.ask("DEL", keyOf("two", "lock:0")); // simulates expiry
+    const next = await claim(b, 0);
+    expect(tokenOf(next)).toBe(tokenOf(old) + 1);
+    expect(a.isHeld(old)).toBe(true); // the next renewal detects the loss
+    expect(await a.publish(old, DONE)).toBe(false);
+    expect(await redis.ask("HLEN", keyOf("two", "results"))).toBe("0");
+    expect(await b.publish(next, DONE)).toBe(true);
+    await waitUntil(() => a.results.has(0));
+    expect(a.results.get(0)!.machine).toBe("b");
+
+    // Neither can it after the successor has released the lease.
+    const lost = await claim(a, 1);
+    await redis.ask("DEL", keyOf("two", "lock:1"));
+    b.release(await claim(b, 1));
+    await waitUntil(async () => (await redis.ask("EXISTS", keyOf("two", "lock:1"))) === "0");
+    expect(await a.publish(lost, DONE)).toBe(false);
+    // It does not release the lease of another machine either.
+    const gone = await claim(a, 3);
+    await redis.ask("DEL", keyOf("two", "lock:3"));
+    const held = await claim(b, 3);
+    a.release(gone);
+    await a.claim([9]); // processed after the release
+    expect(await redis.ask("GET", keyOf("two", "lock:3"))).toBe(held.id);
+    // Without a successor the result counts.
+    const late = await claim(a, 2);
+    await redis.ask("DEL", keyOf("two", "lock:2"));
+    expect(await a.publish(late, DONE)).toBe(true);
+    await Promise.all([a.close(), b.close()]);
+  },
+);
+
+test.skipIf(!HAS_REDIS)(
+  "leases are renewed, and are restored on a server that has lost all data",
   async () => {
     const a = await machine("three", "a", { leaseTime: 600 });
     const own = await claim(a, 0);
@@ -121,40 +126,43 @@ test.skipIf(!HAS_REDIS)(
   },
 );
 
-test.skipIf(!HAS_REDIS)("what was asked of a server that has gone is asked again, for a while", async () => {
-  await using own = await startRedis();
-  const server = { url: own.url, user: "", password: "" };
-  const options = { server, id: "x", plan: "p", machine: "a", project: "x", leaseTime: DAY };
-  const a = await openRedisCoordinator({ ...options, retryTimeout: DAY });
-  const b = await openRedisCoordinator({ ...options, retryTimeout: 50 });
-  let heard = 0;
-  b.listen(() => heard++);
-  const held = await claim(a, 0);
-  const more = await claim(b, 1);
-  own.pause();
-  const published = a.publish(held, DONE);
-  const asked = b.claim([2]);
-  await own.kill();
-  expect(asked).rejects.toThrow("Redis has not been reached for 0.05 s");
-  await asked.catch(() => {});
-  expect(b.lost).toBe("Redis has not been reached for 0.05 s: it cannot be reached (ECONNREFUSED)");
-  expect(heard).toBe(1);
-  // Whoever is alone goes by himself.
-  expect(await b.publish(more, DONE)).toBe(true);
-  await own.start();
-  expect(await published).toBe(true);
-  expect(await own.ask("HLEN", keyOf("x", "results"))).toBe("1");
-  // A run that is being ended waits for nothing.
-  const last = await claim(a, 1);
-  await own.kill();
-  const late = a.publish(last, DONE);
-  a.hurry();
-  expect(await late).toBe(true);
-  await Promise.all([a.close(), b.close()]);
-});
+test.skipIf(!HAS_REDIS)(
+  "requests to an unreachable server are retried up to the retry timeout, and then the machine continues alone",
+  async () => {
+    await using own = await startRedis();
+    const server = { url: own.url, user: "", password: "" };
+    const options = { server, id: "x", plan: "p", machine: "a", project: "x", leaseTime: DAY };
+    const a = await openRedisCoordinator({ ...options, retryTimeout: DAY });
+    const b = await openRedisCoordinator({ ...options, retryTimeout: 50 });
+    let notifications = 0;
+    b.listen(() => notifications++);
+    const held = await claim(a, 0);
+    const more = await claim(b, 1);
+    own.pause();
+    const published = a.publish(held, DONE);
+    const request = b.claim([2]);
+    await own.kill();
+    expect(request).rejects.toThrow("Redis has not been reached for 0.05 s");
+    await request.catch(() => {});
+    expect(b.lost).toBe("Redis has not been reached for 0.05 s: it cannot be reached (ECONNREFUSED)");
+    expect(notifications).toBe(1);
+    // A machine that has lost the coordinator completes its scripts without it.
+    expect(await b.publish(more, DONE)).toBe(true);
+    await own.start();
+    expect(await published).toBe(true);
+    expect(await own.ask("HLEN", keyOf("x", "results"))).toBe("1");
+    // A run that is ending does not retry.
+    const last = await claim(a, 1);
+    await own.kill();
+    const late = a.publish(last, DONE);
+    a.hurry();
+    expect(await late).toBe(true);
+    await Promise.all([a.close(), b.close()]);
+  },
+);
 
 test.skipIf(!HAS_REDIS)(
-  "another plan is refused, and what is no result counts as one that cannot be had",
+  "a machine with another plan is rejected, and an invalid result counts as unshared",
   async () => {
     const a = await machine("four", "a");
     expect(machine("four", "b", { plan: "another" })).rejects.toThrow(
@@ -173,7 +181,7 @@ test.skipIf(!HAS_REDIS)(
   },
 );
 
-test.skipIf(!HAS_REDIS)("times are kept for later runs of the project", async () => {
+test.skipIf(!HAS_REDIS)("durations are kept for later runs of the project", async () => {
   const a = await machine("five", "a");
   a.keepTimes(new Map([["packages/a#t", 12.4]]));
   await a.close();
@@ -184,14 +192,14 @@ test.skipIf(!HAS_REDIS)("times are kept for later runs of the project", async ()
     expect({ key, lives: Number(await redis.ask("TTL", key)) > 0 }).toEqual({ key, lives: true });
 });
 
-test.skipIf(!HAS_REDIS)("a claim is renewed before it expires, again and again", async () => {
+test.skipIf(!HAS_REDIS)("a lease is renewed repeatedly before it expires", async () => {
   const leaseTime = 6000;
   const a = await machine("six", "a", { leaseTime });
   const own = await claim(a, 0);
   const lock = keyOf("six", "lock:0");
   for (const _ of [1, 2]) {
     let left = Number(await redis.ask("PTTL", lock));
-    // Until more is left than before: then it was renewed. -2: it has expired.
+    // A longer remaining time than before means a renewal. -2 means that it has expired.
     await waitUntil(async () => {
       const before = left;
       left = Number(await redis.ask("PTTL", lock));
@@ -205,7 +213,7 @@ test.skipIf(!HAS_REDIS)("a claim is renewed before it expires, again and again",
   await a.close();
 });
 
-test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are waited for", async () => {
+test.skipIf(!HAS_REDIS)("only transient errors of Redis are retried", async () => {
   await using proxy = openRefusingProxy(redis.port);
   const server = { url: proxy.url, user: "", password: "" };
   const options = { server, plan: "p", machine: "a", project: "x", leaseTime: DAY, retryTimeout: DAY };
@@ -216,12 +224,15 @@ test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are wai
     "TRYAGAIN Multiple keys request during rehashing of slot",
     "CLUSTERDOWN The cluster is down",
   ].entries()) {
-    const board = await openRedisCoordinator({ ...options, id: `seven-${at}` });
-    // Once for the command, and once when it asks again what is known.
+    const coordinator = await openRedisCoordinator({ ...options, id: `seven-${at}` });
+    // The command fails once, and so does the next request for results.
     proxy.refuse(error, 2);
-    expect({ error, answer: await board.claim([0]) }).toMatchObject({ error, answer: { kind: "claimed" } });
+    expect({ error, answer: await coordinator.claim([0]) }).toMatchObject({
+      error,
+      answer: { kind: "claimed" },
+    });
     expect([error, proxy.refused]).toEqual([error, 2]);
-    await board.close();
+    await coordinator.close();
   }
   for (const [at, [error, shown]] of (
     [
@@ -230,11 +241,11 @@ test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are wai
       ["LOADINGS s3cret", ""],
     ] as const
   ).entries()) {
-    const board = await openRedisCoordinator({ ...options, id: `eight-${at}` });
+    const coordinator = await openRedisCoordinator({ ...options, id: `eight-${at}` });
     proxy.refuse(error, 1);
-    expect(board.claim([0])).rejects.toThrow(`Redis does not do what --share needs${shown}`);
-    await waitUntil(() => board.lost !== undefined);
-    expect(board.lost).toBe(`Redis does not do what --share needs${shown}`);
-    await board.close();
+    expect(coordinator.claim([0])).rejects.toThrow(`Redis does not do what --share needs${shown}`);
+    await waitUntil(() => coordinator.lost !== undefined);
+    expect(coordinator.lost).toBe(`Redis does not do what --share needs${shown}`);
+    await coordinator.close();
   }
 });

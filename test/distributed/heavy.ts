@@ -1,6 +1,6 @@
-// `rt run --share` as often and as large as before a release: 300 scripts on four machines, in 20 rounds, with a machine
-// killed, and with Redis started again, empty. `npm run test:remote` runs it, `npm test` does not find it.
-// RT_TEST_ROUNDS says how many rounds.
+// Runs `rt run --share` with 300 scripts on four machines, many times. One machine is killed, and Redis restarts without
+// data.
+// `npm run test:remote` runs this file, `npm test` does not find it. RT_TEST_ROUNDS sets the number of rounds.
 import { expect, test } from "bun:test";
 import { waitUntil } from "../support/processes.ts";
 import { createRandom } from "../support/random.ts";
@@ -22,7 +22,7 @@ function createPackages(seed: number): Record<string, { t: string; needs: string
   return packages;
 }
 
-/** All have the same, and how often each script ran. */
+/** Expects equal outputs on all machines. Returns how often each script ran. */
 async function check(machines: Machines, survivors = machines.all): Promise<ReadonlyMap<string, number>> {
   const outputs = await Promise.all(
     survivors.map(
@@ -42,14 +42,14 @@ async function check(machines: Machines, survivors = machines.all): Promise<Read
   return counts;
 }
 
-const words = ["--concurrency=2", "--silent"];
+const options = ["--concurrency=2", "--silent"];
 
 for (let round = 1; round <= ROUNDS; round++)
   test(
-    `round ${round}: each script once`,
+    `shared run, round ${round}: each script runs once`,
     async () => {
       await using machines = await createMachines({ count: 4, packages: createPackages(round) });
-      const results = await Promise.all(machines.all.map((each) => each.start(words).result));
+      const results = await Promise.all(machines.all.map((each) => each.start(options).result));
       expect(results.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
       const counts = await check(machines);
       expect([...counts].filter(([, count]) => count !== 1)).toEqual([]);
@@ -58,16 +58,16 @@ for (let round = 1; round <= ROUNDS; round++)
   );
 
 test(
-  "one machine is killed in the middle",
+  "a shared run completes when one machine is killed",
   async () => {
     await using machines = await createMachines({ count: 4, packages: createPackages(100) });
-    const running = machines.all.map((each) => each.start(words, { RT_SHARE_LIFE: "10000" }));
+    const running = machines.all.map((each) => each.start(options, { RT_SHARE_LIFE: "10000" }));
     await waitUntil(async () => (await machines.ran()).length >= SCRIPTS / 3);
     running[0]!.kill("SIGKILL");
     const results = await Promise.all(running.map(({ result }) => result));
     expect(results.map(({ status }) => status)).toEqual(["SIGKILL", 0, 0, 0]);
     const counts = await check(machines, machines.all.slice(1));
-    // What the killed one had begun, and no more.
+    // Only scripts that the killed machine was running run again.
     const again = [...counts].filter(([, count]) => count > 1);
     expect(again.length).toBeLessThanOrEqual(2);
   },
@@ -75,10 +75,10 @@ test(
 );
 
 test(
-  "Redis is started again, empty, in the middle",
+  "a shared run completes when Redis restarts without data",
   async () => {
     await using machines = await createMachines({ count: 4, packages: createPackages(200) });
-    const running = machines.all.map((each) => each.start(words));
+    const running = machines.all.map((each) => each.start(options));
     for (const part of [0.25, 0.5, 0.75]) {
       await waitUntil(async () => (await machines.ran()).length >= SCRIPTS * part);
       await machines.redis.kill();

@@ -1,4 +1,4 @@
-// Machines of one run: processes with folders of their own, which have one Redis and one shared cache.
+// The machines of a shared run: processes with separate checkouts that use one Redis and one shared cache.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -11,15 +11,15 @@ import { workspace } from "../support/workspace.ts";
 
 export interface Machine {
   readonly name: string;
-  /** Its checkout. */
+  /** The path of its checkout. */
   readonly path: string;
-  /** `rt run --share ...`, begun. */
+  /** Starts `rt run --share`. */
   start(words: readonly string[], env?: Environment): RunningMachine;
 }
 
 export interface RunningMachine {
   readonly result: Promise<Pick<RtResult, "stdout" | "stderr" | "status">>;
-  /** It has written this. */
+  /** Waits until the output contains this text. */
   said(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -28,19 +28,19 @@ export interface Machines extends AsyncDisposable {
   readonly redis: Redis;
   readonly served: ServedCache;
   readonly all: readonly Machine[];
-  /** What scripts can write into, in the variable RAN: a line each. */
+  /** The lines that scripts have appended to the file $RAN. */
   readonly ran: () => Promise<readonly string[]>;
-  /** Files of the test, which scripts wait for. */
+  /** The files that scripts wait for. */
   readonly folder: Project;
-  /** Lets scripts go on: all that wait there, or the one with this process number. */
+  /** Opens a gate for all scripts, or for the script with this process ID. */
   open(gate: string, pid?: number): Promise<void>;
-  /** So many scripts wait there. Their process numbers. */
+  /** Waits until this many scripts have reached the gate. Returns their process IDs. */
   reached(gate: string, count?: number): Promise<readonly number[]>;
-  /** Of the run: an id of its own. */
+  /** A unique ID of the shared run. */
   readonly id: string;
 }
 
-/** As a script: says that it was begun, and waits until the test lets it go on. */
+/** A shell command that reports its process ID and waits until the gate is open. */
 export const waitAt = (gate: string) =>
   `echo $$ >> "$GATES/${gate}.reached"; until [ -e "$GATES/${gate}" ] || [ -e "$GATES/${gate}.$$" ]; do sleep 0.02; done`;
 
@@ -49,7 +49,7 @@ export const RECORD = 'echo "$npm_package_name $PWD" >> "$RAN"';
 export interface MachinesOptions {
   readonly count: number;
   readonly packages: Readonly<Record<string, { pret?: string; t: string; needs?: readonly string[] }>>;
-  /** Lines of [run.cache], instead of all that is needed for `t`. */
+  /** Lines of [run.cache]; by default the rule that `t` needs. */
   readonly config?: string;
   readonly redis?: Redis;
 }
@@ -63,7 +63,7 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
     name,
     { scripts, dependencies: Object.fromEntries(needs.map((each) => [each, "*"])) },
   ]);
-  // What the test itself is told does not matter.
+  // Files of the test are not inputs.
   const ignored = `../../../../${basename(folder.path)}/**`;
   const rule = `t = { outputs = ["out.txt"], env = ["RAN", "GATES"], ignore = ["${ignored}"] }`;
   const files: Files = {
@@ -91,7 +91,7 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
           cwd: project.join("checkout"),
           env: {
             ...variablesFor(served),
-            // Its place counts, and yet each machine has one of its own.
+            // The path is part of the dependencies, so it must be equal although each machine has its own cache.
             XDG_CACHE_HOME: "/proc/self/cwd/.cache",
             RAN: folder.join("ran.txt"),
             GATES: folder.join("gates"),

@@ -1,17 +1,17 @@
-// Which scripts come first, and what that is worth: the decision, by itself.
+// The priority of tasks in a shared run: ranks by critical path, and the concurrency limiter that uses them.
 import { expect, test } from "bun:test";
 import { findCriticalPath } from "../../src/tasks/planning/critical-path.ts";
 import { ConcurrencyLimiter } from "../../src/tasks/execution/concurrency-limiter.ts";
 import { rankTasks } from "../../src/tasks/leases/critical-path-priority.ts";
 import { createRandom } from "../support/random.ts";
 
-test("a script is worth the longest way from it to the end", () => {
-  // 0 <- 1 <- 3 and 0 <- 2; 4 stands alone.
+test("the rank of a task is its longest path to the end of the plan", () => {
+  // Task 1 depends on 0, 3 on 1, and 2 on 0. Task 4 is independent.
   expect(rankTasks([1, 2, 10, 3, 5], [[], [0], [0], [1], []])).toEqual([11, 5, 10, 3, 5]);
   expect(rankTasks([], [])).toEqual([]);
 });
 
-/** When the last of them has ended, if each of so many machines takes the first of what could start. */
+/** Returns the end time if each machine always takes the ready task with the highest rank. */
 function simulate(
   durations: readonly number[],
   waitsFor: readonly (readonly number[])[],
@@ -39,7 +39,7 @@ function simulate(
   return Math.max(...ends.values());
 }
 
-test("four machines take at most 1.15 times as long as any order could", () => {
+test("four machines need at most 1.15 times the lower bound", () => {
   const random = createRandom(18);
   let worst = 0;
   let worstInOrder = 0;
@@ -58,15 +58,15 @@ test("four machines take at most 1.15 times as long as any order could", () => {
   expect(worst).toBeLessThan(worstInOrder);
 });
 
-test("of what waits beside scripts, that comes first which is worth most", async () => {
-  const lane = new ConcurrencyLimiter(1);
+test("the concurrency limiter starts waiting tasks by descending rank", async () => {
+  const limiter = new ConcurrencyLimiter(1);
   const order: number[] = [];
-  await Promise.all([3, 1, 7, 5].map((rank) => lane.run(rank, async () => void order.push(rank))));
+  await Promise.all([3, 1, 7, 5].map((rank) => limiter.run(rank, async () => void order.push(rank))));
   expect(order).toEqual([7, 5, 3, 1]);
-  // What fails holds nobody up.
+  // A failed task does not block others.
   const [failed, done] = await Promise.allSettled([
-    lane.run(2, () => Promise.reject(new Error("no"))),
-    lane.run(1, async () => "yes"),
+    limiter.run(2, () => Promise.reject(new Error("no"))),
+    limiter.run(1, async () => "yes"),
   ]);
   expect([failed.status, done]).toEqual(["rejected", { status: "fulfilled", value: "yes" }]);
 });

@@ -1,4 +1,5 @@
-// What `--share` refuses, before anything runs: in one line, without the password; and what of a plan is not shared.
+// Invalid uses of `--share` cause one error before anything runs, without the password. Scripts that cannot be shared run on
+// each machine.
 import { expect, test } from "bun:test";
 import { CAN_TRACE } from "../cache/cached-project.ts";
 import { createCertificates } from "../support/servers/certificates.ts";
@@ -17,7 +18,7 @@ const ADDRESS =
 
 const share = ["--share=redis://127.0.0.1:1", "--share-id=1"];
 const caches = '[cache.remote]\nurl = "http://127.0.0.1:1"\n';
-/** A server that a variable names needs no consent. */
+/** Servers from environment variables need no consent. */
 const CACHE = {
   TURBO_API: "http://127.0.0.1:1",
   TURBO_TOKEN: "t",
@@ -61,7 +62,7 @@ test.each<[words: string[], stderr: string, config?: string]>([
     "error: --share needs the shared cache: shared cache disabled: TURBO_TOKEN is not set; set it, or declare its source in [secrets] of rtfig.toml\n",
     `# without a token\n[run.cache]\nt = true\n${caches}`,
   ],
-])("%j is an error before anything runs", async (words, stderr, config = "") => {
+])("the arguments %j are an error before anything runs", async (words, stderr, config = "") => {
   const env = config.startsWith("#") || !config.includes(caches) ? {} : CACHE;
   const args = ["run", "--filter", "*", ...words, "t"];
   await expectRt({ files: files(config), args, env, stderr, status: 1 });
@@ -69,7 +70,7 @@ test.each<[words: string[], stderr: string, config?: string]>([
 
 const PASSWORD = "a wr0ng p/ss@word";
 
-test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without the password", async () => {
+test.skipIf(!HAS_REDIS)("an unusable Redis causes one error without the password", async () => {
   await using redis = await startRedis("right");
   await using project = await createProject(files(`[run.cache]\nt = true\n${caches}`));
   const env = CACHE;
@@ -94,7 +95,7 @@ test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without 
   expect(await run("redis://127.0.0.1:1")).toBe(
     refused("cannot be reached (ECONNREFUSED)", "redis://127.0.0.1:1"),
   );
-  // One that repeats what it was sent.
+  // A server that echoes its input.
   using liar = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -105,7 +106,7 @@ test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without 
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a password goes to no server that the system does not trust, whatever .env says",
+  "the Redis password is sent only to a server with a trusted certificate, even if .env disables verification",
   async () => {
     await using certificates = await createCertificates();
     await using machines = await createMachines({
@@ -131,7 +132,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)(
-  "the password may come from [secrets], for the server that a person has allowed",
+  "the Redis password comes from [secrets], and only the server that the user allowed receives it",
   async () => {
     const config = [
       't = { outputs = ["out.txt"], env = ["GATES"] }',
@@ -155,12 +156,12 @@ test.skipIf(!CAN_TRACE)(
       stderr: expect.stringContaining("1 of 1 scripts are shared"),
     });
     expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
-    const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
-    expect(elsewhere.stderr).toContain(" to send RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
+    const otherServer = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
+    expect(otherServer.stderr).toContain(" to send RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
   },
 );
 
-test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
+test.skipIf(!CAN_TRACE)("a machine with another plan is rejected", async () => {
   await using machines = await createMachines({ count: 2, packages: { a: { t: "cat src.txt > out.txt" } } });
   const [one, two] = machines.all;
   expect((await one!.start([]).result).status).toBe(0);
@@ -198,7 +199,7 @@ test("--share runs all scripts on each machine, without Redis, when none of them
   expect(await Bun.file(project.join("ran.txt")).text()).toBe("a\nb\na\nb\n");
 });
 
-test.skipIf(!CAN_TRACE)("what cannot be shared runs on each machine, which is said", async () => {
+test.skipIf(!CAN_TRACE)("scripts that cannot be shared run on each machine, with a warning", async () => {
   const packages = { a: { t: RECORD }, b: { t: `${RECORD}; cat src.txt > out.txt`, needs: ["a"] } };
   const config = '"b#t" = { trace = false, outputs = ["out.txt"], env = ["RAN"] }';
   await using machines = await createMachines({ count: 2, packages, config });

@@ -1,5 +1,5 @@
-// `rt run --share`: machines that carry out one plan, as processes with checkouts of their own, over a real redis-server and
-// `rt cache serve`. No test waits for a time: scripts wait for files that the test makes.
+// `rt run --share` on machines with separate checkouts, with a real redis-server and `rt cache serve`. No test depends on
+// time: scripts wait for files that the test creates.
 import { expect, test } from "bun:test";
 import { CAN_TRACE } from "../cache/cached-project.ts";
 import { createMachines, RECORD, waitAt } from "./machines.ts";
@@ -10,20 +10,20 @@ function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** A script whose rt has gone may have gone with it. */
+/** Kills a script. It may have ended together with its rt. */
 function endScript(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has.
+    // The process has already ended.
   }
 }
 
 test.skipIf(!CAN_TRACE)(
-  "40 scripts on four machines run once each, and each machine has all that they made",
+  "40 scripts on four machines run once each, and each machine gets all outputs",
   async () => {
     const packages: Record<string, { t: string; needs: string[] }> = {
-      // Until all are there.
+      // The script waits until all machines have started.
       p0: { t: `${RECORD}; ${waitAt("all")}; cat src.txt > out.txt`, needs: [] },
     };
     for (let at = 1; at < 40; at++) {
@@ -54,7 +54,7 @@ test.skipIf(!CAN_TRACE)(
       expect(await outputs(path)).toEqual(made);
       for (let script = 1; script < 40; script++)
         expect(countOf(stdout, `p${script} t: made by p${script}\n`)).toBe(1);
-      // Each tells what was whose, on standard error and in its report.
+      // Each machine prints and reports which machine ran each script.
       const others = machines.all
         .map((other, index) => `, ${counts[index]} on ${other.name}`)
         .filter((_, index) => index !== at && counts[index]! > 0);
@@ -72,7 +72,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("what a killed machine had begun, another takes over", async () => {
+test.skipIf(!CAN_TRACE)("another machine takes over the script of a killed machine", async () => {
   const packages = {
     a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
     b: { t: `${RECORD}; cat ../a/out.txt > out.txt`, needs: ["a"] },
@@ -95,7 +95,7 @@ test.skipIf(!CAN_TRACE)("what a killed machine had begun, another takes over", a
   expect(stderr).toContain("\nShared run: 2 scripts on this machine\n");
 });
 
-test.skipIf(!CAN_TRACE)("what is ended with Ctrl-C is free at once", async () => {
+test.skipIf(!CAN_TRACE)("SIGINT releases the lease at once", async () => {
   const packages = { a: { t: `${waitAt("hold")}; echo made > out.txt` } };
   await using machines = await createMachines({ count: 2, packages });
   const life = { RT_SHARE_LIFE: "3600000", RT_SHARE_PATIENCE: "3600000" };
@@ -110,7 +110,7 @@ test.skipIf(!CAN_TRACE)("what is ended with Ctrl-C is free at once", async () =>
 });
 
 test.skipIf(!CAN_TRACE)(
-  "a machine that stood still for too long says nothing over its successor, and goes on with what that made",
+  "a suspended machine whose lease expired publishes no result, and uses that of its successor",
   async () => {
     const packages = { a: { t: `${waitAt("hold")}; echo made by $$ > out.txt; echo by $$` } };
     await using machines = await createMachines({ count: 2, packages });
@@ -120,7 +120,7 @@ test.skipIf(!CAN_TRACE)(
     first.kill("SIGSTOP");
     const second = two!.start(ONE_AT_A_TIME);
     const [, next] = await machines.reached("hold", 2);
-    // The first comes back, and its script ends first.
+    // The first machine continues, and its script ends first.
     await machines.open("hold", old);
     first.kill("SIGCONT");
     await first.said("warning: Another machine has taken over a t, because this one did not renew its lease");
@@ -135,7 +135,7 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was written", async () => {
+test.skipIf(!CAN_TRACE)("a failure has the same exit code and output on every machine", async () => {
   const packages = {
     a: { pret: "echo first", t: `${RECORD}; ${waitAt("all")}; echo out; echo err >&2; exit 3` },
     b: { t: RECORD, needs: ["a"] },
@@ -149,7 +149,7 @@ test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was wri
   const results = await Promise.all(running.map(({ result }) => result));
   expect((await machines.ran()).map((line) => line.split(" ")[0]).toSorted()).toEqual(["a", "c"]);
   for (const { stdout, stderr, status } of results) {
-    // What c says of itself may come between any two of these.
+    // Lines of c may be between these.
     expect(stdout.split("\n").filter((line) => line.startsWith("a "))).toEqual([
       ...["a pret: first", "a pret: Exited with code 0"],
       ...["a t: out", "a t: err", "a t: Exited with code 3"],
@@ -161,7 +161,7 @@ test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was wri
   }
 });
 
-test.skipIf(!CAN_TRACE)("a Redis that is started again, empty, loses nothing", async () => {
+test.skipIf(!CAN_TRACE)("a shared run completes when Redis restarts without data", async () => {
   const packages = {
     a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
     b: { t: `${RECORD}; cat ../a/out.txt > out.txt`, needs: ["a"] },
@@ -186,7 +186,7 @@ test.skipIf(!CAN_TRACE)("a Redis that is started again, empty, loses nothing", a
 });
 
 test.skipIf(!CAN_TRACE)(
-  "without its Redis, each machine runs what is left by itself, after a while",
+  "each machine runs the remaining scripts alone when Redis is unreachable",
   async () => {
     const packages = {
       a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
@@ -217,16 +217,19 @@ test.skipIf(!CAN_TRACE).each([
     /runs again locally: its output contains the path of the project, so it is valid only in \S+\/checkout$/m,
   ],
   [
-    "was made with another value of a variable",
+    "had another value of a variable",
     "echo made > out.txt",
     { GATES: "elsewhere" },
     /runs again locally: the machines start it differently: the variable GATES has changed$/m,
   ],
-])("a machine names the reason when the result of another %s", async (_, t, env, reason) => {
-  await using machines = await createMachines({ count: 2, packages: { a: { t: `${RECORD}; ${t}` } } });
-  const [first, second] = machines.all;
-  expect((await first!.start([]).result).status).toBe(0);
-  const { stderr, status } = await second!.start([], env).result;
-  expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(reason), status: 0 });
-  expect(await machines.ran()).toHaveLength(2);
-});
+])(
+  "a machine runs a script again and names the reason when the result of another machine %s",
+  async (_, t, env, reason) => {
+    await using machines = await createMachines({ count: 2, packages: { a: { t: `${RECORD}; ${t}` } } });
+    const [first, second] = machines.all;
+    expect((await first!.start([]).result).status).toBe(0);
+    const { stderr, status } = await second!.start([], env).result;
+    expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(reason), status: 0 });
+    expect(await machines.ran()).toHaveLength(2);
+  },
+);
