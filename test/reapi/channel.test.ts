@@ -1,4 +1,4 @@
-// Calls of gRPC over rt's own channel, with servers of the engine's HTTP/2 that say it in every way there is, or do not.
+// gRPC calls over rt's channel, with servers that use the engine's HTTP/2 or raw frames.
 import { describe, expect, spyOn, test } from "bun:test";
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { codeOf } from "../../src/reapi/grpc/retry.ts";
 import { waitUntil } from "../support/processes.ts";
 
 const GRPC = { ":status": 200, "content-type": "application/grpc" };
-/** A message of bytes; the empty one is an answer of any method. */
+/** A message with this number of bytes. The empty message is a valid response of each method. */
 const DATA = (length: number) =>
   Buffer.concat([Buffer.from([0x52]), varint(length), Buffer.alloc(length, "x")]);
 
@@ -48,7 +48,7 @@ async function serve(answer: Answer, options: http2.ServerOptions = {}) {
   };
 }
 
-/** A server that has no more than frames: settings at first, then what `answer` makes of each that comes. */
+/** A server that sends a settings frame, and passes each received frame to `answer`. */
 function serveFrames(answer: (type: number, stream: number, socket: Bun.Socket) => void) {
   const received = new WeakMap<object, Buffer>();
   const PREFACE = 24;
@@ -85,7 +85,7 @@ const limits = (timeout?: number, signal = new AbortController().signal) => ({
   signal,
   ...(timeout !== undefined && { timeout }),
 });
-const ask = (channel: Channel, more = limits()) =>
+const sendCall = (channel: Channel, more = limits()) =>
   channel.call(findMissingBlobs, { instanceName: "i", blobDigests: [] }, more);
 
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
@@ -98,7 +98,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** A whole answer, with this status behind it. */
+/** Sends a complete response with this status in the trailers. */
 function finish(
   stream: ServerHttp2Stream,
   status: Record<string, string>,
@@ -110,31 +110,31 @@ function finish(
   stream.end();
 }
 
-describe("what a server says of a call", () => {
+describe("outcome of a call", () => {
   const OK = { "grpc-status": "0" };
   const cases: [string, Answer, string][] = [
     ["success", (stream) => finish(stream, OK), "OK"],
     [
-      "a failure, behind its answer",
+      "a failure in the trailers",
       (stream) => finish(stream, { "grpc-status": "8", "grpc-message": "no room, 100%25: %E2%82%AC %zz %4" }),
       "RESOURCE_EXHAUSTED: no room, 100%: \u20ac %zz %4",
     ],
     [
-      "a failure, in front",
+      "a failure in the headers",
       (stream) =>
         stream.respond({ ...GRPC, "grpc-status": "16", "grpc-message": "who?" }, { endStream: true }),
       "UNAUTHENTICATED: who?",
     ],
     [
-      "a failure in front of HTTP's",
+      "a gRPC status in the headers and an HTTP error",
       (stream) => stream.respond({ ":status": 503, "grpc-status": "7" }, { endStream: true }),
       "PERMISSION_DENIED: ",
     ],
-    ["a code that nobody knows", (stream) => finish(stream, { "grpc-status": "99" }), "99: "],
-    ["a code that is none", (stream) => finish(stream, { "grpc-status": "-1" }), "UNKNOWN: "],
-    ["success without an answer", (stream) => finish(stream, OK, []), "INTERNAL: it sent no response"],
+    ["an unknown code", (stream) => finish(stream, { "grpc-status": "99" }), "99: "],
+    ["an invalid code", (stream) => finish(stream, { "grpc-status": "-1" }), "UNKNOWN: "],
+    ["success without a response", (stream) => finish(stream, OK, []), "INTERNAL: it sent no response"],
     [
-      "success with two answers",
+      "success with two responses",
       (stream) => finish(stream, OK, [frame(Buffer.alloc(0)), frame(Buffer.alloc(0))]),
       "INTERNAL: it sent more than one response",
     ],
@@ -144,32 +144,32 @@ describe("what a server says of a call", () => {
       "INTERNAL: it sent an incomplete message",
     ],
     [
-      "what is no message",
+      "an invalid message",
       (stream) => finish(stream, OK, [frame(Buffer.from([0x0a, 0x7f]))]),
       "INTERNAL: it sent an invalid message",
     ],
     [
-      "more than a message",
+      "a message with excess bytes",
       (stream) => finish(stream, OK, [frame(Buffer.from([0, 1]))]),
       "INTERNAL: it sent an invalid message",
     ],
     [
-      "a message that is compressed",
+      "a compressed message",
       (stream) => finish(stream, OK, [Buffer.from([1, 0, 0, 0, 1, 0])]),
       "INTERNAL: it sent a compressed message",
     ],
     [
-      "a message without an end",
+      "a message of 4 GiB",
       (stream) => finish(stream, OK, [Buffer.from([0, 255, 255, 255, 255, 0])]),
       "INTERNAL: it sent a message of 4294967295 bytes",
     ],
     [
-      "nothing at all",
+      "trailers without a status",
       (stream) => finish(stream, { "x-other": "1" }),
       "UNAVAILABLE: it reset the stream (HTTP/2 error 0)",
     ],
     [
-      "a page",
+      "an HTML page",
       (stream) => stream.respond({ ":status": 200, "content-type": "text/html" }, { endStream: true }),
       "UNKNOWN: the response is not gRPC",
     ],
@@ -191,10 +191,10 @@ describe("what a server says of a call", () => {
       `${name}: it responded with HTTP ${status}`,
     ]),
   ];
-  test.each(cases)("%s", async (_, answer, outcome) => {
+  test.each(cases)("the server sends %s", async (_, answer, outcome) => {
     using server = await serve(answer);
     using channel = open(server.url);
-    expect(await outcomeOf(ask(channel))).toBe(outcome);
+    expect(await outcomeOf(sendCall(channel))).toBe(outcome);
   });
 
   test.each([
@@ -204,17 +204,17 @@ describe("what a server says of a call", () => {
     [8, "CANCELLED"],
     [11, "RESOURCE_EXHAUSTED"],
     [12, "PERMISSION_DENIED"],
-  ])("HTTP/2's error %d", async (error, name) => {
+  ])("the server resets the stream with HTTP/2 error %d", async (error, name) => {
     using server = serveFrames((type, stream, socket) => {
       if (type !== 1) return;
       const reset = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, error]);
       socket.write(reset);
     });
     using channel = open(server.url);
-    expect(await outcomeOf(ask(channel))).toBe(`${name}: it reset the stream (HTTP/2 error ${error})`);
+    expect(await outcomeOf(sendCall(channel))).toBe(`${name}: it reset the stream (HTTP/2 error ${error})`);
   });
 
-  test("counts, though the connection is gone a moment later; what says nothing is unavailable", async () => {
+  test("a status counts even if the connection closes right after it, and a closed connection without status is UNAVAILABLE", async () => {
     const said: Answer = (stream) => {
       stream.respond({ ...GRPC, "grpc-status": "7", "grpc-message": "no" }, { endStream: true });
       stream.session!.destroy();
@@ -224,7 +224,7 @@ describe("what a server says of a call", () => {
       stream.respond(GRPC);
       stream.write(frame(Buffer.alloc(0)), () => stream.session!.destroy());
     };
-    // :status 200, grpc-status 7, and no end.
+    // :status 200, grpc-status 7, and no end of the stream.
     const head = Buffer.from(`\x88\0\x0bgrpc-status\x017`, "latin1");
     const reset = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2]);
     for (const isReset of [true, false]) {
@@ -235,16 +235,16 @@ describe("what a server says of a call", () => {
         else socket.end();
       });
       using channel = open(server.url);
-      expect(await outcomeOf(ask(channel))).toBe("PERMISSION_DENIED: ");
+      expect(await outcomeOf(sendCall(channel))).toBe("PERMISSION_DENIED: ");
     }
     for (const cut of ["end", "terminate"] as const) {
       using server = serveFrames((type, _, socket) => {
         if (type === 1) socket[cut]();
       });
       using channel = open(server.url);
-      expect(await outcomeOf(ask(channel))).toStartWith("UNAVAILABLE: ");
+      expect(await outcomeOf(sendCall(channel))).toStartWith("UNAVAILABLE: ");
     }
-    // The same when it is this side that gives the connection up; the ping is answered when the head was read.
+    // The same if rt closes the connection. The reply to the ping proves that rt has read the headers.
     const heard = Promise.withResolvers<void>();
     const ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.alloc(8)]);
     using server = serveFrames((type, stream, socket) => {
@@ -253,7 +253,7 @@ describe("what a server says of a call", () => {
       socket.write(Buffer.concat([Buffer.from([0, 0, head.length, 1, 4, 0, 0, 0, stream]), head, ping]));
     });
     const channel = open(server.url);
-    const outcome = outcomeOf(ask(channel));
+    const outcome = outcomeOf(sendCall(channel));
     await heard.promise;
     channel[Symbol.dispose]();
     expect(await outcome).toBe("PERMISSION_DENIED: ");
@@ -264,19 +264,19 @@ describe("what a server says of a call", () => {
     ] as const) {
       using server = await serve(answer);
       using channel = open(server.url);
-      expect((await outcomeOf(ask(channel))).split(":")[0]).toBe(outcome);
+      expect((await outcomeOf(sendCall(channel))).split(":")[0]).toBe(outcome);
     }
   });
 });
 
-test("a call says what it is, and what is configured is in no table of the connection", async () => {
+test("a call sends its method and deadline, and configured headers are never indexed by HPACK", async () => {
   const { promise, resolve } = Promise.withResolvers<http2.IncomingHttpHeaders>();
   using server = await serve((stream, headers) => {
     resolve(headers);
     finish(stream, { "grpc-status": "0" });
   });
   using channel = open(server.url, { "x-key": "s3cret-t0ken", te: "gzip", ":path": "/other" });
-  expect(await ask(channel, limits(1500.5))).toEqual({ missingBlobDigests: [] });
+  expect(await sendCall(channel, limits(1500.5))).toEqual({ missingBlobDigests: [] });
   const headers = await promise;
   expect(headers).toMatchObject({
     ":method": "POST",
@@ -289,24 +289,26 @@ test("a call says what it is, and what is configured is in no table of the conne
   expect(headers[http2.sensitiveHeaders as unknown as string]).toContain("x-key");
 });
 
-describe("a call ends, and leaves nothing open", () => {
-  test("with its time limit, with its signal, and not at all when that has come before", async () => {
+describe("end of a call", () => {
+  test("a call ends at its time limit or when it is aborted, and does not start when it was aborted before", async () => {
     const streams: ServerHttp2Stream[] = [];
     using server = await serve((stream) => void streams.push(stream));
     using channel = open(server.url);
-    expect(await outcomeOf(ask(channel, limits(50)))).toBe("DEADLINE_EXCEEDED: no response within 0.05 s");
+    expect(await outcomeOf(sendCall(channel, limits(50)))).toBe(
+      "DEADLINE_EXCEEDED: no response within 0.05 s",
+    );
     const controller = new AbortController();
-    const call = outcomeOf(ask(channel, limits(undefined, controller.signal)));
+    const call = outcomeOf(sendCall(channel, limits(undefined, controller.signal)));
     await waitUntil(() => streams.length === 2);
     controller.abort();
     expect(await call).toBe("CANCELLED: it was cancelled");
-    expect(await outcomeOf(ask(channel, limits(undefined, controller.signal)))).toBe(
+    expect(await outcomeOf(sendCall(channel, limits(undefined, controller.signal)))).toBe(
       "CANCELLED: it was cancelled",
     );
-    // The server is told.
+    // The server receives a reset of each stream.
     await waitUntil(() => streams.every(({ closed }) => closed));
     expect(streams.map(({ rstCode }) => rstCode)).toEqual([8, 8]);
-    // Who stops to listen does not want the rest.
+    // A client that stops reading resets the stream.
     const far = new AbortController();
     const listening = channel.stream(readBytes, REQUEST, limits(2 ** 40, far.signal));
     const first = listening.next();
@@ -318,56 +320,56 @@ describe("a call ends, and leaves nothing open", () => {
     await waitUntil(() => streams[2]!.closed);
   });
 
-  test("with the connection, which is made again for the next", async () => {
+  test("calls fail when the connection is lost, and the next call opens a new one", async () => {
     let isWell = false;
     using server = await serve((stream) => {
       if (isWell) finish(stream, { "grpc-status": "0" });
     });
     using channel = open(server.url);
-    const calls = [ask(channel), ask(channel)].map(outcomeOf);
+    const calls = [sendCall(channel), sendCall(channel)].map(outcomeOf);
     await waitUntil(() => server.sessions.length === 1);
     await waitUntil(() => server.sessions[0]!.state.nextStreamID !== undefined);
     server.sessions[0]!.destroy();
     for (const outcome of await Promise.all(calls)) expect(outcome).toStartWith("UNAVAILABLE: ");
     isWell = true;
-    expect(await outcomeOf(ask(channel))).toBe("OK");
+    expect(await outcomeOf(sendCall(channel))).toBe("OK");
     expect(server.sessions.length).toBe(2);
     channel[Symbol.dispose]();
-    expect(await outcomeOf(ask(channel))).toBe("UNAVAILABLE: the connection was closed");
+    expect(await outcomeOf(sendCall(channel))).toBe("UNAVAILABLE: the connection was closed");
     await waitUntil(() => server.sessions[1]!.destroyed);
   });
 
-  test("by itself when the server wants to end: the next has another connection", async () => {
+  test("a call continues after GOAWAY, and the next call opens a new connection", async () => {
     const held: ServerHttp2Stream[] = [];
     using server = await serve((stream) => {
       if (server.sessions.length > 1) finish(stream, { "grpc-status": "0" });
       else held.push(stream);
     });
     using channel = open(server.url);
-    const first = outcomeOf(ask(channel));
+    const first = outcomeOf(sendCall(channel));
     await waitUntil(() => held.length === 1);
     server.sessions[0]!.goaway(0, held[0]!.id);
-    // Until it has heard of that, calls go to the first.
-    while (server.sessions.length < 2) await outcomeOf(ask(channel, limits(20)));
+    // Calls use the first connection until rt has received the frame.
+    while (server.sessions.length < 2) await outcomeOf(sendCall(channel, limits(20)));
     finish(held[0]!, { "grpc-status": "0" });
     expect(await first).toBe("OK");
-    expect(await outcomeOf(ask(channel))).toBe("OK");
+    expect(await outcomeOf(sendCall(channel))).toBe("OK");
     expect(server.sessions.length).toBe(2);
   });
 });
 
-test("a server that takes few calls at a time gets more connections", async () => {
+test("a channel opens more connections when the server limits concurrent streams", async () => {
   const streams: ServerHttp2Stream[] = [];
   let isHeld = false;
   const answer: Answer = (stream) =>
     isHeld ? void streams.push(stream) : finish(stream, { "grpc-status": "0" });
   using server = await serve(answer, { settings: { maxConcurrentStreams: 2 } });
   using channel = open(server.url);
-  await ask(channel); // by then it has said how many
+  await sendCall(channel); // now the client has received the limit
   isHeld = true;
   const calls: Promise<unknown>[] = [];
   for (let count = 1; count <= 5; count++) {
-    calls.push(ask(channel));
+    calls.push(sendCall(channel));
     await waitUntil(() => streams.length === count);
   }
   for (const stream of streams) finish(stream, { "grpc-status": "0" });
@@ -375,7 +377,7 @@ test("a server that takes few calls at a time gets more connections", async () =
   expect(server.sessions.length).toBe(3);
 });
 
-describe("a connection is given up", () => {
+describe("loss of a connection", () => {
   const PATIENCE: ConnectionTimeouts = { connect: 60_000, ping: 60_000, pong: 60_000 };
   const lost = async (url: string, patience: Partial<ConnectionTimeouts>, begins: boolean) => {
     const connection = new Http2Connection({ url, tls: {} }, { ...PATIENCE, ...patience });
@@ -388,7 +390,7 @@ describe("a connection is given up", () => {
     return connection.lost;
   };
 
-  test("when it does not come about", async () => {
+  test("a connection is lost when it cannot be established", async () => {
     using silent = Bun.listen({ hostname: "localhost", port: 0, socket: { data() {} } });
     expect(await lost(`grpcs://localhost:${silent.port}`, { connect: 20 }, true)).toEqual({
       code: Code.UNAVAILABLE,
@@ -397,7 +399,7 @@ describe("a connection is given up", () => {
     expect(await lost("grpc://127.0.0.1:1", {}, false)).toMatchObject({ code: Code.UNAVAILABLE });
   });
 
-  test("when not even a ping is answered, and not before", async () => {
+  test("a connection is lost when a ping is unanswered, but not while pings are answered", async () => {
     using deaf = serveFrames(() => {});
     expect(await lost(deaf.url, { ping: 20, pong: 20 }, true)).toEqual({
       code: Code.UNAVAILABLE,
@@ -420,10 +422,10 @@ describe("a connection is given up", () => {
 const REQUEST = { resourceName: "x", readOffset: 0n, readLimit: 0n };
 const PIECE = 1 << 20;
 const PIECES = 64;
-/** What may be on its way: in windows, in buffers of sockets and streams. */
+/** The limit of MiB in flight: in windows and in the buffers of sockets and streams. */
 const MOST_AHEAD = 12;
 
-/** Until it is the same for many turns of everybody. */
+/** Waits until the count is unchanged for many turns of the event loop. */
 async function untilStill(count: () => number): Promise<void> {
   for (let turn = 0, last = -1; turn < 300; turn++) {
     if (count() !== last) [last, turn] = [count(), 0];
@@ -431,8 +433,8 @@ async function untilStill(count: () => number): Promise<void> {
   }
 }
 
-describe("who is slow holds the other one back", () => {
-  test("the server that takes", async () => {
+describe("backpressure", () => {
+  test("a slow server limits the sending client", async () => {
     let sent = 0;
     let taken = 0;
     let ahead = 0;
@@ -454,7 +456,7 @@ describe("who is slow holds the other one back", () => {
     expect(ahead).toBeLessThan(MOST_AHEAD);
   });
 
-  test("who takes from the server", async () => {
+  test("a slow client limits the sending server", async () => {
     let sent = 0;
     using server = await serve(async (stream) => {
       stream.respond(GRPC, { waitForTrailers: true });
@@ -476,7 +478,7 @@ describe("who is slow holds the other one back", () => {
     expect(ahead).toBeLessThan(MOST_AHEAD);
   });
 
-  test("and an answer before the end of what is sent ends the sending", async () => {
+  test("an early response ends the sending, and an error of the source fails the call", async () => {
     using server = await serve((stream) => stream.once("data", () => finish(stream, { "grpc-status": "0" })));
     using channel = open(server.url);
     let isEnded = false;
@@ -489,7 +491,7 @@ describe("who is slow holds the other one back", () => {
     }
     expect(await channel.send(writeBytes, pieces(), limits())).toEqual({ committedSize: 0n });
     await waitUntil(() => isEnded);
-    // What cannot be read is the error of the one who sends it.
+    // The call fails with the error of the source.
     async function* broken() {
       yield { resourceName: "", writeOffset: 0n, finishWrite: false, data: Buffer.alloc(0) };
       throw new Error("cannot read");
@@ -500,7 +502,7 @@ describe("who is slow holds the other one back", () => {
   });
 });
 
-test("messages come whole, however they are cut", () => {
+test("a frame reader returns complete messages, whatever the chunk size", () => {
   const sizes = [0, 1, 5, 300, 70_000];
   const bytes = Buffer.concat(sizes.map((size) => frame(Buffer.alloc(size, size))));
   for (const step of [1, 4, 5, 6, 1000, bytes.length]) {
@@ -519,7 +521,7 @@ test("messages come whole, however they are cut", () => {
   expect(() => reader.next()).toThrow("it sent a message of 11 bytes");
 });
 
-test("a call that is over is nothing to its connection, nor to its signal", async () => {
+test("a completed call releases its stream and its abort listener", async () => {
   using server = await serve((stream) => finish(stream, { "grpc-status": "0" }), {
     settings: { maxConcurrentStreams: 2 },
   });
@@ -527,14 +529,14 @@ test("a call that is over is nothing to its connection, nor to its signal", asyn
   const { signal } = new AbortController();
   const added = spyOn(signal, "addEventListener");
   const removed = spyOn(signal, "removeEventListener");
-  for (let call = 0; call < 6; call += 1) await ask(channel, limits(undefined, signal));
+  for (let call = 0; call < 6; call += 1) await sendCall(channel, limits(undefined, signal));
   expect(server.sessions).toHaveLength(1);
   const listeners = (calls: readonly unknown[][]) => new Set(calls.map(([, listener]) => listener));
   expect(listeners(added.mock.calls).size).toBe(6);
   expect(listeners(removed.mock.calls)).toEqual(listeners(added.mock.calls));
 });
 
-test("the end behind the last message is waited for, by who takes that and no more", async () => {
+test("a stream of which only the last message was read ends without a reset", async () => {
   let held: ServerHttp2Stream | undefined;
   using server = await serve((stream, headers) => {
     if (headers[":path"] !== readBytes.path) return finish(stream, { "grpc-status": "0" });
@@ -545,8 +547,8 @@ test("the end behind the last message is waited for, by who takes that and no mo
   });
   using channel = open(server.url);
   for await (const _ of channel.stream(readBytes, REQUEST, limits())) break;
-  // What was sent before this has come before it.
-  await ask(channel);
+  // This call proves that the client has received everything sent before.
+  await sendCall(channel);
   expect([held!.closed, held!.rstCode]).toEqual([false, 0]);
   const { promise, resolve } = Promise.withResolvers<void>();
   held!.once("close", resolve);
@@ -555,7 +557,7 @@ test("the end behind the last message is waited for, by who takes that and no mo
   expect(held!.rstCode).toBe(0);
 });
 
-test("what would go on is broken off when nobody takes more", async () => {
+test("a stream is reset when the client stops reading before its end", async () => {
   const resets: (number | undefined)[] = [];
   using server = await serve(async (stream) => {
     stream.on("close", () => resets.push(stream.rstCode));

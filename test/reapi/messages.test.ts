@@ -1,4 +1,4 @@
-// Digests and trees as the Remote Execution API publishes them, down to the bytes.
+// Digests, trees and actions have exactly the encoding of the Remote Execution API.
 import { describe, expect, test } from "bun:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { encodeAction } from "../../src/reapi/action.ts";
@@ -28,7 +28,7 @@ const file = (path: string, text = path, isExecutable = false): Input => ({
 });
 
 describe("digests", () => {
-  test("are the hash in lower case and the size", () => {
+  test("digestOf() returns the lower-case hash and the size", () => {
     expect(EMPTY).toEqual({
       hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
       size: 0,
@@ -39,7 +39,7 @@ describe("digests", () => {
     });
   });
 
-  test("of others are looked at before they are believed", () => {
+  test("fromMessage() rejects invalid digests", () => {
     const { hash } = EMPTY;
     const read = (fields: object) =>
       fromMessage(DigestMessage.decode(toBinary(DigestSchema, create(DigestSchema, fields))));
@@ -57,7 +57,7 @@ describe("digests", () => {
 });
 
 describe("buildInputRoot()", () => {
-  test("encodes a directory as the wire has it", () => {
+  test("the encoding of a directory equals the wire format", () => {
     const { digest, messages } = buildInputRoot([
       file("run", "abc", true),
       { kind: "link", path: "l", target: "run" },
@@ -79,7 +79,7 @@ describe("buildInputRoot()", () => {
     );
   });
 
-  test("encodes any directory as the library does", () => {
+  test("the encoding of random directories equals that of the protobuf library", () => {
     const random = createRandom(7);
     const digest = () => ({
       hash: digestOf(Buffer.from(String(random.below(2 ** 32)))).hash,
@@ -102,12 +102,12 @@ describe("buildInputRoot()", () => {
     }
   });
 
-  test("of nothing is the empty message", () => {
+  test("no inputs give the empty message", () => {
     expect(buildInputRoot([]).digest).toEqual(EMPTY);
   });
 
-  test("sorts by the bytes of names, and gives the same tree for any order", () => {
-    // U+FF5E is behind U+1F600 in UTF-16, and before it in UTF-8.
+  test("names are sorted by their bytes, so the order of the inputs does not matter", () => {
+    // U+FF5E is after U+1F600 in UTF-16 and before it in UTF-8.
     const names = ["b", "a", "a-b", "a/x", "Z", "\uff5e", "\u{1f600}", "\u00e9", "c/d/e", "c/d.e"].map(
       (name) => (name === "a" ? "a0" : name),
     );
@@ -134,19 +134,19 @@ describe("buildInputRoot()", () => {
     expect(root.directories.map(({ name }) => name)).toEqual(["a", "c"]);
   });
 
-  test.each(["../x", "a//b", "/a", "a/./b", "", "a/..", "a\0b"])("refuses the path %j", (path) => {
+  test.each(["../x", "a//b", "/a", "a/./b", "", "a/..", "a\0b"])("the path %j is rejected", (path) => {
     expect(() => buildInputRoot([file(path)])).toThrow(RangeError);
   });
 
   test.each([[["a", "a"]], [["a", "a/b"]], [["a/b", "a"]]])(
-    "refuses what cannot be in one tree: %j",
+    "inputs that exclude each other are rejected: %j",
     (paths) => {
       expect(() => buildInputRoot(paths.map((path) => file(path)))).toThrow(RangeError);
     },
   );
 });
 
-test("an action says its outputs for old servers and for new ones, and sorts what has no order", () => {
+test("an action declares its outputs for old and new servers, and sorts outputs, variables and properties", () => {
   const { messages, digest } = encodeAction({
     argv: ["sh"],
     environment: { B: "2", A: "1" },
@@ -164,7 +164,7 @@ test("an action says its outputs for old servers and for new ones, and sorts wha
   expect(digest).toEqual(digestOf(messages[1]!.bytes));
 });
 
-/** As a server's bytes, which rt reads with its own code. */
+/** Decodes the bytes of a server's result with rt's decoder. */
 const resultOf = (fields: object) =>
   ActionResult.decode(toBinary(ActionResultSchema, create(ActionResultSchema, fields)));
 
@@ -190,7 +190,7 @@ describe("readOutputs()", () => {
   });
   const link = (target: string) => ({ symlinks: [{ name: "l", target }] });
 
-  test("lists files, directories and links that stay", () => {
+  test("files, directories and links inside the output are listed", () => {
     const deep = { files: [leaf], symlinks: [{ name: "l", target: "../g" }] };
     expect(read({ files: [{ ...leaf, name: "g" }], directories: [nodeOf("d", deep)] }, [deep])).toEqual([
       "directory dist",
@@ -203,7 +203,7 @@ describe("readOutputs()", () => {
   });
 
   const refused: [string, Init, Init[]?][] = [
-    ["a name that leads out", { files: [{ ...leaf, name: ".." }] }],
+    ["the name ..", { files: [{ ...leaf, name: ".." }] }],
     ["a name with a slash", { files: [{ ...leaf, name: "../../x" }] }],
     ["a name with a NUL", { files: [{ ...leaf, name: "a\0" }] }],
     ["an empty name", { files: [{ ...leaf, name: "" }] }],
@@ -211,36 +211,44 @@ describe("readOutputs()", () => {
     ["a name twice", { files: [leaf, leaf] }],
     ["a link and a directory of one name", { directories: [nodeOf("l", {})], ...link("d") }, [{}]],
     ["a file without a digest", { files: [{ name: "f" }] }],
-    ["a directory that is not there", { directories: [nodeOf("d", { files: [leaf] })] }],
+    ["a missing directory", { directories: [nodeOf("d", { files: [leaf] })] }],
     ["an absolute link", link("/etc/passwd")],
     ["an empty link", link("")],
-    ["a link that leads out", link("../x")],
-    ["a link that leads out behind a link", link("a/../../x")],
-    ["a link up from what may be a link", link("a/..")],
-    ["a link up behind a link up", { directories: [nodeOf("d", link("a/../x"))] }, [link("a/../x")]],
+    ["a link to the outside", link("../x")],
+    ["a link to the outside through another link", link("a/../../x")],
+    ["a link to the parent of a possible link", link("a/..")],
     [
-      "a repository's folder",
+      "a link to the parent in a directory with such a link",
+      { directories: [nodeOf("d", link("a/../x"))] },
+      [link("a/../x")],
+    ],
+    [
+      "a .git directory",
       { directories: [nodeOf(".git", { files: [{ ...leaf, name: "config" }] })] },
       [{ files: [{ ...leaf, name: "config" }] }],
     ],
-    ["a repository's file", { files: [{ ...leaf, name: ".git" }] }],
-    ["a link with a repository's name", { symlinks: [{ name: ".git", target: "x" }] }],
+    ["a .git file", { files: [{ ...leaf, name: ".git" }] }],
+    ["a link named .git", { symlinks: [{ name: ".git", target: "x" }] }],
     ...[".GIT", "git~1", "GIT~2", ".git.", ".git ", ".git::$INDEX_ALLOCATION", ".g\u200cit", "x\\.git"].map(
       (name): [string, Init] => [`the name ${JSON.stringify(name)}`, { files: [{ ...leaf, name }] }],
     ),
-    ["a link out from a directory", { directories: [nodeOf("d", link("../../x"))] }, [link("../../x")]],
+    [
+      "a link from a directory to the outside",
+      { directories: [nodeOf("d", link("../../x"))] },
+      [link("../../x")],
+    ],
   ];
   for (const [name, root, children] of refused)
-    test(`refuses ${name}`, () => {
+    test(`an output with ${name} is rejected`, () => {
       expect(() => read(root, children)).toThrow(/^invalid output: /);
     });
 
-  test("keeps names that only begin like a repository's", () => {
+  test("names that only resemble .git are accepted", () => {
     const names = [".gitignore", ".github", "a.git", "git~", "git"];
     expect(read({ files: names.map((name) => ({ ...leaf, name })) })).toHaveLength(1 + names.length);
   });
 
-  /** Each level contains the next one `width` times. */
+  /** Nests directories; each level contains the next one `width` times. */
   const nest = (levels: number, width: number, last: Init) => {
     const children: Init[] = [last];
     for (let level = 0; level < levels; level++) {
@@ -254,27 +262,27 @@ describe("readOutputs()", () => {
     ["with more paths than a list may have", 150, 2],
     ["with many more paths than it lists", 17, 2],
     ["with two levels of thousands", 2, 2000],
-    ["that is too deep", 201, 1],
-  ])("refuses a tree %s before it makes a list", (_, levels, width) => {
+    ["with too many levels", 201, 1],
+  ])("a tree %s is rejected before it is listed", (_, levels, width) => {
     const [root, children] = nest(levels, width, { files: [leaf] });
     const before = process.memoryUsage().rss;
     expect(() => read(root, children)).toThrow("dist is too deep or has too many entries");
     expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
   });
 
-  test("lists a directory as often as it is contained", () => {
+  test("a directory is listed once for each directory that contains it", () => {
     const [root, children] = nest(5, 3, { files: [leaf] });
     expect(read(root, children)).toHaveLength(1 + 3 + 9 + 27 + 81 + 243 * 2);
   });
 
-  test("refuses a file in a repository's folder, though it was asked for", () => {
+  test("a file in a .git directory is rejected even if it was declared", () => {
     const result = resultOf({ outputFiles: [{ ...leaf, path: "a/.git/config" }] });
     expect(() => readOutputs(result, ["a/.git/config"], new Map())).toThrow("is in a .git folder");
   });
 
   test.each<[string, object]>([
-    ["what was not asked for", { outputFiles: [{ ...leaf, path: "b.txt" }] }],
-    ["a path that leads out", { outputFiles: [{ ...leaf, path: "../a.txt" }] }],
+    ["an undeclared path", { outputFiles: [{ ...leaf, path: "b.txt" }] }],
+    ["a path to the outside", { outputFiles: [{ ...leaf, path: "../a.txt" }] }],
     ["an absolute path", { outputFiles: [{ ...leaf, path: "/a.txt" }] }],
     [
       "an output twice",
@@ -286,13 +294,16 @@ describe("readOutputs()", () => {
       },
     ],
     ["a link", { outputSymlinks: [{ path: "a.txt", target: "x" }] }],
-    ["a link as old servers say it", { outputFileSymlinks: [{ path: "a.txt", target: "/etc/passwd" }] }],
-  ])("refuses %s", (_, result) => {
+    [
+      "a link in the field for old servers",
+      { outputFileSymlinks: [{ path: "a.txt", target: "/etc/passwd" }] },
+    ],
+  ])("a result with %s is rejected", (_, result) => {
     expect(() => readOutputs(resultOf(result), ["a.txt"], new Map())).toThrow(/^invalid output: /);
   });
 });
 
-test("compressed content is no more than its digest says", async () => {
+test("decompression rejects content of another size than its digest, and incompressible content is not compressed", async () => {
   const text = Buffer.alloc(1 << 20, "a");
   const packed = (await compress(text))!;
   expect(packed.length).toBeLessThan(maxCompressedSize(text.length));

@@ -1,10 +1,10 @@
-// For how long, and of how much, it counts what a server was seen to have.
+// Tests BlobPresenceCache, the list of blobs that a server has: expiry, size limit and persisted text.
 import { expect, test } from "bun:test";
 import { BlobPresenceCache } from "../../src/reapi/blob-presence-cache.ts";
 
 const HOUR = 3600_000;
 
-test("what was seen counts for an hour from then on, whatever is noted later", () => {
+test("a blob counts as present for one hour after it was added", () => {
   const first = new BlobPresenceCache(null, () => HOUR);
   first.add(["a"]);
   const second = new BlobPresenceCache(first.takeText(), () => HOUR * 1.5);
@@ -15,7 +15,7 @@ test("what was seen counts for an hour from then on, whatever is noted later", (
   expect([third.has("a"), third.has("b")]).toEqual([false, true]);
 });
 
-test("what will be seen, and what is no line of it, is nothing", () => {
+test("future times and invalid lines are ignored", () => {
   const later = new BlobPresenceCache(null, () => HOUR);
   later.add(["a"]);
   const text = later.takeText()!;
@@ -24,10 +24,10 @@ test("what will be seen, and what is no line of it, is nothing", () => {
   expect(["", "a", "x", "y", "z"].filter((name) => others.has(name))).toEqual(["a"]);
 });
 
-test("so much is kept, of the newest; what is forgotten is so at once, and a little that is new waits", () => {
-  const seen = new BlobPresenceCache(null, () => HOUR);
-  seen.add(Array.from({ length: 30_000 }, (_, at) => `${at}`));
-  const kept = new BlobPresenceCache(seen.takeText(), () => HOUR);
+test("the newest 20000 blobs are kept, few new ones are not written, and clear() takes effect at once", () => {
+  const first = new BlobPresenceCache(null, () => HOUR);
+  first.add(Array.from({ length: 30_000 }, (_, at) => `${at}`));
+  const kept = new BlobPresenceCache(first.takeText(), () => HOUR);
   expect([kept.has("9999"), kept.has("10000"), kept.has("29999")]).toEqual([false, true, true]);
   kept.add(["new"]);
   expect(kept.takeText()).toBeNull();

@@ -1,4 +1,4 @@
-// What a run sends, however many actions need it: each content once.
+// BlobUploader sends each blob once, however many actions need it.
 import { expect, test } from "bun:test";
 import type { Blob } from "../../src/reapi/cas-client.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
@@ -11,7 +11,7 @@ const blob = (text: string): Blob => {
   return { digest: digestOf(bytes), read: async (start, end) => bytes.subarray(start, end) };
 };
 
-/** A store that takes what it is sent when the test says so. */
+/** A store whose uploads complete when the test resolves them. */
 function openStore() {
   const sent: string[][] = [];
   const calls: PromiseWithResolvers<{ count: number; bytes: number }>[] = [];
@@ -28,7 +28,7 @@ function openStore() {
       calls.push(call);
       return await call.promise;
     },
-    /** The call of that number, from 0 on, once it is made. */
+    /** Completes the upload with this index as soon as it has started. */
     async answer(number: number, error?: Error) {
       while (calls.length <= number) await null;
       if (error) calls[number]!.reject(error);
@@ -37,7 +37,7 @@ function openStore() {
   };
 }
 
-test("what is being sent for one is not sent for another, which waits for it", async () => {
+test("a blob in an upload is not sent again, and other actions wait for that upload", async () => {
   const store = openStore();
   const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const [a, b, c] = ["a", "b", "c"].map(blob) as [Blob, Blob, Blob];
@@ -53,7 +53,7 @@ test("what is being sent for one is not sent for another, which waits for it", a
   expect(store.sent).toEqual([["a", "b"], ["c"]]);
 });
 
-test("what is late keeps nobody waiting who sends the same", async () => {
+test("a late upload does not block the upload of the same blob", async () => {
   const store = openStore();
   const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const late = uploads.sendLate([blob("a"), blob("b")]);
@@ -67,14 +67,14 @@ test("what is late keeps nobody waiting who sends the same", async () => {
   expect(store.sent).toEqual([["a", "b"], ["a"]]);
 });
 
-test("what is being sent is not there yet, though another has sent the same as something late", async () => {
+test("a blob counts as present only when its own upload has ended, even if a late upload of it has ended", async () => {
   const store = openStore();
   const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const late = uploads.sendLate([blob("a")]);
   const own = uploads.send([blob("a"), blob("b")]);
   await store.answer(0);
   await late;
-  // Who needs it waits for the one that is on its way, and nothing is sent again.
+  // Further actions wait for the running upload, and no blob is sent again.
   let isThere = false;
   const next = uploads.send([blob("b"), blob("a")]).then(() => (isThere = true));
   const lateAgain = uploads.sendLate([blob("a")]);
@@ -83,14 +83,14 @@ test("what is being sent is not there yet, though another has sent the same as s
   const failures = Promise.allSettled([own, next, lateAgain]);
   await store.answer(1, new Error("no room"));
   for (const { status } of await failures) expect(status).toBe("rejected");
-  // What failed is known of neither.
+  // The failed blob does not count as present.
   const again = uploads.send([blob("a")]);
   await store.answer(2);
   await again;
   expect(store.sent).toEqual([["a"], ["a", "b"], ["a"]]);
 });
 
-test("what could not be sent is sent again, and all of it when the server has lost something", async () => {
+test("a failed tree is sent again, and so is every tree after forget()", async () => {
   const store = openStore();
   const uploads = new BlobUploader(store, new BlobPresenceCache(null));
   const tree = { digest: digestOf(Buffer.from("tree")), blobs: [blob("a"), blob("b")] };
@@ -112,7 +112,7 @@ test("what could not be sent is sent again, and all of it when the server has lo
   expect(store.sent).toHaveLength(3);
 });
 
-test("a tree that is known by its digest is the same input as the files in it", () => {
+test("a tree with a known digest equals the same files as separate inputs", () => {
   const file = (path: string): Input => ({
     kind: "file",
     path,
