@@ -197,7 +197,7 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
 });
 
 test.skipIf(!CAN_TRACE)(
-  "an imported exclusion of outputs is ignored, and a source beside the outputs is an input",
+  "rt cache import makes rt ignore a tool's cache inside the outputs, but no source",
   async () => {
     const script =
       "mkdir -p out/cache out/made; cat src/page out/cache/state > out/page 2> /dev/null; date +%N > out/cache/state; true";

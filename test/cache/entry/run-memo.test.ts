@@ -1,6 +1,6 @@
 // A run is replayed from the run memo, without planning, if all stat fingerprints match the previous run. A missed input
-// would cause a stale replay. So each test changes one input and compares the output with that of a run without the memo.
-// The log of strace lists the paths that the memo must validate.
+// would cause a stale replay. Each test changes one input and compares the output with that of a run without the memo. The
+// last test compares with strace which paths both validate.
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,

@@ -133,7 +133,7 @@ test.skipIf(!CAN_TRACE)("a run is not cached when a program uses its own symlink
 const LONGEST = 207;
 
 test.skipIf(!CAN_TRACE).each([-1, 0, 1, 2])(
-  "a missing path of the maximum logged length and %d characters is a dependency",
+  "a missing path of the maximum logged length plus %d is a dependency",
   async (more) => {
     await using project = await interposed('"stat:$(cat path)"');
     const name = "x".repeat(LONGEST + more - project.path.length - 1);

@@ -148,7 +148,7 @@ test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a traced script's filter wakes the recorder on the caller's CPU and disables no speculation",
+  "the tracer requests synchronous wake-ups from kernel 6.6 on, and a filter with SPEC_ALLOW",
   async () => {
     await using project = await cachedProject({ work: "true" });
     const words = ["strace", "-f", "-qq", "-e", "trace=ioctl,seccomp", "-o", project.join("log")];
