@@ -1,4 +1,4 @@
-// What a program is given: arguments, globals, environment.
+// Arguments, globals and environment of a program.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const SHOW_ARGUMENTS =
@@ -46,7 +46,7 @@ const ARGUMENTS: readonly Fixture[] = [
     args: ["main.cjs", "-a", "x"],
   },
   {
-    name: "a preload of the user's that is called as rt's own, in a thread",
+    name: "a user's preload with the name of rt's preload, in a thread",
     files: {
       "preload-mine.js": "",
       "main.ts": 'new Worker("./worker.ts")',
@@ -109,7 +109,7 @@ const ENVIRONMENT: readonly Fixture[] = [
   { name: ".env files with NODE_ENV=development", files: DOTENV, env: { NODE_ENV: "development" } },
   { name: ".env files with an empty NODE_ENV", files: DOTENV, env: { NODE_ENV: "" } },
   { name: ".env files with BUN_ENV", files: DOTENV, env: { BUN_ENV: "production" } },
-  { name: "variables that are set win over .env files", files: DOTENV, env: { X_A: "set", X_B: "" } },
+  { name: "variables of the environment win over .env files", files: DOTENV, env: { X_A: "set", X_B: "" } },
   {
     name: ".env files of the working directory, not of the program's",
     files: { ...DOTENV, "sub/.env": "X_A=sub", "sub/x": "" },

@@ -1,4 +1,4 @@
-// What a program reads, and what it starts: processes and threads.
+// Input of a program, and the processes and workers that it starts.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const collect =
@@ -188,11 +188,11 @@ const CHILDREN: readonly Fixture[] = [
     },
   },
   {
-    name: "a Worker whose error nobody hears",
+    name: "a Worker with an unhandled error",
     files: { "w.ts": "throw new Error('in worker')", "main.ts": "new Worker('./w.ts')" },
   },
   {
-    name: "a Worker that is missing",
+    name: "a missing Worker",
     files: { "main.ts": "const w = new Worker('./none.ts'); w.onerror = (e) => console.log(e.message)" },
   },
   {
@@ -252,7 +252,7 @@ const CHILDREN: readonly Fixture[] = [
     },
   },
   {
-    name: "EventEmitter and Object.prototype are as ever",
+    name: "EventEmitter and Object.prototype are unchanged",
     files: {
       "main.ts":
         "import { EventEmitter } from 'node:events'; import { Worker } from 'node:worker_threads'; class E extends EventEmitter {} const e = new E(); e.on('x', (v) => console.log(v)); e.emit('x', 1); console.log(Object.keys(e), 'preload' in {}, Object.getOwnPropertyDescriptor(EventEmitter, 'prototype')!.configurable, EventEmitter.prototype.constructor === EventEmitter, Worker.prototype instanceof EventEmitter, Object.getOwnPropertyNames(Object.prototype).length)",

@@ -1,11 +1,12 @@
-// The same program under the stock engine and under `dist/rt`: what it writes and how it ends must be the same.
+// Runs a program under the stock engine and under `dist/rt` and compares output and exit code.
 //
-// Contract: every fixture runs under the engine that runs this test, under rt in its own process, and once more
-// under rt started anew as the engine (`--smol`), which are two different ways of reaching the user's first line.
-// Only what no two runs share (paths, the process id, a port, a duration) is made equal before the comparison.
+// Invariants:
+// - Every fixture runs under the engine of this test, under rt in its own process, and under rt as the engine (`--smol`).
+// - Only differences between any two runs (paths, process id, port, duration) are normalized before the comparison.
 //
-// Surprising: a difference that is meant is written into the fixture with its reason and rt's own output, and
-// the comparison then insists that the engine differs: a row that is no longer true fails.
+// Non-obvious:
+// - A fixture declares an intended difference with its reason and rt's output. The engine must really differ, so a fixed
+//   difference fails the test.
 import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { basename } from "node:path";
@@ -17,7 +18,7 @@ import { type Environment, RT, type RtResult, startRt } from "../support/rt.ts";
 /** A running program, read line by line. */
 export interface Live {
   readonly pid: number;
-  /** The next line of its standard output, without its end; "" when there is no more. */
+  /** Returns the next line of standard output without its line end, or "" at the end. */
   line(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -26,28 +27,28 @@ export interface Fixture {
   readonly name: string;
   readonly files?: Files;
   readonly executable?: readonly string[];
-  /** A link's name, and what it points to. */
+  /** Link names and their targets. */
   readonly links?: Readonly<Record<string, string>>;
-  /** The folder to start in. */
+  /** The working directory. */
   readonly in?: string;
-  /** `main.ts` unless given. `$PROJECT` stands for the project's path. */
+  /** `main.ts` by default. `$PROJECT` is replaced by the project's path. */
   readonly args?: readonly string[];
   readonly env?: Environment;
   readonly stdin?: string;
-  /** Why one way of running code is enough. */
+  /** The reason why one way of running is enough. */
   readonly oneWay?: string;
-  /** Why the order of lines says nothing. */
+  /** The reason why lines are sorted before the comparison. */
   readonly sorted?: string;
-  /** Talks to the running program; what it returns is compared as well. */
-  readonly talk?: (program: Live, project: Project) => Promise<unknown>;
-  /** A difference that is meant. What is not named here is as under the engine. */
+  /** Interacts with the running program; its result is compared too. */
+  readonly interact?: (program: Live, project: Project) => Promise<unknown>;
+  /** An intended difference. Fields that are not given are the same as under the engine. */
   readonly differs?: { readonly reason: string; readonly way?: Way } & Partial<RtResult>;
 }
 
 type Way = "in process" | "as the engine";
 
 interface Observation extends RtResult {
-  readonly said?: unknown;
+  readonly interaction?: unknown;
 }
 
 const WAYS: ReadonlyArray<readonly [Way, readonly string[]]> = [
@@ -72,7 +73,10 @@ async function observe(
   const lines = readLines(child.stdout);
   const stderrText = new Response(child.stderr).text();
   const line = async () => (await lines.next()).value ?? "";
-  const said = await fixture.talk?.({ pid: child.pid, line, kill: (signal) => child.kill(signal) }, project);
+  const interaction = await fixture.interact?.(
+    { pid: child.pid, line, kill: (signal) => child.kill(signal) },
+    project,
+  );
   const [stdout, stderr] = [(await Array.fromAsync(lines)).join("\n"), await stderrText];
   await child.exited;
   const sort = (text: string) => (fixture.sorted ? text.split("\n").toSorted().join("\n") : text);
@@ -82,7 +86,7 @@ async function observe(
     stdout: equal(stdout),
     stderr: equal(stderr),
     status: child.signalCode ?? child.exitCode ?? -1,
-    ...(said === undefined ? {} : { said: JSON.parse(equal(JSON.stringify(said))) }),
+    ...(interaction === undefined ? {} : { interaction: JSON.parse(equal(JSON.stringify(interaction))) }),
   };
 }
 
@@ -96,21 +100,22 @@ function normalize(text: string, program: string, project: Project): string {
     .replace(/(?<=Is port )\d+/, "$PORT");
 }
 
-/** Enough to keep two processors busy; the time limit leaves room for a machine that is busy with more. */
-const AT_ONCE = 4;
+/** Keeps two processors busy; the time limit allows for a busy machine. */
+const CONCURRENCY = 4;
 const TIME_LIMIT = 60_000; // ms
 
 export function compareAll(title: string, fixtures: readonly Fixture[]): void {
   describe.concurrent(title, () => {
-    for (const fixture of fixtures) test(fixture.name, () => inTurn(() => compare(fixture)), TIME_LIMIT);
+    for (const fixture of fixtures)
+      test(fixture.name, () => runWithLimit(() => compare(fixture)), TIME_LIMIT);
   });
 }
 
 const waiting: (() => void)[] = [];
 let running = 0;
 
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  if (running === AT_ONCE) await new Promise<void>((resume) => waiting.push(resume));
+async function runWithLimit(work: () => Promise<void>): Promise<void> {
+  if (running === CONCURRENCY) await new Promise<void>((resume) => waiting.push(resume));
   else running += 1;
   try {
     await work();
@@ -121,8 +126,8 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** How the engine has to end it. */
-function endingOf({ name }: Fixture): number | string {
+/** Returns the exit code or signal that the engine must produce. */
+function expectedEnding({ name }: Fixture): number | string {
   const [ending] = Object.entries(ENDINGS).find(([, names]) => names.includes(name)) ?? ["0"];
   return /^\d+$/.test(ending) ? Number(ending) : ending;
 }
@@ -134,7 +139,7 @@ async function compare(fixture: Fixture): Promise<void> {
   const observed = await observe(fixture, project, process.execPath, []);
   // Rule 6 of the specification: docs/differences.md.
   const stock = { ...observed, stdout: observed.stdout.replaceAll(/\[(\w+) \.\.\.\]/g, "[$1]") };
-  expect(stock).toEqual({ ...stock, status: endingOf(fixture) });
+  expect(stock).toEqual({ ...stock, status: expectedEnding(fixture) });
   for (const [way, options] of ways) {
     const ours = await observe(fixture, project, RT, options);
     const { reason, way: only, ...own } = fixture.differs ?? {};

@@ -1,4 +1,4 @@
-// What the files that a program imports become.
+// The contents of imported files, by type.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const CONTENTS: readonly Fixture[] = [
@@ -49,7 +49,7 @@ const CONTENTS: readonly Fixture[] = [
     },
   })),
   {
-    name: "files with extensions that mean nothing, imported below main",
+    name: "files with unknown extensions, imported by an imported module",
     files: {
       "empty.xyz": "",
       "model.onnx": "\u0007ELF\u0000",
@@ -80,7 +80,7 @@ const CONTENTS: readonly Fixture[] = [
     },
   },
   {
-    name: "a mistake in a file with an extension that means something",
+    name: "a syntax error in a data file",
     files: { "x.ts": "a b c", "main.ts": 'import x from "./x.ts"; console.log(x)' },
   },
   {
@@ -99,7 +99,7 @@ const CONTENTS: readonly Fixture[] = [
     files: { "x.md": "# a", "main.ts": 'import x from "./x.md"; console.log(x)' },
   },
   {
-    name: "an imported .node file that is none",
+    name: "an invalid .node file that is imported",
     files: {
       "x.node": "junk",
       "main.ts": 'try { require("./x.node") } catch (e) { console.log(e.code, e.name) }',
@@ -137,7 +137,7 @@ const CONTENTS: readonly Fixture[] = [
     },
   },
   {
-    name: "a plugin of the program's own",
+    name: "a plugin of the program",
     files: {
       "main.ts":
         'Bun.plugin({ name: "x", setup(b) { b.onLoad({ filter: /\\.odd$/ }, () => ({ contents: "export default 9", loader: "js" })); b.module("virtual", () => ({ exports: { v: 1 }, loader: "object" })) } }); console.log((await import("./a.odd")).default, (await import("virtual")).v)',

@@ -1,4 +1,4 @@
-// The differences that docs/differences.md shows: stock Bun and rt with the same words, side by side.
+// The differences in docs/differences.md: stock Bun and rt run with the same arguments.
 import { describe, expect, test } from "bun:test";
 import { DIFFERENCES } from "../../build/docs/differences.ts";
 import { createProject } from "../support/project.ts";

@@ -103,11 +103,11 @@ const ENDINGS: readonly Fixture[] = [
   throws("alert?.name; console.log(prompt('?'), confirm('?'))"),
 ];
 
-/** Sends each signal after a line of the program's. */
-const signalled = (name: string, code: string, ...signals: NodeJS.Signals[]): Fixture => ({
+/** Sends each signal after the program has printed a line. */
+const withSignals = (name: string, code: string, ...signals: NodeJS.Signals[]): Fixture => ({
   name,
   files: { "main.ts": code },
-  async talk(program) {
+  async interact(program) {
     const seen: string[] = [];
     for (const signal of signals) {
       seen.push(await program.line());
@@ -119,27 +119,27 @@ const signalled = (name: string, code: string, ...signals: NodeJS.Signals[]): Fi
 
 const SIGNALS: readonly Fixture[] = [
   ...(["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGQUIT"] as const).map((signal) =>
-    signalled(`${signal} without a handler`, "console.log('ready'); setInterval(() => {}, 1000)", signal),
+    withSignals(`${signal} without a handler`, "console.log('ready'); setInterval(() => {}, 1000)", signal),
   ),
   ...(["SIGTERM", "SIGINT", "SIGHUP"] as const).map((signal) =>
-    signalled(
+    withSignals(
       `${signal} with a handler`,
       `process.on("${signal}", async (s) => { await Bun.sleep(1); console.log("got", s); process.exit(11) }); console.log("ready"); setInterval(() => {}, 1000)`,
       signal,
     ),
   ),
-  signalled(
+  withSignals(
     "SIGINT twice",
     "let n = 0; process.on('SIGINT', () => { console.log('int', ++n); if (n === 2) process.exit(0) }); console.log('ready'); setInterval(() => {}, 1000)",
     "SIGINT",
     "SIGINT",
   ),
-  signalled(
+  withSignals(
     "SIGTERM during a top-level await that never settles",
     "console.log('ready'); await new Promise(() => {})",
     "SIGTERM",
   ),
-  signalled(
+  withSignals(
     "SIGTERM in CommonJS-like TypeScript",
     "const os = require('os'); process.on('exit', (c) => console.log('exit', c)); console.log('ready'); setInterval(() => {}, 1000)",
     "SIGTERM",

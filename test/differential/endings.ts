@@ -1,5 +1,5 @@
-// The programs of this folder that the engine does not end with 0: one that fails without standing here fails in a way that
-// nobody meant, and would do so alike under both. By code or signal, the names of fixtures.
+// Fixtures of this folder that the engine ends with an exit code other than 0, by code or signal. A fixture that fails without
+// being listed here is broken, although it fails alike under both.
 
 export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   1: [
@@ -16,11 +16,11 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "Promise.reject(new Error('r')); await Bun.sleep(2); console.log('not reached')",
     "Promise.reject(undefined)",
     "Promise.reject({ a: 1 })",
-    "XML that is none",
+    "invalid XML",
     "a .js file with both require and import",
-    "a Proxy that throws when it is looked at",
+    "a Proxy whose traps throw",
     "a ReferenceError",
-    "a SyntaxError whose message is no text",
+    "a SyntaxError whose message is not a string",
     "a TypeError of undefined",
     "a class that extends Error",
     "a default export whose promise is rejected",
@@ -28,7 +28,7 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "a file with its own inline source map",
     "a macro that fails",
     "a main module called a?b.ts",
-    "a message of many lines",
+    "a message of several lines",
     "a missing #import",
     "a missing builtin",
     "a missing default export",
@@ -37,11 +37,11 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "a missing package in a dynamic import",
     "a missing package in require",
     "a missing relative import",
-    "a mistake in a file with an extension that means something",
-    "a port that is taken",
-    "a preload that is missing",
-    "a rejection nobody waits for",
-    "a script that the engine's shell cannot read",
+    "a syntax error in a data file",
+    "a port in use",
+    "a missing preload",
+    "an unhandled rejection",
+    "a script with a syntax error for the engine's shell",
     "a subpath that is not exported",
     "a syntax error",
     "a syntax error in .cjs",
@@ -67,7 +67,7 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "in a package",
     "in an imported module",
     "malformed JSON that is imported",
-    "options that Bun.serve refuses",
+    "options that Bun.serve rejects",
     "process.exit('a' as never)",
     "process.exitCode = 3; throw new Error('x')",
     "process.on('exit', () => { throw new Error('in exit') })",
@@ -82,7 +82,7 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "run - with \"throw 'text'\"",
     "run - with \"throw new Error('thrown')\"",
     'run - with "undefinedName"',
-    "thrown at top level, below types that vanish",
+    "thrown at top level, below types that are removed",
     "thrown in .cjs",
     "thrown in .mjs",
     "thrown in JSX",

@@ -1,4 +1,4 @@
-// Failures: the frame of source, the positions in the stack and the exit code, down to the byte.
+// Failures: the source frame, stack positions and exit code, compared byte by byte.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const main = (name: string, code: string, files: Fixture["files"] = {}): Fixture => ({
@@ -14,7 +14,7 @@ type Other = Shape | null;
 
 const THROWN: readonly Fixture[] = [
   main(
-    "thrown at top level, below types that vanish",
+    "thrown at top level, below types that are removed",
     `${TYPED}const x: Shape = { a: 1 };\nthrow new Error("top " + x.a);\n`,
   ),
   main(
@@ -26,7 +26,7 @@ const THROWN: readonly Fixture[] = [
     `${TYPED}async function f(): Promise<void> {\n  await Bun.sleep(1);\n  throw new Error("async");\n}\nawait f();`,
   ),
   main(
-    "a rejection nobody waits for",
+    "an unhandled rejection",
     `${TYPED}async function f(): Promise<void> {\n  throw new Error("lost");\n}\nvoid f();`,
   ),
   main("thrown in a timer", `${TYPED}setTimeout(() => {\n  throw new TypeError("timer");\n}, 1);`),
@@ -46,7 +46,7 @@ const THROWN: readonly Fixture[] = [
     `class Mine extends Error {\n  override name = "Mine";\n}\nthrow new Mine("own");`,
   ),
   main(
-    "a Proxy that throws when it is looked at",
+    "a Proxy whose traps throw",
     `
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
@@ -60,13 +60,13 @@ const THROWN: readonly Fixture[] = [
     throw error;`,
   ),
   main(
-    "a SyntaxError whose message is no text",
+    "a SyntaxError whose message is not a string",
     `throw Object.assign(new SyntaxError(), { message: Symbol("x") });`,
   ),
   main("a thrown string", `throw "text";`),
   main("a thrown object", `throw { a: 1 };`),
   main("a thrown null", `throw null;`),
-  main("a message of many lines", `throw new Error("one\\ntwo\\nthree");`),
+  main("a message of several lines", `throw new Error("one\\ntwo\\nthree");`),
   main("a ReferenceError", `console.log("before");\nconst y = (undefinedName as any) + 1;`),
   main("a TypeError of undefined", `const o: any = {};\no.a.b();`),
   main("in an imported module", `import { f } from "./lib/b.ts";\nf();`, {
@@ -204,7 +204,7 @@ const UNREADABLE: readonly Fixture[] = [
   { name: "a syntax error in .jsx", files: { "main.jsx": "const a = <b>;" }, args: ["main.jsx"] },
   { name: "types in .js", files: { "main.js": "const a: number = 1;" }, args: ["main.js"] },
   {
-    name: "a preload that is missing",
+    name: "a missing preload",
     files: { "main.ts": "console.log(1)" },
     args: ["--preload", "./none.ts", "main.ts"],
     differs: {

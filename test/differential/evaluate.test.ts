@@ -1,4 +1,4 @@
-// Code that is given, not named: -e, -p and standard input.
+// Code from -e, -p and standard input.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const ONE_WAY = "this is already the engine";
@@ -90,7 +90,7 @@ const FILES = {
   ".env": "X_DOT=dot",
 };
 
-/** -e and -p are one thing but for the printing, so -e is tried on some. */
+/** -e and -p differ only in printing, so only some snippets run with -e. */
 const snippets = SNIPPETS.flatMap((code, index): Fixture[] => [
   ...(index % 8 === 1
     ? [{ name: `-e ${JSON.stringify(code)}`, files: FILES, args: ["-e", code], oneWay: ONE_WAY }]

@@ -1,13 +1,12 @@
-// Everything that can be reached from the global objects: what it is, what it holds, how it may be changed. A program must
-// find under rt what it finds under the engine, in the main thread and in a worker.
+// Compares everything reachable from the global objects: type, members and property attributes.
 //
-// Surprising: the list below is complete. What is not in it and differs fails, and so does a line of it that differs no
-// more.
-import { describe, expect, test } from "bun:test";
+// They must be the same under rt and the engine, in the main thread and in a worker.
+//
+// Non-obvious: the list of differences is complete. An unlisted difference fails, and so does a listed one that no longer exists.
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
 
-/** Three steps down from each root; what is met twice is told by the name it was met by first. */
+/** Walks three levels down from each root. An object that was visited before is printed as its first path. */
 const WALKER = `
 import * as bun from "bun";
 import * as module from "node:module";
@@ -67,7 +66,7 @@ const FILES = {
     worker.onmessage = async ({ data }) => { await Bun.write(Bun.stdout, data); process.exit(0); };`,
 };
 
-/** What differs, by the beginning of its name. */
+/** Prefixes of the paths that differ. */
 const EVERYWHERE = [
   ...[
     "globalThis.Bun.argv.0",
@@ -76,9 +75,9 @@ const EVERYWHERE = [
     "globalThis.process.title",
   ],
   "globalThis.rt",
-  "globalThis.Bun.build", // which hands on the engine's file
-  "globalThis.Worker.prototype.constructor", // the engine's class, of which Worker is a proxy
-  "globalThis.MessagePort.prototype.close", // by which the loading of node:worker_threads is noticed
+  "globalThis.Bun.build", // it passes on the engine's file
+  "globalThis.Worker.prototype.constructor", // the engine's class, which the proxy Worker wraps
+  "globalThis.MessagePort.prototype.close", // it detects the loading of node:worker_threads
 ];
 const IN_PROCESS = ["globalThis.Bun.isStandaloneExecutable"]; // rt is one, and the property cannot be changed
 
@@ -89,15 +88,15 @@ const WAYS: Record<string, { options: string[]; file: string; differs: string[] 
   "in a worker of the engine": { options: ["--no-macros"], file: "in-worker.ts", differs: EVERYWHERE },
 };
 
-describe.concurrent("what can be reached from the global objects", () => {
+describe.concurrent("everything reachable from the global objects is the same", () => {
   test.each(Object.keys(WAYS))("%s", async (way) => {
     const { options, file, differs } = WAYS[way]!;
     await using project = await createProject(FILES);
-    const look = async (program: string) => {
+    const walkIn = async (program: string) => {
       const { stdout } = startRt({ program: [program, ...options], args: [file], cwd: project.path });
       return (await new Response(stdout).text()).split("\n");
     };
-    const [stock, ours] = await Promise.all([look(process.execPath), look(RT)]);
+    const [stock, ours] = await Promise.all([walkIn(process.execPath), walkIn(RT)]);
     expect(stock.length).toBeGreaterThan(5000);
     const [inStock, inOurs] = [new Set(stock), new Set(ours)];
     const changed = [

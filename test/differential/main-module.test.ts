@@ -1,4 +1,4 @@
-// The main module: what it sees of itself, whatever it is called and wherever it is.
+// The main module: its own metadata, under any name and in any place.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const SHOW_META = `
@@ -146,7 +146,7 @@ const MAIN: readonly Fixture[] = [
     args: ["./main"],
   },
   {
-    name: "a name without its extension",
+    name: "a file name without its extension",
     files: { "main.ts": "console.log(import.meta.path)" },
     args: ["./main"],
   },
@@ -213,7 +213,7 @@ const MAIN: readonly Fixture[] = [
     args: ["link.cjs"],
   },
   {
-    name: "a symlinked directory on the way",
+    name: "a symlinked directory in the path",
     files: { "real/main.ts": "console.log(import.meta.main, import.meta.path, process.cwd())" },
     links: { linked: "real" },
     args: ["linked/main.ts"],

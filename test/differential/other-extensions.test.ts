@@ -1,4 +1,4 @@
-// Entry points whose extension is not that of source code: the engine's own rules say what each of them is.
+// Entry points whose extension is not one of source code, which the engine's rules classify.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const CODE = 'console.log("code", process.argv.length, typeof Bun);';
@@ -23,11 +23,11 @@ const OTHERS: readonly Fixture[] = [
     args: ["main.sh", "a"],
   },
   {
-    name: "a script that the engine's shell cannot read",
+    name: "a script with a syntax error for the engine's shell",
     files: { "main.sh": "echo (" },
     args: ["./main.sh"],
   },
-  { name: "XML that is none", files: { "main.xml": CODE }, args: ["./main.xml"] },
+  { name: "invalid XML", files: { "main.xml": CODE }, args: ["./main.xml"] },
   { name: "an addon as entry point", files: { "main.node": "none" }, args: ["./main.node"] },
 ];
 

@@ -1,4 +1,4 @@
-// How imports resolve, and what package.json and tsconfig.json have to say in it.
+// Import resolution, with settings of package.json and tsconfig.json.
 import { compareAll, type Fixture } from "./compare.ts";
 
 const RESOLUTION: readonly Fixture[] = [

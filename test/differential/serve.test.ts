@@ -1,13 +1,13 @@
-// A default export that describes a server: it listens, says so in one line, and answers.
+// A default export that describes a server: it listens, prints its address and answers.
 import { rm } from "node:fs/promises";
 import { compareAll, type Fixture, type Live } from "./compare.ts";
 
-/** What the engine says of itself below an error. */
+/** The engine's version line below an error. */
 const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", darwin: "macOS", win32: "Windows" };
 const ENGINE = `Bun v${Bun.version} (${SYSTEMS[process.platform]} ${process.arch})`;
 
-/** Waits for the line that names the address, asks there, and ends the program. */
-async function ask(program: Live): Promise<unknown> {
+/** Waits for the line with the address, sends a request, and ends the program. */
+async function fetchPage(program: Live): Promise<unknown> {
   const line = await program.line();
   const url = /https?:\/\/\S+/.exec(line)?.[0];
   if (!url) return line;
@@ -20,7 +20,7 @@ async function ask(program: Live): Promise<unknown> {
 const served = (name: string, code: string, more: Partial<Fixture> = {}): Fixture => ({
   name,
   files: { "main.ts": code },
-  talk: ask,
+  interact: fetchPage,
   ...more,
 });
 
@@ -45,13 +45,13 @@ const SERVED: readonly Fixture[] = [
   served(
     "a promise of an object, which is not served",
     'export default Promise.resolve({ port: 0, fetch: () => new Response("promise") }); console.log("ends")',
-    { talk: undefined },
+    { interact: undefined },
   ),
   served(
     "a namespace that is a promise",
     'export function then(settle: Function) { settle({ default: { port: 0, fetch: () => new Response("then") } }) }',
   ),
-  served("the global object", "export default globalThis; console.log('ends')", { talk: undefined }),
+  served("the global object", "export default globalThis; console.log('ends')", { interact: undefined }),
   served(
     "after a top-level await",
     'await Bun.sleep(1); export default { port: 0, fetch: () => new Response("awaited") }',
@@ -83,7 +83,7 @@ const SERVED: readonly Fixture[] = [
     'export default { port: 0, routes: { "/": new Response("route") }, fetch: () => new Response("other") }',
   ),
   served("with routes alone", 'export default { port: 0, routes: { "/": new Response("route") } }', {
-    talk: undefined,
+    interact: undefined,
   }),
   served("with app", 'export default { port: 0, app: {}, fetch: () => new Response("app") }'),
   served(
@@ -94,27 +94,29 @@ const SERVED: readonly Fixture[] = [
     "a server that was already started",
     'const server = Bun.serve({ port: 0, fetch: () => new Response("own") }); console.log(String(server.url)); export default server',
   ),
-  served("fetch that is no function", 'export default { port: 0, fetch: 1 }; console.log("ends")', {
-    talk: undefined,
+  served("fetch that is not a function", 'export default { port: 0, fetch: 1 }; console.log("ends")', {
+    interact: undefined,
   }),
   served("an export called fetch", 'export const fetch = () => new Response("x"); console.log("ends")', {
-    talk: undefined,
+    interact: undefined,
   }),
   served("a default export in an imported module", 'import "./other.ts"; console.log("ends")', {
     files: {
       "main.ts": 'import "./other.ts"; console.log("ends")',
       "other.ts": "export default { port: 0, fetch: () => new Response() }",
     },
-    talk: undefined,
+    interact: undefined,
   }),
-  served("a default export that is null", "export default null; console.log('ends')", { talk: undefined }),
+  served("a default export that is null", "export default null; console.log('ends')", {
+    interact: undefined,
+  }),
   served(
     "a default export whose promise is rejected",
     "export default Promise.reject(new Error('no server'))",
-    { talk: undefined },
+    { interact: undefined },
   ),
-  served("options that Bun.serve refuses", "export default { port: -5, fetch: () => new Response() }", {
-    talk: undefined,
+  served("options that Bun.serve rejects", "export default { port: -5, fetch: () => new Response() }", {
+    interact: undefined,
     differs: {
       way: "in process",
       reason: "no frame of the runtime's own is shown",
@@ -122,7 +124,7 @@ const SERVED: readonly Fixture[] = [
     },
   }),
   served("a unix socket", 'export default { unix: "s.sock", fetch: () => new Response("unix") }', {
-    async talk(program, project) {
+    async interact(program, project) {
       const line = await program.line();
       const text = await (await fetch("http://localhost/", { unix: project.join("s.sock") })).text();
       program.kill("SIGKILL");
@@ -131,10 +133,10 @@ const SERVED: readonly Fixture[] = [
     },
   }),
   served(
-    "a port that is taken",
+    "a port in use",
     'const first = Bun.serve({ port: 0, fetch: () => new Response() }); console.log("taken"); setTimeout(() => process.exit(3), 50); export default { get port() { return first.port }, fetch: () => new Response() }',
     {
-      talk: undefined,
+      interact: undefined,
       differs: {
         way: "in process",
         reason: "no frame of the runtime's own is shown",
@@ -147,7 +149,7 @@ const SERVED: readonly Fixture[] = [
     files: { "page.html": "<!doctype html><title>t</title><p>page</p>" },
     args: ["page.html", "--port=0"],
     oneWay: "it is always the engine",
-    async talk(program) {
+    async interact(program) {
       const lines: string[] = [];
       let url: string | undefined;
       while (!url) {
