@@ -32,16 +32,16 @@ const FILE = { "f.ts": 'console.log("ran", process.env.PORT);' };
 export const DIFFERENCES: readonly Difference[] = [
   {
     what: "Commas in `--conditions`",
-    bun: "are a part of one name",
-    rt: "separate several names",
+    bun: "one name that contains them",
+    rt: "separate names",
     args: ["--conditions=none,x", "f.ts"],
     files: { ...PACKAGE, "f.ts": 'import d from "d"; console.log(d);' },
     shows: { bun: /^z\n0$/, rt: /^x\n0$/ },
   },
   {
     what: "Commas in `--main-fields`",
-    bun: "are a part of one name",
-    rt: "separate several names",
+    bun: "one name that contains them",
+    rt: "separate names",
     args: ["--main-fields=none,y", "f.ts"],
     files: { ...PACKAGE, "f.ts": 'import d from "m"; console.log(d);' },
     shows: { bun: /Cannot find package/, rt: /^y\n0$/ },
@@ -49,7 +49,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     what: "Order of `--preload`, `--require`, `--import`",
     bun: "all `--preload`, then all `--require`, then all `--import`",
-    rt: "as written",
+    rt: "the order of the command line",
     args: ["--import=./p.ts", "--require=./q.ts", "--preload=./r.ts", "f.ts"],
     files: {
       ...FILE,
@@ -60,7 +60,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     what: "`-e ''`",
     bun: "prints its help",
-    rt: "runs a program without code",
+    rt: "runs an empty program",
     args: ["-e", ""],
     shows: { bun: /Usage[^]*\n0$/, rt: /^0$/ },
   },
@@ -81,8 +81,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     what: "Braces in `--filter '{a,b}'`",
-    bun: "no package",
-    rt: "both packages, by name",
+    bun: "matches no package",
+    rt: "matches both packages by name",
     args: ["run", "--filter", "{a,b}", "t"],
     files: WORKSPACE,
     shows: {
@@ -91,40 +91,40 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
-    what: "A file of `--env-file` that is missing",
-    bun: "says nothing",
-    rt: "warns, and runs",
+    what: "Missing file of `--env-file`",
+    bun: "is ignored",
+    rt: "prints a warning and runs",
     args: ["--env-file=gone", "f.ts"],
     files: FILE,
     shows: { bun: /^ran undefined\n0$/, rt: /ran undefined[^]*warning: --env-file[^]*\n0$/ },
   },
   {
     what: "`run` without a package.json",
-    bun: "prints its help, exit code 0",
-    rt: "an error, exit code 1",
+    bun: "prints its help; exit code 0",
+    rt: "error; exit code 1",
     args: ["run"],
     shows: { bun: /Usage[^]*\n0$/, rt: /^error: No package\.json[^]*\n1$/ },
   },
   {
-    what: "Empty values, as in `--title=`",
-    bun: "are ignored",
-    rt: "are errors, before the program starts",
+    what: "Empty value, as in `--title=`",
+    bun: "is ignored",
+    rt: "error before the program starts",
     args: ["--title=", "f.ts"],
     files: FILE,
     shows: { bun: /^ran undefined\n0$/, rt: /^error: --title needs a value[^]*\n1$/ },
   },
   {
     what: "`--define` with a name that is not an identifier",
-    bun: "an error after the program, exit code 0",
-    rt: "an error before the program, exit code 1",
+    bun: "error after the program; exit code 0",
+    rt: "error before the program; exit code 1",
     args: ["--define=1a:2", "f.ts"],
     files: FILE,
     shows: { bun: /^ran undefined[^]*error[^]*\n0$/, rt: /^error: --define cannot substitute[^]*\n1$/ },
   },
   {
-    what: "`--port` beside `PORT`, `BUN_PORT` or `NODE_PORT`",
-    bun: "the variable wins",
-    rt: "`--port` wins, and is `PORT` and `BUN_PORT` of what runs",
+    what: "`--port` with `PORT`, `BUN_PORT` or `NODE_PORT`",
+    bun: "the variable has precedence",
+    rt: "`--port` has precedence and sets `PORT` and `BUN_PORT` of the program",
     args: ["--port=41234", "f.ts"],
     files: FILE,
     env: { PORT: "41235" },
@@ -132,16 +132,16 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     what: "`--extension-order=.js`",
-    bun: "`require()` finds no other files, `import` does",
-    rt: "other extensions come last, for both",
+    bun: "`require()` finds no other extensions, `import` does",
+    rt: "both try other extensions last",
     args: ["--extension-order=.js", "r.cjs"],
     files: { "r.cjs": 'console.log(require("./f"));', "f.ts": "export default 1;" },
     shows: { bun: /Cannot find module[^]*\n1$/, rt: /default: 1[^]*\n0$/ },
   },
   {
-    what: "Flags of `test` beside the same keys of `[test]`",
-    bun: "the file wins",
-    rt: "the flag wins",
+    what: "Options of `test` with the same keys of `[test]`",
+    bun: "the file has precedence",
+    rt: "the option has precedence",
     args: ["test", "--rerun-each=1"],
     files: {
       "a.test.ts": 'import { test } from "bun:test"; test("passes", () => {});',
@@ -153,18 +153,18 @@ export const DIFFERENCES: readonly Difference[] = [
 ];
 
 const FILE_NAME = "docs/differences.md";
-const START = "## Shown by both programs\n";
-const END = "\n## What is left\n";
+const START = "## Differences that a test compares\n";
+const END = "\n## Limitations\n";
 
 /** Returns the page with the table of these rows. */
 export async function renderDifferences(): Promise<string> {
   const page = await Bun.file(join(ROOT, FILE_NAME)).text();
   const [before, behind] = [page.slice(0, page.indexOf(START)), page.slice(page.indexOf(END))];
   const table = renderTable(
-    ["What", "Stock Bun", "rt"],
+    ["Subject", "Stock Bun", "rt"],
     DIFFERENCES.map(({ what, bun, rt }) => [what, bun, rt]),
   );
   const introduction =
-    "`bun build/docs.ts` writes this table from `build/docs/differences.ts`. A test runs the same words with stock Bun and with rt.";
+    "`bun build/docs.ts` writes this table from `build/docs/differences.ts`. A test runs each command line with both programs.";
   return format(`${before}${START}\n${introduction}\n\n${table}\n${behind}`, FILE_NAME);
 }
