@@ -3,6 +3,7 @@
 // They must be the same under rt and the engine, in the main thread and in a worker.
 //
 // Non-obvious: the list of differences is complete. An unlisted difference fails, and so does a listed one that no longer exists.
+import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
 
