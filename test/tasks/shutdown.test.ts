@@ -1,5 +1,5 @@
-// Ends of a run by signals: which of several signals counts, when a script is killed, and which processes survive.
-// Scripts print each signal, so that the next signal of a test is always a second one.
+// Tests how signals end a run: which signal counts, when a script is killed, and which processes survive. Each script
+// prints its signals, so that the next signal of a test is always a second one.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";

@@ -1,4 +1,5 @@
 // Tests registry tokens from the Credential Manager: only the engine reads them, from a pipe.
+//
 // Non-obvious: under Wine the engine cannot install or publish, but it can query a registry.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Tests `rt.secrets` of the Windows binary: entries of the Credential Manager, entries of other programs, and the process.
-// large-values.ts tests values in several parts. conformance.test.ts runs the conformance suite.
+// Tests `rt.secrets` of the Windows binary. See large-values.ts for values in several parts, and conformance.test.ts for
+// the conformance suite.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
