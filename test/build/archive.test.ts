@@ -1,4 +1,4 @@
-// Archives as other programs read them, and files for Linux and Windows that the build has nothing to do with.
+// Tests that other programs can read the archives, and that the build rejects files of other origin.
 import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { type ArchiveFile, ar, gzip, tar, zip } from "../../build/archive.ts";
@@ -14,14 +14,14 @@ const FILES: readonly ArchiveFile[] = [
   { path: "top/empty", content: "" },
 ];
 
-describe.skipIf(process.platform === "win32")("an archive", () => {
+describe.skipIf(process.platform === "win32")>("the archive format", () =>=> {
   const FORMATS = {
     tar: { name: "a.tar.gz", make: () => gzip(tar(FILES), 9), unpack: ["tar", "-xzf"] },
     zip: { name: "a.zip", make: () => zip(FILES, 9), unpack: ["unzip", "-q"] },
   } as const;
 
   for (const [format, { name, make, unpack }] of Object.entries(FORMATS)) {
-    test(`in the format ${format} is read by others, whole`, async () => {
+    test(`${format} works in other programs`, async () => {
       await using project = await createProject();
       await writeFile(project.join(name), make());
       const child = Bun.spawn([...unpack, name], {
@@ -37,26 +37,26 @@ describe.skipIf(process.platform === "win32")("an archive", () => {
       expect(stdout.toString()).toBe("it runs\n");
     });
 
-    test(`in the format ${format} does not depend on the order of its files, or on when it is made`, () => {
+    test(`${format} has the same bytes for any order of files and any time`, () => {
       const reversed = format === "tar" ? gzip(tar(FILES.toReversed()), 9) : zip(FILES.toReversed(), 9);
       expect(Buffer.from(reversed).equals(Buffer.from(make()))).toBe(true);
     });
   }
 });
 
-test("a gzip file has neither a time nor a system", () => {
+test("a gzip file contains neither a time nor a system", () => {
   const bytes = gzip(Buffer.from("content"), 1);
   expect([...bytes.subarray(4, 8), bytes[9]]).toEqual([0, 0, 0, 0, 255]);
 });
 
-test("a tar archive takes names of 100 bytes, and refuses one that it would cut", () => {
+test("a tar archive accepts names of 100 bytes and rejects longer ones", () => {
   const named = (length: number) => tar([{ path: "ä".padEnd(length - 1, "x"), content: "" }]);
   expect(Buffer.from(named(100)).toString("utf8", 0, 100)).toBe("ä".padEnd(99, "x"));
   expect(() => named(101)).toThrow("The name is too long for a tar archive: äx");
 });
 
 test.skipIf(process.platform === "win32")(
-  "an archive of Debian's kind is read by ar, members of odd length too",
+  "a Debian archive is readable by ar, also with members of odd length",
   async () => {
     await using project = await createProject();
     const members = { "debian-binary": "2.0\n", odd: "123", "odd-too": "1", last: "four" };
@@ -69,18 +69,18 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a program that is no output of the toolchain is not taken apart", async () => {
+test("compactElf() rejects a program that the toolchain did not build", async () => {
   expect(() => compactElf(new Uint8Array(Bun.file("/bin/sh").size))).toThrow();
   expect(() => compactElf(Buffer.from("\x7fELF".padEnd(4096, "\0"), "latin1"))).toThrow();
 });
 
-test("the icon is drawn as PNG", () => {
+test("drawPng() draws the icon as PNG", () => {
   const png = drawPng(16);
   expect(png.subarray(1, 4).toString()).toBe("PNG");
   expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([16, 16]);
 });
 
-describe("imports of the engine's modules", () => {
+describe("withoutBuiltinImports()", () => {
   const CASES: ReadonlyArray<readonly [before: string, after: string]> = [
     ['import { a, b as c } from "node:fs";', 'const { a, b: c } = import.meta.require("node:fs");'],
     [
@@ -93,12 +93,12 @@ describe("imports of the engine's modules", () => {
     ['await import("node:crypto")', 'await Promise.resolve(import.meta.require("node:crypto"))'],
   ];
   for (const [before, after] of CASES) {
-    test(`become questions: ${before.split("\n").join(" ")}`, () => {
+    test(`replaces with import.meta.require(): ${before.split("\n").join(" ")}`, () => {
       expect(withoutBuiltinImports(before)).toBe(after);
     });
   }
 
-  test("stay where they are types, or other modules", () => {
+  test("keeps imports of types and of other modules", () => {
     for (const source of [
       'import type { Stats } from "node:fs";',
       'type Crypto = typeof import("node:crypto");',

@@ -1,5 +1,5 @@
-// Reads the signature of a Mach-O program the way macOS does, and says everything that is wrong with it. Written from the
-// format (cs_blobs.h, loader.h) and not from build/macos/signature.ts: what the two get wrong, they must not get wrong alike.
+// Reads the signature of a Mach-O program like macOS, and returns all problems. Written from the format (cs_blobs.h,
+// loader.h), not from build/macos/signature.ts, so that both do not have the same bug.
 
 export interface CodeSignature {
   readonly problems: readonly string[];
@@ -46,7 +46,7 @@ function readCommands(file: Buffer) {
   return { segments, signatures };
 }
 
-/** `identifier "x"`, the only expression that is understood here. */
+/** Reads `identifier "x"`; other expressions are unsupported. */
 function readRequirement(blob: Buffer): string | undefined {
   const [magic, length, count, kind, offset] = [0, 4, 8, 12, 16].map((field) => blob.readUInt32BE(field));
   if (magic !== 0xfade0c01 || length !== blob.length || count !== 1 || kind !== 3) return undefined;

@@ -1,12 +1,12 @@
-// Taking the engine's zeroed memory out of a file for Linux, on the smallest file that has what matters: a pointer to the
-// program, memory to be zeroed, written out, and the program behind it. What is not as expected is left to nobody's luck.
+// Tests how compactElf() removes the engine's zeroed memory from a Linux file. The file here is minimal: a pointer to
+// the program, zeroed memory in the file, and the program after it.
 import { expect, test } from "bun:test";
 import { compactElf } from "../../build/elf-compaction.ts";
 
 const PAGE = 0x1000;
 const BASE = 0x400000;
 const DATA = PAGE;
-/** Where the memory to be zeroed begins, and ends, in the file. */
+/** Start of the zeroed memory in the file. */
 const ZEROS = DATA + 0x800;
 const PROGRAM = ZEROS + 3 * PAGE;
 const CONTENT = Buffer.from("the program");
@@ -55,18 +55,18 @@ function makeElf(): Buffer {
   return file;
 }
 
-test("a file gets smaller by what was zeroed, and finds its program where that has moved to", () => {
+test("compactElf() removes zeroed memory and updates the program's new address", () => {
   const file = makeElf();
   const compact = Buffer.from(compactElf(file));
-  const place = compact.indexOf(CONTENT);
-  expect(place).toBe(2 * PAGE);
+  const offset = compact.indexOf(CONTENT);
+  expect(offset).toBe(2 * PAGE);
   const table = Number(compact.readBigUInt64LE(40));
   const program = table + 2 * SIZE.section;
-  expect(Number(compact.readBigUInt64LE(program + 24))).toBe(place);
+  expect(Number(compact.readBigUInt64LE(program + 24))).toBe(offset);
   expect(compact.readBigUInt64LE(DATA + 16)).toBe(compact.readBigUInt64LE(program + 16));
 });
 
-test("a file in which the program's address stands twice, or nowhere, is refused", () => {
+test("compactElf() rejects a file that contains the program's address twice or not at all", () => {
   const twice = makeElf();
   twice.writeBigUInt64LE(BigInt(BASE + PROGRAM), DATA + 64);
   expect(() => compactElf(twice)).toThrow("pointer to the program");
@@ -78,8 +78,8 @@ test("a file in which the program's address stands twice, or nowhere, is refused
 test.each([
   ["the engine and the program", PROGRAM - 1, "between the engine and the program"],
   ["the program and its tables", PROGRAM + CONTENT.length, "behind the program"],
-])("a byte between %s that nobody knows of is refused", (_where, place, message) => {
+])("compactElf() rejects an unknown byte between %s", (_where, offset, message) => {
   const file = makeElf();
-  file[place] = 1;
+  file[offset] = 1;
   expect(() => compactElf(file)).toThrow(message);
 });

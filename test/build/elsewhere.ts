@@ -1,5 +1,5 @@
-// What another checkout makes of this source, elsewhere and deeper, in another time zone and language and with another
-// permission of new files: sums, to show that a build does not depend on where it is made. Made once for all test files.
+// Builds this source in another checkout, with another path depth, time zone, language and umask. Returns checksums,
+// which show that builds are reproducible. Built once for all test files.
 import { copyFileSync, linkSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,23 +12,23 @@ import type { Made } from "./make-elsewhere.ts";
 
 const NEEDED = ["build", "src", "platform", "docs", "node_modules", "package.json", "README.md", "LICENSE"];
 
-/** Large, and no part of any build. */
+/** Large packages that no build uses. */
 const UNNEEDED =
   /node_modules\/(?:playwright-core|happy-dom|bun-types|@types|typescript|@turbo|@rolldown|@esbuild|lightningcss[^/]*|vite|vitest|axe-core)(?:\/|$)/;
 
-/** Not packed, which takes longer than all else of it; test/build/archive.test.ts looks at what packing does. */
+/** Without compression, which takes longer than the rest; test/build/archive.test.ts tests it. */
 export const RELEASE = {
   names: [hostTarget().name],
   url: "https://releases.example",
   effort: 0,
 } as const;
 
-/** One of each system but this one, since what the build does to a file is the same for all of it. */
+/** One target of each other system, because the build does the same for all targets of a system. */
 export const COMPARED = ["linux-x64", "darwin-arm64", "windows-x64"].filter(
   (name) => !name.startsWith(`${hostTarget().os}-`),
 );
 
-/** Milliseconds for a test that waits for it: some builds, one after the other, beside the tests of other files. */
+/** Milliseconds for a test that waits for several builds in sequence while other tests run. */
 export const ELSEWHERE_LIMIT = 300_000;
 
 export async function madeElsewhere(): Promise<Made> {
@@ -40,7 +40,7 @@ async function makeElsewhere(sums: string): Promise<void> {
   try {
     const path = join(top, "deeper", "than", "before");
     await mkdir(path, { recursive: true });
-    for (const name of NEEDED) placeAgain(join(REPOSITORY, name), join(path, name));
+    for (const name of NEEDED) linkTree(join(REPOSITORY, name), join(path, name));
     const script = join(import.meta.dir, "make-elsewhere.ts");
     const args = [script, path, JSON.stringify({ release: RELEASE, programs: COMPARED })];
     const env = { ...process.env, TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
@@ -51,17 +51,17 @@ async function makeElsewhere(sums: string): Promise<void> {
   }
 }
 
-/** By links to its files, which no build writes to: a copy of four thousand takes as long as a program for one system. */
-function placeAgain(from: string, to: string): void {
+/** Links files, because no build writes to them and a copy of four thousand takes as long as a build. */
+function linkTree(from: string, to: string): void {
   if (UNNEEDED.test(from)) return;
   if (!lstatSync(from).isDirectory()) {
     try {
       linkSync(from, to);
     } catch {
-      copyFileSync(from, to); // into another file system
+      copyFileSync(from, to); // another file system
     }
     return;
   }
   mkdirSync(to);
-  for (const name of readdirSync(from)) placeAgain(join(from, name), join(to, name));
+  for (const name of readdirSync(from)) linkTree(join(from, name), join(to, name));
 }

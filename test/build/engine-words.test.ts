@@ -1,4 +1,4 @@
-// Which texts of the engine are changed, and that a change moves nothing.
+// Tests which texts of the engine are changed, and that a change keeps the length.
 import { expect, test } from "bun:test";
 import { renameTools } from "../../build/engine-message-patch.ts";
 
@@ -25,7 +25,7 @@ test.each([
   ["\n  bunx prettier\n  bunx --bun vite", "\n  rt x prettier\n  rt x --bun vite"],
   ["Alone: bun checkType", "Alone: rt check Type"],
   ["bun bun install", "bun rt install "],
-])("%j", (text, expected) => {
+])("renames bun to rt in %j", (text, expected) => {
   expect(renamed(text)).toBe(expected);
   expect(expected.length).toBe(text.length);
 });
@@ -47,11 +47,11 @@ test.each([
   "bun install-x",
   "Install it: bun add ${missing}",
   "Bun install",
-])("leaves %j", (text) => {
+])("leaves %j unchanged", (text) => {
   expect(renamed(text)).toBe(text);
 });
 
-test("changes nothing that is not the engine's", () => {
+test("changes no bytes that are not the engine's", () => {
   expect(renamed("run bun install\0", "run bun install\0 and run bun install of ours")).toBe(
     "run rt install \0 and run bun install of ours",
   );

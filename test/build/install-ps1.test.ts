@@ -3,13 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { INSTALLER } from "./install-site.ts";
 
-/** Code without comments: the head of each script names its variables and files, too. */
+/** Code without comments, because the header of each script also names its variables and files. */
 async function readCode(name: string): Promise<string> {
   const text = await Bun.file(join(INSTALLER, "..", name)).text();
   return text.replaceAll(/^\s*#.*$|\s#\s.*$/gm, "");
 }
 
-/** The code that has the same effect: in install.sh, and in install.ps1. */
+/** Code with the same effect in install.sh and in install.ps1. */
 const COUNTERPARTS: readonly (readonly [sh: string, ps1: string])[] = [
   ["version=${RT_VERSION:-}", "$Version = $env:RT_VERSION"],
   ["directory=${RT_DIR:-}", "$Dir = $env:RT_DIR"],
@@ -23,13 +23,13 @@ const COUNTERPARTS: readonly (readonly [sh: string, ps1: string])[] = [
   ['download "$folder/SHA256SUMS.$signature"', 'Get-File "$folder/SHA256SUMS.$kind"'],
 ];
 
-/** Errors that cannot happen on Windows: PowerShell checks options itself, and has what the script needs. */
+/** Errors that cannot occur on Windows: PowerShell checks options itself, and contains all required programs. */
 const ONLY_SH = [
   ...["Cannot unpack ", "Cannot write ", "HOME is not set", "Neither curl nor wget is installed"],
   ...["Nothing here computes SHA", "There is no option "],
 ];
 
-/** Statements of install.ps1 in their order. It checks a download before it unpacks or starts anything. */
+/** Statements of install.ps1 in order: it checks a download before it unpacks or starts anything. */
 const STEPS = [
   ...['Get-File "$folder/SHA256SUMS" $sums', "(Test-Signature $_ $sums $signature $work)"],
   ...["if (-not $signed) { Stop-Install ", 'Get-File "$folder/$archive" $zip'],
@@ -57,19 +57,19 @@ describe("install.ps1", () => {
     expect([...theirs].filter((text) => !own.has(text)).toSorted()).toEqual(ONLY_SH);
   });
 
-  test("checks signature, checksum and kind of the program before it uses them", async () => {
+  test("checks signature, checksum and kind of the program before use", async () => {
     const script = await readCode("install.ps1");
     const places = STEPS.map((step) => [step, script.indexOf(step), script.lastIndexOf(step)] as const);
     expect(places.filter(([, first, last]) => first < 0 || first !== last)).toEqual([]);
     expect(places.toSorted(([, a], [, b]) => a - b)).toEqual(places);
   });
 
-  test("contains ASCII only, since Windows PowerShell reads other text by the system's code page", async () => {
+  test("contains only ASCII, because Windows PowerShell reads other text in the system's code page", async () => {
     const text = await Bun.file(join(INSTALLER, "..", "install.ps1")).text();
     expect(text).toMatch(/^[\t\n\x20-\x7e]*$/);
   });
 
-  test("has every bracket and quote closed", async () => {
+  test("closes every bracket and quote", async () => {
     const script = await readCode("install.ps1");
     const code = script.replaceAll(/'[^'\n]*'|"(?:[^"`\n]|`.)*"/g, "");
     const open: string[] = [];

@@ -1,4 +1,4 @@
-// What install.sh is tried with: a local server with releases, right and wrong, another one without TLS, and a user's home.
+// Provides for tests of install.sh: a server with valid and invalid releases, one without TLS, and a user's home.
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,18 +23,18 @@ interface InstallOptions {
 }
 
 export interface InstallSite extends AsyncDisposable {
-  /** The home of whoever installs. */
+  /** The user's home. */
   readonly user: Project;
-  /** What the servers have. */
+  /** The files of the servers. */
   readonly released: Project;
   readonly url: string;
-  /** Of the server without TLS. */
+  /** URL of the server without TLS. */
   readonly plainUrl: string;
-  /** As a release has it, but with the key of the tests. */
+  /** The script as in a release, but with the key of the tests. */
   readonly script: string;
-  /** The certificates of the server, for curl and for wget. */
+  /** Variables that make curl and wget trust the server's certificate. */
   trusting(): Record<string, string>;
-  /** Runs the script for a release of the server, or for the one that the words name. */
+  /** Runs the script for a release of the server, or for the one in `args`. */
   install(release: string, options?: InstallOptions): Promise<RtResult>;
 }
 
@@ -42,7 +42,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** SHA256SUMS and its signatures. */
+/** Publishes SHA256SUMS and its signatures. */
 async function publishSums(
   released: Project,
   folder: string,
@@ -58,14 +58,14 @@ async function publishSums(
 }
 
 interface Publication {
-  /** May spoil the archive after it was summed up. */
+  /** Changes the archive after its checksum was computed. */
   change?(archive: Uint8Array): Uint8Array;
-  /** In the place of one with the program in it. */
+  /** Replaces the default archive. */
   archive?: Uint8Array;
   secretKey?: string;
 }
 
-/** A release in a folder, as a server has it. */
+/** Publishes a release in a folder. */
 async function publish(
   released: Project,
   folder: string,
@@ -76,13 +76,13 @@ async function publish(
   const name = `rt-${version}-${HOST}`;
   archive ??= gzip(tar([{ path: `${name}/rt`, content: program, isExecutable: true }]), 1);
   await released.write({ [`${folder}/${name}.tar.gz`]: change(archive) });
-  // Another target's file comes first, and one that the pattern must not take for this one.
+  // First a file of another target, whose name begins like this target's.
   const sums = `${"0".repeat(64)}  rt-${version}-${HOST}-other.tar.gz\n${sha256(archive)}  ${name}.tar.gz\n`;
   await publishSums(released, folder, sums, secretKey);
 }
 
-/** An archive in which something else is where rt should be. */
-async function packInstead(command: string): Promise<Uint8Array> {
+/** Returns an archive whose rt is created by a command. */
+async function packCommand(command: string): Promise<Uint8Array> {
   await using project = await createProject({ [`rt-2.0.0-${HOST}/.keep`]: "" });
   await Bun.$`sh -c ${`${command} rt-2.0.0-${HOST}/rt && tar -czf x.tar.gz rt-2.0.0-${HOST}`}`.cwd(
     project.path,
@@ -108,9 +108,9 @@ export async function openInstallSite(): Promise<InstallSite> {
     publish(released, "unsigned/latest/download", "2.0.0", newer!),
     publish(released, "resigned/latest/download", "2.0.0", newer!),
     publish(released, "linked/latest/download", "2.0.0", newer!, {
-      archive: await packInstead("ln -s /bin/true"),
+      archive: await packCommand("ln -s /bin/true"),
     }),
-    publish(released, "folder/latest/download", "2.0.0", newer!, { archive: await packInstead("mkdir") }),
+    publish(released, "folder/latest/download", "2.0.0", newer!, { archive: await packCommand("mkdir") }),
     publish(released, "exchanged/latest/download", "2.0.0", newer!, {
       change: () => Buffer.from("something else"),
     }),
@@ -132,7 +132,7 @@ export async function openInstallSite(): Promise<InstallSite> {
   const certificates = await createCertificates();
   await user.write({ wgetrc: `ca_certificate = ${certificates.authority}\n` });
   await chmod(user.path, 0o755);
-  /** What is below /away/ is at the other server. */
+  /** Redirects paths below /away/ to the other server. */
   const answer = (request: Request, other: string) => {
     const { pathname } = new URL(request.url);
     const [, where, ...rest] = pathname.split("/");

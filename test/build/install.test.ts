@@ -1,5 +1,5 @@
-// install.sh, run by dash against a local server: right and wrong releases, with curl and with wget, and with each program
-// that can check a signature.
+// Tests install.sh in dash with a local server: valid and invalid releases, curl and wget, and each program that can
+// check a signature.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,14 +22,14 @@ async function versionIn(directory: string): Promise<string> {
 }
 
 describe.skipIf(process.platform === "win32")("install.sh", () => {
-  test("is portable and says nothing that shellcheck would complain of", async () => {
+  test("passes shellcheck as a portable script", async () => {
     const { stdout } = await Bun.$`shellcheck --shell=sh --enable=check-unassigned-uppercase ${INSTALLER}`
       .nothrow()
       .quiet();
     expect(stdout.toString()).toBe("");
   });
 
-  test("installs the latest version into the user's own directory, and says how to find it", async () => {
+  test("installs the latest version in the user's directory, and prints how to add it to PATH", async () => {
     const directory = site.user.join(".local/bin");
     expect(await site.install("good")).toEqual({
       stdout: [
@@ -45,23 +45,23 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(await versionIn(directory)).toBe("2.0.0");
   });
 
-  test("gives each shell its own words, and none when rt is found already", async () => {
+  test("prints the PATH command of each shell, and none when rt is on PATH", async () => {
     await using home = await createProject();
     const directory = home.join("bin");
-    const say = async (env: Record<string, string | undefined>) => {
+    const pathHints = async (env: Record<string, string | undefined>) => {
       const { stdout } = await site.install("good", { args: ["--dir", directory], env });
       return stdout.trim().split("\n").slice(2);
     };
     const { PATH } = cleanEnvironment();
-    expect(await say({ SHELL: "/usr/bin/fish" })).toEqual([
+    expect(await pathHints({ SHELL: "/usr/bin/fish" })).toEqual([
       `Put it on your PATH:  fish_add_path ${directory}`,
     ]);
-    expect((await say({ SHELL: "/bin/zsh" }))[0]).toEndWith(">> ~/.zshrc");
-    expect((await say({ SHELL: undefined }))[0]).toEndWith(">> ~/.profile");
-    expect(await say({ PATH: `${directory}:${PATH}` })).toEqual([]);
+    expect((await pathHints({ SHELL: "/bin/zsh" }))[0]).toEndWith(">> ~/.zshrc");
+    expect((await pathHints({ SHELL: undefined }))[0]).toEndWith(">> ~/.profile");
+    expect(await pathHints({ PATH: `${directory}:${PATH}` })).toEqual([]);
   });
 
-  test("installs the version that is asked for, by option or variable, where it is asked to", async () => {
+  test("installs a version and uses a directory from options or variables", async () => {
     await using home = await createProject();
     const directory = home.join("a directory");
     expect(await site.install("good", { args: ["--version", "1.5.0", "--dir", directory] })).toMatchObject({
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(await versionIn(home.join("b"))).toBe("1.5.0");
   });
 
-  test("replaces an rt that is running", async () => {
+  test("replaces a running rt", async () => {
     await using home = await createProject({
       "wait.ts": 'console.log("up"); await Bun.stdin.text(); console.log("done");',
     });
@@ -97,7 +97,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(await versionIn(home.join("bin"))).toBe("2.0.0");
   });
 
-  /** A PATH with these programs alone. */
+  /** Returns a PATH with only these programs. */
   async function pathWith(project: Project, names: readonly string[]): Promise<string> {
     await mkdir(project.join("path"));
     for (const name of names) await symlink(findProgram(name), project.join("path", name));
@@ -126,7 +126,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     "ssh-keygen": ["ssh-keygen", "sha256sum", "curl"],
   };
   for (const [checker, programs] of Object.entries(CHECKERS)) {
-    describe(`where ${checker} checks the signature, with ${programs.at(-1)}`, () => {
+    describe(`install.sh with ${checker} and ${programs.at(-1)}`, () => {
       const run = async (release: string, ...args: string[]) => {
         await using home = await createProject();
         const path = await pathWith(home, [...BASICS, ...programs]);
@@ -139,12 +139,12 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
         return { ...result, installed };
       };
 
-      test("takes what is signed with one of the keys", async () => {
+      test("accepts a signature by any of its keys", async () => {
         for (const release of ["good", "next"])
           expect(await run(release)).toMatchObject({ stderr: "", status: 0, installed: true });
       });
 
-      test("refuses what is not", async () => {
+      test("rejects a foreign, wrong or missing signature", async () => {
         const message = "error: SHA256SUMS is not signed with a key that this script knows\n";
         for (const release of ["strange", "resigned"]) {
           const { stderr, status, installed } = await run(release);
@@ -161,7 +161,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
         expect(status).toBe(1);
       });
 
-      test("does not go from https to http", async () => {
+      test("refuses a redirect from https to http", async () => {
         const sum = sha256(await readFile(site.released.join("good/latest/download", archiveOf("2.0.0"))));
         for (const args of [[], ["--sha256", sum]]) {
           const { stderr, status, installed } = await run("away/good", ...args);
@@ -177,7 +177,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     });
   }
 
-  test("without anything that can check a signature, takes a checksum and nothing else", async () => {
+  test("accepts only a checksum when no program can check a signature", async () => {
     await using home = await createProject();
     const run = async (...args: string[]) =>
       await runRt({
@@ -206,7 +206,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(await versionIn(home.join("bin"))).toBe("2.0.0");
   });
 
-  test("takes plain http with a checksum alone", async () => {
+  test("accepts plain http only with a checksum", async () => {
     await using home = await createProject();
     const args = ["--url", `${site.plainUrl}/good`, "--dir", home.join("bin")];
     const { stderr, status } = await site.install("", { args });
@@ -225,7 +225,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     );
   });
 
-  test("has no key in the repository's own copy, and then takes nothing without a checksum", async () => {
+  test("contains no key in the repository's copy, and then requires a checksum", async () => {
     const { stderr, status } = await runRt({
       program: ["dash", INSTALLER],
       args: ["--url", `${site.url}/good`, "--dir", site.user.join("never")],
@@ -238,7 +238,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     });
   });
 
-  test("says what it needs when it is not there", async () => {
+  test("names missing programs", async () => {
     await using home = await createProject();
     const run = async (path: string) =>
       await runRt({
@@ -255,7 +255,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect((await run(bare)).stderr).toStartWith("error: Nothing here computes SHA-256\n");
   });
 
-  test("removes what it installed, and only that", async () => {
+  test("removes only what it has installed", async () => {
     await using home = await createProject({ "bin/other": "", "bin/rt": "", "bin/rt.previous": "" });
     const args = ["--uninstall", "--dir", home.join("bin")];
     expect(await site.install("", { args })).toEqual({
@@ -288,7 +288,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     ["broken", /^error: rt does not start on this system\nhint: its binary was for linux-/],
   ];
   for (const [release, message] of FAILURES) {
-    test(`leaves the rt that is there when a release is ${release}`, async () => {
+    test(`keeps the installed rt with the release "${release}"`, async () => {
       await using home = await createProject({ "bin/rt": "#!/bin/sh\necho 0.9.0\n" }, ["bin/rt"]);
       const { stderr, status } = await site.install(release, { args: ["--dir", home.join("bin")] });
       expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(message), status: 1 });
@@ -297,7 +297,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     });
   }
 
-  test("leaves the rt that is there when the connection breaks in the middle", async () => {
+  test("keeps the installed rt when the connection breaks", async () => {
     const sums = await readFile(site.released.join("good/latest/download/SHA256SUMS"), "utf8");
     using half = startBrokenServer(sums, 100_000);
     await using home = await createProject({ "bin/rt": "#!/bin/sh\necho 0.9.0\n" }, ["bin/rt"]);
@@ -310,7 +310,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     expect(await readdir(home.join("bin"))).toEqual(["rt"]);
   });
 
-  test("says where it may not write", async () => {
+  test("names a directory without write permission", async () => {
     await using home = await createProject();
     await chmod(home.path, 0o755);
     await mkdir(home.join("bin"), { mode: 0o555 });
@@ -328,7 +328,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     );
   });
 
-  test("explains itself, and does not take what it does not know", async () => {
+  test("prints its help, and rejects unknown options and missing values", async () => {
     expect((await site.install("", { args: ["--help"] })).stdout).toStartWith("Usage: sh install.sh ");
     expect((await site.install("", { args: ["--fast"] })).stderr).toStartWith(
       'error: There is no option "--fast"\n',

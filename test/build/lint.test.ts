@@ -14,14 +14,14 @@ const FAULTS: Readonly<Record<string, string>> = {
   "no-unsafe-return": `export const f = (): string => JSON.parse("{}");`,
 };
 
-test("npm run lint reports faults that only types show, each by its rule", async () => {
+test("npm run lint reports a fault of each rule that needs types", async () => {
   const name = (rule: string) => `src/${rule}.ts`;
   const work = "export async function work(): Promise<void> {}\n";
   await using project = await createProject({
     "tsconfig.json": { compilerOptions: { strict: true, lib: ["ESNext"], types: [] } },
     ...Object.fromEntries(Object.entries(FAULTS).map(([rule, text]) => [name(rule), `${work}${text}\n`])),
   });
-  // oxlint looks for tsgolint from the folder in which it starts.
+  // oxlint searches for tsgolint from the working directory.
   await symlink(join(REPOSITORY, "node_modules"), project.join("node_modules"));
   const oxlint = join(REPOSITORY, "node_modules/oxlint/bin/oxlint");
   const child = Bun.spawn(

@@ -1,19 +1,19 @@
-// Builds with the build of another checkout, and prints the sums of what came out: `make-elsewhere.ts <root> <what>`.
-// A process of its own, since a module is loaded once per path.
+// Builds in another checkout and prints the checksums of the results: `make-elsewhere.ts <root> <request>`. A
+// separate process, because a process loads each module path once.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReleaseSettings } from "../../build/release.ts";
 
-/** Sums by name. */
+/** Checksums by name. */
 export interface Made {
   readonly release: Readonly<Record<string, string>>;
   readonly programs: Readonly<Record<string, string>>;
 }
 
-export interface What {
+export interface BuildRequest {
   readonly release: Omit<ReleaseSettings, "directory">;
-  /** Names of targets. */
+  /** Target names. */
   readonly programs: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export function sumOf(file: string): string {
 }
 
 if (import.meta.main) {
-  const [root, words] = process.argv.slice(2) as [string, string];
-  const { release, programs } = JSON.parse(words) as What;
+  const [root, request] = process.argv.slice(2) as [string, string];
+  const { release, programs } = JSON.parse(request) as BuildRequest;
   const { buildRelease } = (await import(
     join(root, "build", "release.ts")
   )) as typeof import("../../build/release.ts");

@@ -1,5 +1,5 @@
-/* What Debian's libstdc++ and libgcc ask of glibc and musl does not have, so that a program for musl, which needs these
-   two, runs on a system without musl's own. It takes the name of glibc's loader, which the two ask for as well. */
+/* Symbols that Debian's libstdc++ and libgcc need from glibc and that musl lacks. With them a program for musl runs on
+   a system without musl's own C++ library. The file gets the name of glibc's loader, another dependency of both. */
 typedef unsigned long size_t;
 struct tm;
 long syscall(long number, ...);
@@ -10,14 +10,14 @@ unsigned __cpu_model[8], __cpu_features2[8];
 
 int __cpu_indicator_init(void) { return 0; }
 
-/* Not found: the unwinder then looks for itself. */
+/* Not found: then the unwinder searches itself. */
 int _dl_find_object(void *address, void *result) {
   (void)address;
   (void)result;
   return -1;
 }
 
-/* Destructors of threads' variables are not run; the process ends soon. */
+/* Destructors of thread variables do not run, because the process ends soon. */
 int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) {
   (void)destroy;
   (void)object;

@@ -1,5 +1,5 @@
-// An npm registry with the packages of a release: what is in the release's folder can be fetched; of the packages for
-// other systems there is the description alone, as npm needs it to leave them out.
+// Serves the packages of a release as an npm registry. Packages for other systems have only a description, which npm
+// needs to leave them out.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import manifest from "../../package.json";
 
 export interface Registry extends Disposable {
   readonly url: string;
-  /** The files that were asked for. */
+  /** The requested files. */
   readonly fetched: string[];
 }
 

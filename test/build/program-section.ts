@@ -1,14 +1,14 @@
-// What the toolchain has put into a finished program, found as the engine finds it: by the section of each format, and the
-// marks inside it. Read by the tests alone, to see that what the build does to a file afterwards leaves it where it was.
+// Finds the program that the toolchain embedded in a file, like the engine: by the section of each format and its
+// markers. Tests use it to check that later build steps keep the program in place.
 
 export interface EmbeddedProgram {
-  /** From the first byte of the section's data to the last. */
+  /** All data of the section. */
   readonly bytes: Buffer;
   readonly modules: ReadonlyArray<{ readonly name: string; readonly source: string }>;
 }
 
 const TRAILER = "\n---- Bun! ----\n";
-const MODULE_SIZE = 52; // six pairs of offset and length, and four bytes
+const MODULE_SIZE = 52; // six pairs of offset and length, and four bytes of flags
 
 interface Section {
   readonly offset: number;
@@ -31,7 +31,7 @@ function findElfSection(file: Buffer): Section {
   throw new Error("There is no section .bun");
 }
 
-/** Whether exactly this stretch of the file is loaded at this address, in a segment whose neighbours leave it alone. */
+/** Returns whether a segment loads exactly this range of the file at this address, without overlap by others. */
 function isMapped(file: Buffer, address: number, offset: number, size: number): boolean {
   const table = Number(file.readBigUInt64LE(32));
   const loaded: Array<{ from: number; to: number; inFile: number; end: number; align: number }> = [];
@@ -84,7 +84,7 @@ const FIND: Readonly<Record<string, (file: Buffer) => Section>> = {
   windows: findPeSection,
 };
 
-/** @throws Error where the engine would find nothing, or something broken */
+/** @throws Error if the engine would find no program or a damaged one */
 export function readEmbeddedProgram(file: Buffer, os: string): EmbeddedProgram {
   const section = FIND[os]!(file);
   const length = Number(file.readBigUInt64LE(section.offset));

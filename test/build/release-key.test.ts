@@ -1,5 +1,5 @@
-// The key of the releases: that signatures are those of minisign and of OpenSSH, that the secret half goes where it is said
-// to go, and that nothing is signed which nobody could check.
+// Tests the release key. Signatures match minisign's and OpenSSH's, the secret key stays in its file or store, and
+// the build signs only with a published key.
 import { describe, expect, test } from "bun:test";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createKeyPair, publicKeyOf, signContent } from "../../build/minisign.ts";
@@ -16,14 +16,14 @@ import manifest from "../../package.json";
 const releaseKey = async (args: readonly string[], env: Environment = {}) =>
   await runRt({ program: [process.execPath, "build/release-key.ts"], args, cwd: REPOSITORY, env });
 
-test("the table has two keys at most, and none of the tests", () => {
+test("the table contains at most two keys, and no key of the tests", () => {
   expect(RELEASE_KEYS.length).toBeLessThanOrEqual(2);
   for (const key of RELEASE_KEYS) expect(readPublicKey(key).point.length).toBe(32);
   for (const { publicKey } of [TEST_KEY, NEXT_KEY]) expect(RELEASE_KEYS).not.toContain(publicKey);
 });
 
 describe.skipIf(process.platform === "win32")("signatures", () => {
-  test("of ours are minisign's", async () => {
+  test("match minisign's with rt's keys", async () => {
     await using project = await createProject({ sums: "some sums\n" });
     const text = signContent(Buffer.from("some sums\n"), "rt 1.2.3", TEST_KEY.secretKey);
     await writeFile(project.join("sums.minisig"), text);
@@ -33,7 +33,7 @@ describe.skipIf(process.platform === "win32")("signatures", () => {
     expect((await other).exitCode).not.toBe(0);
   });
 
-  test("of minisign's are ours, with a key of its making; the older kind is not", async () => {
+  test("made by minisign are accepted, except for its legacy kind", async () => {
     await using project = await createProject({ sums: "some sums\n" });
     await Bun.$`minisign -G -W -p key.pub -s key`.cwd(project.path).quiet();
     await Bun.$`minisign -S -m sums -s key -t ${"rt 3.2.1"}`.cwd(project.path).quiet();
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === "win32")("signatures", () => {
     expect(publicKeyOf(await readFile(project.join("key"), "utf8"))).toBe(key);
   });
 
-  test("of a release say its version, and are refused where the key is unknown", async () => {
+  test("contain the version of the release, and need a known key", async () => {
     await using project = await createProject({ SHA256SUMS: `${"0".repeat(64)}  rt\n` });
     await signRelease(project.path, NEXT_KEY.secretKey, [TEST_KEY.publicKey, NEXT_KEY.publicKey]);
     const [sums, signature] = [project.join("SHA256SUMS"), project.join("SHA256SUMS.minisig")];
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("signatures", () => {
 });
 
 describe.skipIf(process.platform === "win32")("npm run release-key", () => {
-  test("makes a key in a file that only its owner can read, and shows the public half alone", async () => {
+  test("creates a key in a file that only its owner can read, and prints only the public key", async () => {
     await using project = await createProject();
     const file = project.join("key");
     const { stdout, stderr, status } = await releaseKey(["create", "--file", file]);
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === "win32")("npm run release-key", () => {
     expect(await readFile(file, "utf8")).toBe(secret);
   });
 
-  test("makes a key in the credential store, once, and signs with it", async () => {
+  test("creates one key in the credential store, and signs with it", async () => {
     await using keyring = await startKeyring();
     const first = await releaseKey(["create"], keyring.env);
     expect(first).toMatchObject({ stderr: "", status: 0 });
@@ -83,7 +83,7 @@ describe.skipIf(process.platform === "win32")("npm run release-key", () => {
     });
     const [, publicKey] = /"(RW[^"]+)",/.exec(first.stdout)!;
     await using project = await createProject({ SHA256SUMS: "" });
-    // It is read, but not yet in the table.
+    // rt reads the key, but the table lacks it.
     expect(await releaseKey(["sign", project.path], keyring.env)).toEqual({
       stdout: "",
       stderr: `error: The key ${publicKey} is not in src/cli/upgrade/release-keys.ts, so nobody would accept its signature\n`,
@@ -91,7 +91,7 @@ describe.skipIf(process.platform === "win32")("npm run release-key", () => {
     });
   });
 
-  test("says what is missing, without a word of a key", async () => {
+  test("names a missing or damaged key without printing any part of it", async () => {
     await using keyring = await startKeyring();
     const sign = async (key?: string) =>
       (await releaseKey(["sign", "."], { ...keyring.env, RT_RELEASE_KEY: key })).stderr;

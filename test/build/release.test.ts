@@ -1,5 +1,5 @@
-// A release of this system, as people get it: what is in the archives, that each package manager takes its package, that
-// the bill of materials tells the truth, and that another checkout makes the same files.
+// Tests a release of this system: the archives, installation by each package manager, the bill of materials, and the
+// same files from another checkout.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
@@ -31,7 +31,7 @@ beforeAll(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "rt-release-")));
   directory = join(top, "release");
   unpacked = join(top, "unpacked");
-  elsewhere = madeElsewhere(); // in another process
+  elsewhere = madeElsewhere(); // in a separate process
   await buildRelease({ ...RELEASE, directory });
   await Bun.$`mkdir ${unpacked} && tar -xzf ${join(directory, HOST.archive)} -C ${unpacked}`;
 });
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(process.platform !== "linux")("a release", () => {
-  test("has a checksum of every file, which sha256sum accepts", async () => {
+  test("contains a checksum of every file, which sha256sum accepts", async () => {
     const { stdout } = await Bun.$`sha256sum --check ${CHECKSUMS}`.cwd(directory).quiet();
     const names = (await readdir(directory)).filter((name) => name !== CHECKSUMS);
     expect(stdout.toString().trim().split("\n").toSorted()).toEqual(
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
     expect(names).toContain(NPM_FILE);
   });
 
-  test("has an archive with one folder: the binary, documents, licences and completions", async () => {
+  test("contains an archive with one folder: the binary, documents, licences and completions", async () => {
     const list = await Bun.$`tar -tvzf ${join(directory, HOST.archive)}`
       .env({ ...process.env, TZ: "UTC" })
       .text();
@@ -84,14 +84,14 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
   });
 
   test(
-    "is the same to the byte from another checkout",
+    "has the same bytes from another checkout",
     async () => {
       expect((await elsewhere).release).toEqual(sumsOf(directory));
     },
     ELSEWHERE_LIMIT,
   );
 
-  test("says what is embedded", async () => {
+  test("lists the embedded components", async () => {
     const bom = JSON.parse(await readFile(join(directory, HOST.bom), "utf8"));
     const binary = await readFile(join(unpacked, HOST.folder, "rt"));
     expect(bom.metadata.component.hashes).toEqual([{ alg: "SHA-256", content: sha256(binary) }]);
@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       expect(purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`);
       expect(licenses.length).toBe(1);
       if (name === "bun") continue;
-      // One may be installed in several versions, each in the folder of who asks for it.
+      // A package may be installed in several versions, each in its dependent's folder.
       const modules = join(REPOSITORY, "node_modules");
       const manifests = ["", "*/node_modules/", "@*/*/node_modules/"].flatMap((above) => [
         ...new Bun.Glob(`${above}${name}/package.json`).scanSync(modules),
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
     expect(await field("Architecture")).toBe((await Bun.$`dpkg --print-architecture`.text()).trim());
     const root = join(top, "debian");
     await Bun.$`mkdir -p ${root}/var/lib/dpkg/updates ${root}/var/lib/dpkg/info && touch ${root}/var/lib/dpkg/status ${root}/var/lib/dpkg/available`;
-    // An empty system has no libc6 either.
+    // The empty root has no libc6.
     const install = [
       "dpkg",
       `--root=${root}`,
@@ -158,7 +158,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
     expect(await Bun.file(join(root, "usr/bin/rt")).exists()).toBe(false);
   });
 
-  describe("installs with npm", () => {
+  describe("a release, installed with npm,", () => {
     async function install(...options: string[]) {
       const project = await createProject({ "package.json": { name: "user", private: true } });
       using registry = await servePackages(directory);
@@ -184,7 +184,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
     const rtOf = (path: string, args: readonly string[], stdin?: string) =>
       runRt({ program: [join(path, "node_modules/.bin/rt")], args, cwd: path, stdin });
 
-    test("fetching this system's binary alone, and putting it in the place of the command", async () => {
+    test("downloads only this system's binary and links it as the command", async () => {
       const { project, fetched } = await install();
       await using _ = project;
       expect(fetched.toSorted()).toEqual([NPM_FILE, HOST.npm.file].toSorted());
@@ -197,7 +197,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       expect(head.toString("latin1")).toBe("\x7fELF");
     });
 
-    test("without install scripts: the command then is a script that becomes the binary", async () => {
+    test("starts the binary from a script when install scripts are disabled", async () => {
       const { project } = await install("--ignore-scripts");
       await using _ = project;
       expect((await readFile(project.join("node_modules/.bin/rt"), "utf8")).slice(0, 19)).toBe(
@@ -214,7 +214,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       expect((await rtOf(project.path, ["b.ts"])).status).toBe("SIGTERM");
     });
 
-    test("and says what is missing when the binary is not installed", async () => {
+    test("names the missing package when the binary is not installed", async () => {
       const { project, fetched } = await install("--omit=optional");
       await using _ = project;
       expect(fetched).toEqual([NPM_FILE]);
@@ -225,7 +225,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       });
     });
 
-    test("from a package as npm would pack it", async () => {
+    test("contains the files that npm pack would include", async () => {
       await using project = await createProject();
       await Bun.$`tar -xzf ${join(directory, NPM_FILE)} -C ${project.path}`;
       const child = Bun.spawn(["npm", "pack", "--dry-run", "--json", "--ignore-scripts"], {
@@ -245,10 +245,10 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
   });
 });
 
-describe("the manifests of package managers", () => {
+describe("manifests of package managers", () => {
   const sums = new Map(RELEASE_FILES.map(({ archive }) => [archive, sha256(archive)]));
 
-  test("name each archive with its own checksum, in Homebrew's formula", () => {
+  test("contain the checksum of each archive in Homebrew's formula", () => {
     const formula = homebrewFormula("https://releases.example", sums);
     const pairs = [...formula.matchAll(/url "(\S+)"\n\s+sha256 "(\w+)"/g)].map(([, url, sum]) => [url, sum]);
     const expected = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"].map((name) => {
@@ -261,7 +261,7 @@ describe("the manifests of package managers", () => {
     expect(formula.match(/^\s*end$/gm)!.length).toBe(opened);
   });
 
-  test("name each archive with its own checksum, in Scoop's manifest", () => {
+  test("contain the checksum of each archive in Scoop's manifest", () => {
     const { architecture, bin, autoupdate } = JSON.parse(scoopManifest("https://releases.example", sums));
     for (const [name, target] of [
       ["64bit", "windows-x64"],
@@ -280,7 +280,7 @@ describe("the manifests of package managers", () => {
     expect(bin).toBe("rt.exe");
   });
 
-  test("no two files of a release have one name", () => {
+  test("files of a release have different names", () => {
     const names = RELEASE_FILES.flatMap(({ archive, bom, npm, debian }) => [
       archive,
       bom,
@@ -302,14 +302,14 @@ describe("npm run build", () => {
     return { stderr, status: await child.exited };
   };
 
-  test("says which targets there are", async () => {
+  test("lists the targets when a target is unknown", async () => {
     expect(await build("--target", "beos")).toEqual({
       stderr: `error: There is no target "beos"; the targets are: ${TARGETS.map(({ name }) => name).join(", ")}\n`,
       status: 1,
     });
   });
 
-  test("does not take an address that is none", async () => {
+  test("rejects an invalid URL", async () => {
     expect(await build("--all", "--url", "here")).toEqual({
       stderr: 'error: "here" is no address\n',
       status: 1,

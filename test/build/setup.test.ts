@@ -1,4 +1,5 @@
-// build/setup.mjs in an empty checkout: what a registry gives for the engine is started only if it is what was published.
+// Tests build/setup.mjs in an empty checkout: it starts an engine of a registry only if its checksum is the published
+// one.
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFile } from "node:fs/promises";
@@ -9,9 +10,9 @@ import { cleanEnvironment, REPOSITORY } from "../support/rt.ts";
 
 const NAME = `@oven/${hostTarget().engine.replace("arm64", "aarch64")}`;
 
-for (const lie of ["by its own checksum", "under the checksum of the one that was"])
+for (const checksum of ["with its own checksum", "with the published checksum"])
   test.skipIf(process.platform === "win32")(
-    `another engine than was published is refused, ${lie}`,
+    `setup rejects an engine that differs from the published one, ${checksum}`,
     async () => {
       await using checkout = await createProject({ "package.json": {}, "build/system-packages.json": "[]" });
       await copyFile(`${REPOSITORY}/build/setup.mjs`, checkout.join("build/setup.mjs"));
@@ -23,16 +24,16 @@ for (const lie of ["by its own checksum", "under the checksum of the one that wa
       const archive = gzip(tar(files), 1);
       const script = await Bun.file(`${REPOSITORY}/build/setup.mjs`).text();
       const [, published] = new RegExp(`"${NAME.replace("@oven/bun-", "")}":\\s+"(\\S+)"`).exec(script)!;
-      const asked: string[] = [];
+      const requested: string[] = [];
       using registry = Bun.serve({
         port: 0,
         hostname: "127.0.0.1",
         fetch(request) {
           const { pathname, origin } = new URL(request.url);
-          asked.push(decodeURIComponent(pathname.slice(1)));
+          requested.push(decodeURIComponent(pathname.slice(1)));
           if (pathname.endsWith(".tgz")) return new Response(archive as Uint8Array<ArrayBuffer>);
           const own = `sha512-${createHash("sha512").update(archive).digest("base64")}`;
-          const integrity = lie === "by its own checksum" ? own : published;
+          const integrity = checksum === "with its own checksum" ? own : published;
           const dist = { tarball: `${origin}/${NAME}.tgz`, integrity };
           return Response.json({
             name: NAME,
@@ -57,14 +58,14 @@ for (const lie of ["by its own checksum", "under the checksum of the one that wa
       expect(stderr).toContain(
         "\nhint: the npm registry in use has another engine than was published; see npm config get registry\n",
       );
-      expect(asked.some((path) => path.endsWith(".tgz"))).toBe(lie !== "by its own checksum");
+      expect(requested.some((path) => path.endsWith(".tgz"))).toBe(checksum !== "with its own checksum");
       expect(await Bun.file(checkout.join("started")).exists()).toBe(false);
       expect(await Bun.file(checkout.join(".toolchain/node_modules/bun/bin/bun.exe")).exists()).toBe(false);
     },
     120_000,
   );
 
-test("there is a checksum of the engine of every target, in the version that is used", async () => {
+test("setup contains a checksum of the current engine for every target", async () => {
   const script = await Bun.file(`${REPOSITORY}/build/setup.mjs`).text();
   expect(script).toContain(`const ENGINE_VERSION = "${Bun.version}";`);
   const names = [...script.matchAll(/^ {2}"([\w-]+)":\s+"sha512-[\w+/]{86}==",$/gm)].map(

@@ -1,5 +1,5 @@
-// Signatures for macOS, made without a Mac and looked at by a verifier that knows nothing of how they are made. That it
-// finds what is wrong is shown with what the toolchain leaves, and with single bytes that were changed.
+// Tests ad-hoc signatures for macOS with an independent verifier. The toolchain's own output and changed bytes prove
+// that the verifier finds errors.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter } from "node:path";
@@ -10,7 +10,7 @@ import { verifySignature } from "./code-signature.ts";
 import { readEmbeddedProgram } from "./program-section.ts";
 
 let project: Project;
-/** What the toolchain itself makes, by architecture. */
+/** The toolchain's output by architecture. */
 const raw: Record<string, Buffer> = {};
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => await project[Symbol.asyncDispose]());
 
-test("the toolchain's own program for x64 is not validly signed, which is why there is a signer", () => {
+test("the toolchain's own signature for x64 is invalid, so the build needs a signer", () => {
   expect(verifySignature(raw.x64!).problems).toEqual(
     expect.arrayContaining([expect.stringMatching(/^\d+ pages have another hash$/)]),
   );
@@ -35,13 +35,13 @@ test("the toolchain's own program for x64 is not validly signed, which is why th
 });
 
 for (const arch of ["x64", "arm64"]) {
-  describe(`signed for ${arch}`, () => {
+  describe(`a program signed for ${arch}`, () => {
     let signed: Buffer;
     beforeAll(() => {
       signed = Buffer.from(signAdHoc(raw[arch]!, "com.example.tool"));
     });
 
-    test("every page is right, and the program is known by its name", () => {
+    test("contains a valid hash of every page, and its name", () => {
       expect(verifySignature(signed)).toEqual({
         problems: [],
         identifier: "com.example.tool",
@@ -53,18 +53,18 @@ for (const arch of ["x64", "arm64"]) {
       });
     });
 
-    test("it is the same when it is signed again", () => {
+    test("stays the same when it is signed again", () => {
       expect(Buffer.from(signAdHoc(signed, "com.example.tool")).equals(signed)).toBe(true);
     });
 
-    test("the code in front of the signature is untouched, but for the sizes in its commands", () => {
+    test("keeps the code before the signature, except for sizes in its commands", () => {
       const end = signed.readUInt32LE(signatureCommand(signed) + 8);
       const commands = 32 + signed.readUInt32LE(20);
       expect(signed.subarray(commands, end).equals(raw[arch]!.subarray(commands, end))).toBe(true);
       expect(readEmbeddedProgram(signed, "darwin").modules[0]!.source).toContain("here");
     });
 
-    test("a changed byte is found, wherever it is", () => {
+    test("fails verification after any changed byte", () => {
       const signature = signed.readUInt32LE(signatureCommand(signed) + 8);
       const requirement = signed.indexOf(Buffer.from("fade0c01", "hex"), signature);
       const cases: ReadonlyArray<readonly [at: number, problem: RegExp]> = [
@@ -99,7 +99,7 @@ function signatureCommand(file: Buffer): number {
   return at;
 }
 
-test("what is no program for macOS is not signed", () => {
+test("signAdHoc() rejects a file that is not a program for macOS", () => {
   expect(() => signAdHoc(Buffer.from("#!/bin/sh\n".repeat(20)), "x")).toThrow(
     "This is no 64-bit Mach-O program",
   );
@@ -127,7 +127,7 @@ console.log(JSON.stringify(files.map(({ path, isExecutable }) => [path, isExecut
     return { stdout, stderr, status: await child.exited };
   }
 
-  test.skipIf(process.platform === "darwin")("is refused where there is no codesign", async () => {
+  test.skipIf(process.platform === "darwin")("fails without codesign", async () => {
     const { stderr, status } = await run(process.env.PATH!);
     expect({ stderr, status }).toEqual({
       stderr: expect.stringContaining("needs codesign, which is on a Mac alone"),
@@ -135,10 +135,10 @@ console.log(JSON.stringify(files.map(({ path, isExecutable }) => [path, isExecut
     });
   });
 
-  // codesign runs on a Mac alone. This one writes down what it was asked for; the library leaves the hardened runtime
-  // out where the kernel is not a Mac's.
+  // codesign exists only on a Mac. This replacement records its arguments. The library omits the hardened runtime on
+  // other kernels.
   test.skipIf(process.platform === "darwin")(
-    "asks codesign for the entitlements and the name, of the command and of the app",
+    "calls codesign with the entitlements and the name, for the command and the app",
     async () => {
       await mkdir(project.join("tools"));
       const log = project.join("asked");
@@ -152,8 +152,8 @@ console.log(JSON.stringify(files.map(({ path, isExecutable }) => [path, isExecut
         ["rt.app/Contents/Info.plist", false],
         ["rt.app/Contents/MacOS/rt", true],
       ]);
-      const asked = (await readFile(log, "utf8")).trim().split("\n");
-      const signed = asked.filter((line) => line.startsWith("--sign"));
+      const calls = (await readFile(log, "utf8")).trim().split("\n");
+      const signed = calls.filter((line) => line.startsWith("--sign"));
       expect(signed.length).toBe(3);
       for (const line of signed)
         expect(line).toMatch(
@@ -165,11 +165,11 @@ console.log(JSON.stringify(files.map(({ path, isExecutable }) => [path, isExecut
       expect(paths.map((path) => path.replace(/^.*\.sign-\w+\//, ""))).toEqual(
         expect.arrayContaining([project.join("arm64"), "rt.app/Contents/MacOS/rt", "rt.app"]),
       );
-      expect(asked.some((line) => line.startsWith("--verify --deep"))).toBe(true);
+      expect(calls.some((line) => line.startsWith("--verify --deep"))).toBe(true);
     },
   );
 
-  test("has the entitlements that an engine with a JIT needs under the hardened runtime", async () => {
+  test("uses the entitlements of an engine with a JIT under the hardened runtime", async () => {
     const plist = await readFile(`${import.meta.dir}/../../build/macos/entitlements.plist`, "utf8");
     const keys = [...plist.matchAll(/<key>com\.apple\.security\.cs\.([\w-]+)<\/key>\s*<true\/>/g)].map(
       ([, key]) => key!,

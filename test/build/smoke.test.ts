@@ -1,5 +1,5 @@
-// The binaries of other targets that can be started on Linux x64, started: the one for musl with Debian's musl, the one
-// for arm64 under qemu-user. (The one for Windows runs under Wine in test/windows; this system's runs everything else.)
+// Starts the binaries of other targets on Linux x64: musl with Debian's musl, arm64 with qemu-user. Windows is in
+// test/windows.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,12 +12,12 @@ import { type Environment, type RtOptions, runRt } from "../support/rt.ts";
 import manifest from "../../package.json";
 
 interface Runner {
-  /** In front of the binary. */
+  /** Arguments before the binary. */
   readonly prefix: readonly string[];
   readonly env: Environment;
 }
 
-/** musl finds what it needs beside our stand-in for glibc: see musl-shim.c. */
+/** musl finds its libraries next to a replacement of glibc: see musl-shim.c. */
 async function prepareMusl(directory: string): Promise<Runner> {
   const libraries = "/usr/lib/x86_64-linux-gnu";
   for (const name of ["libstdc++.so.6", "libgcc_s.so.1"])
@@ -29,8 +29,8 @@ async function prepareMusl(directory: string): Promise<Runner> {
 }
 
 /**
- * Registers the emulator as the interpreter of arm64 programs in its own namespace, so that rt can start itself, as for -e.
- * The flags are Debian's: the kernel opens the program, so programs from a memfd run too.
+ * Registers the emulator for arm64 programs in a separate namespace, so that rt can start itself, as for -e. The
+ * flags are Debian's: the kernel opens the program, so programs from a memfd run too.
  */
 const REGISTER = `mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
 printf '%s' ':arm64:M::\\x7fELF\\x02\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\xb7\\x00:\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x00\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe\\xff\\xff\\xff:/usr/bin/qemu-aarch64:OC' > /proc/sys/fs/binfmt_misc/register &&
@@ -99,11 +99,11 @@ for (const target of TARGETS) {
       expect(result).toEqual({ stdout, stderr, status: 0 });
     };
 
-    test("a file", async () => {
+    test("a TypeScript file", async () => {
       await expectOutput({ args: ["file.tsx", "a b", "c"] }, `linux ${target.arch} true a b|c\n`);
     });
 
-    test("a script with its hook, and says its version", async () => {
+    test("a script with its hook, and prints its version", async () => {
       await expectOutput(
         { args: ["run", "hello", "you"] },
         `${manifest.version}\nhello you\n`,
@@ -111,7 +111,7 @@ for (const target of TARGETS) {
       );
     });
 
-    test("code from standard input, which takes the engine as -e does", async () => {
+    test("code from standard input in the engine, like -e", async () => {
       const stdin = "const found: string = process.arch; console.log(found, typeof rt.secrets.get)";
       await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} function\n`);
     });
@@ -124,7 +124,7 @@ for (const target of TARGETS) {
       expect(stderr).toContain("lockfile");
     });
 
-    test("a script that is followed, or the reason why it is not", async () => {
+    test("a traced script, or names the reason for the missing trace", async () => {
       const build = async () => {
         const program = [...runner.prefix, binary];
         const env = { ...runner.env, XDG_CACHE_HOME: join(project.path, "cache") };
@@ -140,7 +140,7 @@ for (const target of TARGETS) {
         expect(second.stderr).toMatch(/warning: build was not cached: the system does not let rt follow it/);
     });
 
-    test("tokens, and credentials in the keyring", async () => {
+    test("commands for tokens and for credentials in the keyring", async () => {
       const stdout = "true false\npässword true null\n";
       await expectOutput({ args: ["credentials.ts"], env: keyring.env }, stdout);
     });

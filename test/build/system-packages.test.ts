@@ -1,5 +1,5 @@
-// Checks build/system-packages.json, the list of programs that the build and the tests need. After the set-up, a new machine must
-// have all of them.
+// Tests build/system-packages.json, the list of programs that the build and the tests need. A new machine must have
+// them all after the set-up.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { REPOSITORY } from "../support/rt.ts";
 const LISTED = new Set(SYSTEM_PACKAGES.flatMap(programsOf));
 const LIST = "build/system-programs.ts";
 
-/** Files of the build and the tests; a table of mutants quotes lines of others. */
+/** Files of the build and the tests, except tables of mutants, which quote lines of other files. */
 const sources: { readonly path: string; readonly text: string }[] = [];
 for (const path of [...new Bun.Glob("{build,test}/**/*.ts").scanSync(REPOSITORY)].toSorted())
   if (!path.startsWith("test/mutants/tables/") && path !== "test/build/system-packages.test.ts")
@@ -22,23 +22,23 @@ function search(pattern: RegExp): { path: string; word: string }[] {
   );
 }
 
-/** The build asks for these itself, because it does without them; codesign exists on macOS only. */
+/** Optional programs of the build; codesign exists on macOS only. */
 const OPTIONAL = ["ldd", "dbus-run-session", "gnome-keyring-daemon", "codesign"];
 
-test("programs are looked up through the list only", () => {
+test("programs are located only through the list", () => {
   const lookups = search(/\bBun\.which\((?:"([\w-]+)")?/g).filter(({ path }) => path !== LIST);
   expect(lookups.filter(({ path, word }) => path.startsWith("test/") || !OPTIONAL.includes(word))).toEqual(
     [],
   );
 });
 
-test("files of the system that decide whether a test runs have a row in the list", () => {
+test("system files that decide whether a test runs have a row in the list", () => {
   const files = SYSTEM_PACKAGES.flatMap(({ file }) => file ?? []);
   const probes = search(/\b(?:existsSync|statSync|exists)\("(\/(?:usr|opt|lib|bin|snap)\/[^"]+)"/g);
   expect(probes.filter(({ word }) => !files.includes(word))).toEqual([]);
 });
 
-test("programs that are looked up have a row in the list", () => {
+test("programs that are located have a row in the list", () => {
   const lookups = search(/\b(?:hasProgram|findProgram)\("([^"]+)"/g);
   expect(lookups.length).toBeGreaterThan(15);
   expect(lookups.filter(({ word }) => !LISTED.has(word))).toEqual([]);
@@ -52,12 +52,12 @@ test("programs that are started by name have a row in the list", () => {
   const shell = search(/\bBun\.\$`([a-z][\w+.-]*) /g);
   const all = [...started, ...named, ...shell];
   expect(all.length).toBeGreaterThan(100);
-  // These two do not exist on purpose.
+  // These two programs never exist.
   const absent = ["exit", "no-such-program"];
   expect(all.filter(({ word }) => !LISTED.has(word) && !absent.includes(word))).toEqual([]);
 });
 
-/** Programs of the packages that each Debian has. */
+/** Programs of the packages in every Debian. */
 function essentialPrograms(): ReadonlySet<string> {
   const status = readFileSync("/var/lib/dpkg/status", "utf8").split("\n\n");
   const names = status.flatMap((text) => /^Package: (.*)[^]*^Essential: yes$/m.exec(text)?.[1] ?? []);
@@ -68,7 +68,7 @@ function essentialPrograms(): ReadonlySet<string> {
   return new Set(files.flatMap((path) => /^(?:\/usr)?\/s?bin\/([^/]+)$/.exec(path)?.[1] ?? []));
 }
 
-/** Names of programs that are common words of these files, or a shell's own. */
+/** Program names that are common words in these files, or shell builtins. */
 const WORDS =
   "apt as base bun corepack file go import kill look make mapping open other red rename service size split stat stop swapoff tabs tc test time top trust view watch which write x zip".split(
     " ",
@@ -90,13 +90,13 @@ test.skipIf(!existsSync("/var/lib/dpkg/status"))(
   },
 );
 
-test("rows of the list name a package once, and what it provides", () => {
+test("rows of the list name a package once, and its programs", () => {
   const names = SYSTEM_PACKAGES.map(({ name }) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   expect(SYSTEM_PACKAGES.filter((each) => programsOf(each).length === 0 && !each.file)).toEqual([]);
 });
 
-test.skipIf(process.platform !== "linux")("everything that the tests need is installed", () => {
+test.skipIf(process.platform !== "linux")("all programs that the tests need are installed", () => {
   const needed = SYSTEM_PACKAGES.filter(({ needs = ["test"] }) => needs.includes("test"));
   const missing = needed.filter(
     (each) =>
@@ -105,7 +105,7 @@ test.skipIf(process.platform !== "linux")("everything that the tests need is ins
   expect(missing).toEqual([]);
 });
 
-test("a program without a row is an error, also where it is installed", () => {
+test("a program without a row is an error, even if it is installed", () => {
   expect(() => findProgram("rt-test-unlisted")).toThrow(
     new RangeError(
       'build/system-packages.json has no row with the program "rt-test-unlisted"; add its package',

