@@ -15,11 +15,11 @@ let program: Buffer;
 beforeAll(async () => {
   certificates = await createCertificates();
   released = await createProject();
-  // Says too whether a variable has come to it.
-  const tell = `FILE *file = fopen("told", "w"); fputs(getenv("FROM_DOTENV") ? "yes" : "no", file); fclose(file);`;
+  // Records whether the program got a variable of .env.
+  const record = `FILE *file = fopen("told", "w"); fputs(getenv("FROM_DOTENV") ? "yes" : "no", file); fclose(file);`;
   await compileProgram(
     released.join("rt"),
-    `extern char *getenv(const char *); ${tell} puts("${NEW}"); return 0;`,
+    `extern char *getenv(const char *); ${record} puts("${NEW}"); return 0;`,
   );
   program = await readFile(released.join("rt"));
 });
@@ -29,20 +29,20 @@ afterAll(async () => {
 });
 
 /** A server with an untrusted certificate that serves the program to every client. */
-function serve(isSecure: boolean): { url: string; asked: string[] } & Disposable {
-  const asked: string[] = [];
+function serve(isSecure: boolean): { url: string; requests: string[] } & Disposable {
+  const requests: string[] = [];
   const { key, cert } = certificates;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     ...(isSecure ? { tls: { key, cert } } : {}),
     fetch(request) {
-      asked.push(request.url);
+      requests.push(request.url);
       return new Response(new Uint8Array(program));
     },
   });
   const url = `${isSecure ? "https" : "http"}://127.0.0.1:${server.port}/rt`;
-  return { url, asked, [Symbol.dispose]: () => void server.stop(true) };
+  return { url, requests, [Symbol.dispose]: () => void server.stop(true) };
 }
 
 async function upgrade(url: string, dotenv: string, env: Environment = {}) {
@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt upgrade", () => {
     ["NODE_EXTRA_CA_CERTS in .env", "NODE_EXTRA_CA_CERTS=$AUTHORITY", {}],
     ["SSL_CERT_FILE in .env", "SSL_CERT_FILE=$AUTHORITY", {}],
     ["SSL_CERT_DIR in .env", "SSL_CERT_DIR=$DIRECTORY\nBUN_OPTIONS=--use-openssl-ca", {}],
-  ])("verifies the server in spite of %s", async (_, dotenv, env) => {
+  ])("verifies the server despite %s", async (_, dotenv, env) => {
     using server = serve(true);
     const lines = dotenv
       .replace("$AUTHORITY", certificates.authority)
@@ -74,12 +74,12 @@ describe.skipIf(process.platform !== "linux").concurrent("rt upgrade", () => {
     const { home, rt, result } = await upgrade(server.url, lines, env);
     await using _home = home;
     expect(result).toEqual(refused);
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
     await home.write({ ".env": "" });
     await expectUntouched(home, rt);
   });
 
-  test("takes an authority that the environment names", async () => {
+  test("accepts a certificate authority from the environment", async () => {
     using server = serve(true);
     const { home, rt, result } = await upgrade(server.url, "", {
       NODE_EXTRA_CA_CERTS: certificates.authority,
@@ -90,26 +90,26 @@ describe.skipIf(process.platform !== "linux").concurrent("rt upgrade", () => {
   });
 
   for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
-    test(`goes straight where ${name} is in .env`, async () => {
+    test(`ignores ${name} in .env`, async () => {
       using server = serve(false);
       using proxy = serve(false);
       const { home, result } = await upgrade(server.url, `${name}=${proxy.url}`);
       await using _home = home;
       expect(result).toMatchObject({ stderr: "", status: 0 });
-      expect(proxy.asked).toEqual([]);
-      expect(server.asked.length).toBe(1);
+      expect(proxy.requests).toEqual([]);
+      expect(server.requests.length).toBe(1);
     });
 
-  test("goes through the proxy of the environment", async () => {
+  test("uses the proxy of the environment", async () => {
     using proxy = serve(false);
     const url = "http://release.invalid/rt";
     const { home, result } = await upgrade(url, "", { HTTP_PROXY: proxy.url.replace("/rt", "") });
     await using _home = home;
     expect(result).toMatchObject({ stderr: "", status: 0 });
-    expect(proxy.asked).toEqual([url]);
+    expect(proxy.requests).toEqual([url]);
   });
 
-  test("starts the new program without what .env says", async () => {
+  test("starts the new program without variables of .env", async () => {
     using server = serve(false);
     const { home, result } = await upgrade(server.url, "FROM_DOTENV=1");
     await using _home = home;

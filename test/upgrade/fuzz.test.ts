@@ -1,5 +1,5 @@
-// The parsers of what upgrades fetch, given damaged copies of good ones: each refuses with a Failure or accepts what the
-// good one had. See test/support/fuzz.ts for how to try more of them.
+// Fuzzes the parsers of upgrade downloads: each rejects a damaged input with a Failure, or accepts what the original
+// contained. See test/support/fuzz.ts for longer runs.
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { gzip, tar, zip } from "../../build/archive.ts";
@@ -11,8 +11,8 @@ import { fuzz, mutate } from "../support/fuzz.ts";
 import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
 import { beginMacho, beginPe } from "./release.ts";
 
-/** A fuzz run of any length is one test. */
-const PATIENCE = 3_600_000;
+/** Each fuzz run is one test, however long it is. */
+const TIMEOUT = 3_600_000;
 
 const PROGRAM = Buffer.from(Array.from({ length: 1500 }, (_, index) => (index * 7) % 251));
 const FILES = [
@@ -23,7 +23,7 @@ const FILES = [
 const TAR = tar(FILES);
 const ZIP = zip(FILES, 1);
 
-/** The program, or undefined where the archive was refused; anything but a Failure is a fault. */
+/** Returns the program, or undefined if the archive is rejected; any error but a Failure is a bug. */
 async function extract(name: string, bytes: Uint8Array): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   try {
@@ -46,7 +46,7 @@ test("extractProgram extracts the program from valid archives", async () => {
 });
 
 test(
-  "compressed archives",
+  "extractProgram() extracts no other program from a damaged compressed archive",
   async () => {
     const check = async (bytes: Buffer) => {
       if (!isArchive(bytes)) return;
@@ -55,10 +55,10 @@ test(
     };
     await fuzz("tar.gz", { inputs: [gzip(TAR, 1)], check });
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
-/** Puts right what damage alone would be known by: the sums of the headers, most of the time. */
+/** Repairs the checksums of most headers, so that damage gets past them. */
 function withSums(archive: Buffer, at: number): Buffer {
   for (; at + 512 <= archive.length; at += 512) {
     if (archive.toString("latin1", at + 257, at + 262) !== "ustar") continue;
@@ -70,7 +70,7 @@ function withSums(archive: Buffer, at: number): Buffer {
 }
 
 test(
-  "tar archives whose compression and sums are whole",
+  "extractProgram() returns only bytes of the archive from a damaged tar with valid checksums",
   async () => {
     const make = (random: Parameters<typeof mutate>[0]) => {
       const damaged = mutate(random, [TAR]);
@@ -84,11 +84,11 @@ test(
     };
     await fuzz("tar", { inputs: [], make, check });
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 test(
-  "zip archives",
+  "extractProgram() extracts no other program from a damaged zip archive",
   async () => {
     const check = async (bytes: Buffer) => {
       if (!isArchive(bytes)) return;
@@ -97,7 +97,7 @@ test(
     };
     await fuzz("zip", { inputs: [ZIP], check });
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 test(
@@ -124,7 +124,7 @@ test(
     };
     await fuzz("minisign", { inputs, check });
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 test(
@@ -140,5 +140,5 @@ test(
     };
     await fuzz("program", { inputs: [elf, beginMacho(), beginPe()], check });
   },
-  PATIENCE,
+  TIMEOUT,
 );

@@ -40,7 +40,7 @@ const OWN_MOUNTS = isRoot
   ? ["unshare", "-Ur", "-m"]
   : ["unshare", "-U", "-m", "--map-current-user", "--keep-caps"];
 
-/** Archives of a gibibyte of zeros; the last says that it is less. */
+/** Returns an archive of 1 GiB of zeros; liar.zip claims a smaller size. */
 function makeBomb(name: "bomb.tar.gz" | "bomb.zip" | "liar.zip"): Uint8Array {
   const GIBIBYTE = 2 ** 30;
   const unfinished = { finishFlush: constants.Z_FULL_FLUSH };
@@ -74,7 +74,7 @@ describe("rt upgrade rejects invalid releases", () => {
     await expectUntouched(home, rt);
   }
 
-  /** A file with its checksum beside it. */
+  /** Creates a file with a signed list of checksums. */
   async function offer(name: string, content: Uint8Array | string, signing?: Signing): Promise<Project> {
     const project = await createProject({ [name]: content }, [name]);
     await writeSums(project.path, [name], signing);

@@ -1,4 +1,4 @@
-// A release to upgrade to, in a directory, signed; and an rt of its own for each test to be replaced, which trusts the key.
+// Provides a signed release, and installs a separate rt for each test, which trusts the test key.
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ export const OLD = manifest.version;
 export const NEW = "9.8.7";
 export const ARCHIVE = "rt-9.8.7-linux-x64.tar.gz";
 
-/** A program that says `NEW`, alone and in archives, with their checksums. */
+/** Creates a program that prints `NEW`, alone and in archives, with their checksums. */
 export async function makeRelease(): Promise<Project> {
   const released = await createProject();
   await compileVersion(released.join("rt"), NEW);
@@ -25,13 +25,13 @@ export async function makeRelease(): Promise<Project> {
   const other = { path: "rt-9.8.7-linux-x64/art", content: "no program, though its name ends so" };
   await writeFile(released.join(ARCHIVE), gzip(tar([readme, other, content]), 1));
   await writeFile(released.join("rt.zip"), zip([readme, other, content], 1));
-  // Named as the others end, and in front of them.
+  // Its name ends like the program's, and it is listed first.
   await writeFile(released.join("not-rt"), "another file");
   await writeSums(released.path, ["not-rt", "rt", ARCHIVE, "rt.zip"]);
   return released;
 }
 
-/** As much of a program for macOS on arm64 as says that it is one. */
+/** Returns the start of a program for macOS on arm64. */
 export function beginMacho(): Buffer {
   const macho = Buffer.alloc(2048);
   macho.writeUInt32LE(0xfeedfacf, 0);
@@ -39,7 +39,7 @@ export function beginMacho(): Buffer {
   return macho;
 }
 
-/** As much of a program for Windows on x64. */
+/** Returns the start of a program for Windows on x64. */
 export function beginPe(): Buffer {
   const pe = Buffer.alloc(2048);
   pe.write("MZ");
@@ -64,7 +64,7 @@ export interface Signing {
   readonly end?: "\n" | "\r\n";
 }
 
-/** SHA256SUMS of these files, and its signature. */
+/** Writes SHA256SUMS of these files and its signature. */
 export async function writeSums(
   directory: string,
   names: readonly string[],
@@ -86,7 +86,7 @@ export async function writeSums(
   await writeFile(join(directory, "SHA256SUMS.minisig"), signContent(Buffer.from(sums), comment, secretKey));
 }
 
-/** A directory with an rt of its own in it. */
+/** Creates a directory with a separate rt. */
 export async function installRt(env: Environment = {}): Promise<{
   home: Project;
   rt: string;
@@ -108,7 +108,7 @@ export async function versionOf(path: string): Promise<string> {
   return stdout.trim();
 }
 
-/** One file under two names, as placeRt() leaves it, or two that have the same in them. */
+/** Returns whether two names are one file, as placeRt() creates them, or two files have the same content. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if ((await stat(one)).ino === (await stat(other)).ino) return true;
   return (await readFile(one)).equals(await readFile(other));

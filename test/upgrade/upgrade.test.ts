@@ -109,7 +109,7 @@ describe("rt upgrade", () => {
     const ended = Bun.spawn(["true"]);
     await ended.exited;
     const kept = [`.rt-upgrade-${process.pid}-abcdef`, ".rt-upgrade-notes", ".other-1-abcdef"];
-    // The others no process can have: 0 is a group's, and behind 2^22 and 2^31 there is none.
+    // No process has the other ids: 0 is a process group, and 2^22 and 2^31 are the limits.
     const left = [ended.pid, 0, 2 ** 22 + 1, 2 ** 31, "9".repeat(20)].map(
       (pid) => `.rt-upgrade-${pid}-abcdef`,
     );
@@ -176,10 +176,10 @@ describe("rt upgrade from a server", () => {
   });
   afterAll(async () => await certificates[Symbol.asyncDispose]());
 
-  /** An rt that trusts the servers here. */
+  /** Installs an rt that trusts these servers. */
   const install = async () => await installRt({ NODE_EXTRA_CA_CERTS: certificates.authority });
 
-  /** Serves `released`; `change` may answer in its place. */
+  /** Serves `released`; `change` may return another response. */
   function serve(
     change: (path: string) => Response | undefined | void = () => undefined,
     protocol: "https" | "http" = "https",
@@ -200,7 +200,7 @@ describe("rt upgrade from a server", () => {
     };
   }
 
-  test("rt upgrade downloads the archive and the checksum files beside it", async () => {
+  test("rt upgrade downloads the archive and its checksum files", async () => {
     using server = serve();
     const { home, rt, upgrade } = await install();
     await using _ = home;
@@ -209,13 +209,13 @@ describe("rt upgrade from a server", () => {
   });
 
   test("rt upgrade with --sha256 downloads no checksum file", async () => {
-    const asked: string[] = [];
-    using server = serve((path) => void asked.push(path));
+    const requests: string[] = [];
+    using server = serve((path) => void requests.push(path));
     const { home, upgrade } = await install();
     await using _ = home;
     const sum = sha256(await readFile(released.join(ARCHIVE))).toUpperCase();
     expect(await upgrade(server.url(ARCHIVE), "--sha256", sum)).toMatchObject({ stderr: "", status: 0 });
-    expect(asked).toEqual([`/${ARCHIVE}`]);
+    expect(requests).toEqual([`/${ARCHIVE}`]);
   });
 
   const FAILURES: ReadonlyArray<
@@ -289,7 +289,7 @@ describe("rt upgrade from a server", () => {
 
   describe("rt upgrade and redirects", () => {
     const sumOfArchive = async () => sha256(await readFile(released.join(ARCHIVE)));
-    /** Answers with a redirect below /away. */
+    /** Redirects requests to a path below /away. */
     const away = (to: (name: string) => string) => (path: string) =>
       path.startsWith("/away/") ? Response.redirect(to(path.slice("/away/".length)), 302) : undefined;
 
@@ -303,8 +303,8 @@ describe("rt upgrade from a server", () => {
     });
 
     test("rt upgrade rejects a redirect from https to http, with and without a checksum", async () => {
-      const asked: string[] = [];
-      using plain = serve((path) => void asked.push(path), "http");
+      const requests: string[] = [];
+      using plain = serve((path) => void requests.push(path), "http");
       using server = serve(away(plain.url));
       using middle = serve(away((name) => server.url(`away/${name}`)));
       const { home, rt, upgrade } = await install();
@@ -318,7 +318,7 @@ describe("rt upgrade from a server", () => {
           status: 1,
         });
       }
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
       await expectUntouched(home, rt);
     });
 
@@ -332,9 +332,9 @@ describe("rt upgrade from a server", () => {
     });
 
     test("rt upgrade stops after too many redirects", async () => {
-      let asked = 0;
+      let requests = 0;
       using server = serve((path) => {
-        asked += 1;
+        requests += 1;
         return Response.redirect(path, 307);
       });
       const { home, rt, upgrade } = await install();
@@ -344,7 +344,7 @@ describe("rt upgrade from a server", () => {
         stderr: expect.stringMatching(/^error: Too many redirects from https:\S+\nhint: nothing/),
         status: 1,
       });
-      expect(asked).toBe(11);
+      expect(requests).toBe(11);
       await expectUntouched(home, rt);
     });
   });
@@ -364,13 +364,13 @@ describe("rt upgrade from a server", () => {
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(`rt upgrade removes its files when ${signal} ends it during the download`, async () => {
-      const asked = Promise.withResolvers<void>();
+      const requests = Promise.withResolvers<void>();
       using server = Bun.serve({
         port: 0,
         hostname: "127.0.0.1",
         idleTimeout: 0,
         fetch: () => {
-          asked.resolve();
+          requests.resolve();
           return new Promise<Response>(() => {});
         },
       });
@@ -382,7 +382,7 @@ describe("rt upgrade from a server", () => {
         args: ["upgrade", address, "--sha256", "0".repeat(64)],
         cwd: home.path,
       });
-      await asked.promise;
+      await requests.promise;
       child.kill(signal);
       await child.exited;
       expect(child.signalCode).toBe(signal);
