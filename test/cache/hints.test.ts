@@ -24,7 +24,7 @@ interface Case {
   readonly files?: Readonly<Record<string, string>>;
   readonly rule?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly said: RegExp;
+  readonly message: RegExp;
   readonly isGit?: true;
   readonly name?: string;
 }
@@ -32,43 +32,43 @@ interface Case {
 const CASES: Readonly<Record<string, Case>> = {
   "a file outside the project that it wrote": {
     script: "echo x > $OUTSIDE/made",
-    said: /outside the project/,
+    message: /outside the project/,
   },
   "a file that git ignores and it rewrote": {
     script: "echo x >> .tool && cat .tool > /dev/null",
     files: { ".tool": "", ".gitignore": ".tool\n" },
     rule: '{ env = ["A"], ignore = ["b c"] }',
-    said: /it read and then changed/,
+    message: /it read and then changed/,
     isGit: true,
   },
   "a source that it rewrote": {
     script: "echo x >> source && cat source > /dev/null",
     files: { source: "" },
-    said: /git does not ignore that/,
+    message: /git does not ignore that/,
     isGit: true,
   },
   "a file that it rewrote without git": {
     script: "echo x >> '[a].file' && cat '[a].file' > /dev/null",
     files: { "[a].file": "" },
-    said: /it read and then changed/,
+    message: /it read and then changed/,
   },
-  "a pipe that it made": { script: "rm -f p; mkfifo p", said: /neither a file nor a link/ },
+  "a pipe that it made": { script: "rm -f p; mkfifo p", message: /neither a file nor a link/ },
   "a variable that it did not get when it failed": {
     script: 'echo x > out; test -n "$UNSEEN"',
     env: { UNSEEN: "1" },
-    said: /did not get UNSEEN/,
+    message: /did not get UNSEEN/,
   },
   "a variable that a build did not get": {
     script: "echo $VITE_URL > out",
     env: { VITE_URL: "x" },
-    said: /did not get VITE_URL/,
+    message: /did not get VITE_URL/,
     name: "web build",
   },
 };
 
 test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
   "the hint about %s can be pasted, and does not appear again",
-  async (_, { script, files = {}, rule = "true", env, said, isGit, name = "t" }) => {
+  async (_, { script, files = {}, rule = "true", env, message, isGit, name = "t" }) => {
     await using outside = await createProject();
     const key = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
     const config = `[run.cache]\n${key} = ${rule}\nother = true\n`;
@@ -78,12 +78,12 @@ test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
     );
     if (isGit) Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     const first = (await project.rt(["run", name], env)).stderr;
-    expect(first).toMatch(said);
+    expect(first).toMatch(message);
     const pasted = paste(config, first);
     expect(parseConfig(pasted, "rtfig.toml").settings.length).toBeGreaterThan(1);
     await project.write({ "rtfig.toml": pasted });
     const second = await project.rt(["run", name], env);
-    expect(second.stderr).not.toMatch(said);
+    expect(second.stderr).not.toMatch(message);
     expect({ status: second.status, stderr: second.stderr }).toMatchObject({ status: 0 });
   },
 );

@@ -20,7 +20,7 @@ export interface Machine {
 export interface RunningMachine {
   readonly result: Promise<Pick<RtResult, "stdout" | "stderr" | "status">>;
   /** Waits until the output contains this text. */
-  said(text: string): Promise<void>;
+  waitForOutput(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -144,7 +144,7 @@ function watch(child: ReturnType<typeof startRt>): RunningMachine {
   return {
     result,
     kill: (signal) => child.kill(signal),
-    async said(text) {
+    async waitForOutput(text) {
       await waitUntil(() => has(text) || isOver);
       if (!has(text)) throw new Error(written.stderr);
     },

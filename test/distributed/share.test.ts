@@ -34,7 +34,7 @@ test.skipIf(!CAN_TRACE)(
     await using machines = await createMachines({ count: 4, packages });
     const running = machines.all.map((each) => each.start([...ONE_AT_A_TIME, "--report=report.json"]));
     for (const [at, each] of running.entries())
-      await each.said(`, machine m${at + 1}: 40 of 40 scripts are shared`);
+      await each.waitForOutput(`, machine m${at + 1}: 40 of 40 scripts are shared`);
     await machines.reached("all");
     await machines.open("all");
     const results = await Promise.all(running.map(({ result }) => result));
@@ -123,7 +123,9 @@ test.skipIf(!CAN_TRACE)(
     // The first machine continues, and its script ends first.
     await machines.open("hold", old);
     first.kill("SIGCONT");
-    await first.said("warning: Another machine has taken over a t, because this one did not renew its lease");
+    await first.waitForOutput(
+      "warning: Another machine has taken over a t, because this one did not renew its lease",
+    );
     await machines.open("hold", next);
     const results = await Promise.all([first.result, second.result]);
     expect(results.map(({ status }) => status)).toEqual([0, 0]);
@@ -143,7 +145,7 @@ test.skipIf(!CAN_TRACE)("a failure has the same exit code and output on every ma
   };
   await using machines = await createMachines({ count: 2, packages });
   const running = machines.all.map((each) => each.start(["--concurrency=2"]));
-  for (const each of running) await each.said(": 3 of 3 scripts are shared");
+  for (const each of running) await each.waitForOutput(": 3 of 3 scripts are shared");
   await machines.reached("all");
   await machines.open("all");
   const results = await Promise.all(running.map(({ result }) => result));
@@ -169,7 +171,7 @@ test.skipIf(!CAN_TRACE)("a shared run completes when Redis restarts without data
   };
   await using machines = await createMachines({ count: 2, packages });
   const running = machines.all.map((each) => each.start(ONE_AT_A_TIME));
-  for (const each of running) await each.said(": 3 of 3 scripts are shared");
+  for (const each of running) await each.waitForOutput(": 3 of 3 scripts are shared");
   await machines.reached("hold");
   await machines.redis.kill();
   await machines.redis.start();
@@ -194,7 +196,7 @@ test.skipIf(!CAN_TRACE)(
     };
     await using machines = await createMachines({ count: 2, packages });
     const running = machines.all.map((each) => each.start(ONE_AT_A_TIME, { RT_SHARE_PATIENCE: "100" }));
-    for (const each of running) await each.said(": 2 of 2 scripts are shared");
+    for (const each of running) await each.waitForOutput(": 2 of 2 scripts are shared");
     await machines.reached("hold");
     await machines.redis.kill();
     await machines.reached("hold", 2);

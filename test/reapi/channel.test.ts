@@ -215,7 +215,7 @@ describe("outcome of a call", () => {
   });
 
   test("a status counts even if the connection closes right after it, and a closed connection without status is UNAVAILABLE", async () => {
-    const said: Answer = (stream) => {
+    const answered: Answer = (stream) => {
       stream.respond({ ...GRPC, "grpc-status": "7", "grpc-message": "no" }, { endStream: true });
       stream.session!.destroy();
     };
@@ -245,20 +245,20 @@ describe("outcome of a call", () => {
       expect(await outcomeOf(sendCall(channel))).toStartWith("UNAVAILABLE: ");
     }
     // The same if rt closes the connection. The reply to the ping proves that rt has read the headers.
-    const heard = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.alloc(8)]);
     using server = serveFrames((type, stream, socket) => {
-      if (type === 6) heard.resolve();
+      if (type === 6) received.resolve();
       if (type !== 1) return;
       socket.write(Buffer.concat([Buffer.from([0, 0, head.length, 1, 4, 0, 0, 0, stream]), head, ping]));
     });
     const channel = open(server.url);
     const outcome = outcomeOf(sendCall(channel));
-    await heard.promise;
+    await received.promise;
     channel[Symbol.dispose]();
     expect(await outcome).toBe("PERMISSION_DENIED: ");
     for (const [answer, outcome] of [
-      [said, "PERMISSION_DENIED"],
+      [answered, "PERMISSION_DENIED"],
       [silent, "UNAVAILABLE"],
       [half, "UNAVAILABLE"],
     ] as const) {
@@ -381,11 +381,11 @@ describe("loss of a connection", () => {
   const PATIENCE: ConnectionTimeouts = { connect: 60_000, ping: 60_000, pong: 60_000 };
   const lost = async (url: string, patience: Partial<ConnectionTimeouts>, begins: boolean) => {
     const connection = new Http2Connection({ url, tls: {} }, { ...PATIENCE, ...patience });
-    const told: unknown[] = [];
-    const follower = { lose: (status: unknown) => void told.push(status) };
+    const statuses: unknown[] = [];
+    const follower = { lose: (status: unknown) => void statuses.push(status) };
     if (begins) connection.open({ ":method": "POST", ":path": "/x" }, [], follower).on("error", () => {});
     await waitUntil(() => connection.lost !== undefined);
-    expect(told).toEqual(begins ? [connection.lost] : []);
+    expect(statuses).toEqual(begins ? [connection.lost] : []);
     expect(connection.takesCalls).toBe(false);
     return connection.lost;
   };

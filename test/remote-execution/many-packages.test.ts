@@ -302,13 +302,13 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
   });
 
   test("outputs of scripts that ended before a failure are still fetched", async () => {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
     const files = { ...workspace({ lib: part() }), "packages/lib/src.txt": "lib\n", hold: "" };
     await using opened = await open(files, {
       hold(_, hashes) {
         if (!hashes.includes(hashOf("lib\n"))) return undefined;
-        asked.resolve();
+        requested.resolve();
         return over.promise;
       },
     });
@@ -323,7 +323,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       }),
     });
     const child = startRt({ args: [...MANY, "--parallel", "build"], cwd: project.path, env: opened.env });
-    await asked.promise;
+    await requested.promise;
     await waitUntil(() => count(server, "execute") === 3);
     await project.write({ fail: "" });
     await waitUntil(() => server.cancelled.length === 1);

@@ -69,12 +69,12 @@ const build = (name: string, line: string, ...needed: readonly string[]) => ({
   scripts: { build: line },
   dependencies: Object.fromEntries(needed.map((name) => [name, "*"])),
 });
-const started = (name: string, ...said: readonly string[]) => [
-  ...said.map((each) => `${name} build: ${each}`),
+const started = (name: string, ...output: readonly string[]) => [
+  ...output.map((each) => `${name} build: ${each}`),
   `${name} build: Exited with code 0`,
 ];
-const restored = (name: string, ...said: readonly string[]) => [
-  ...said.map((each) => `${name} build: ${each}`),
+const restored = (name: string, ...output: readonly string[]) => [
+  ...output.map((each) => `${name} build: ${each}`),
   `${name} build: Done before: saved`,
 ];
 
@@ -111,10 +111,10 @@ test.skipIf(!CAN_TRACE)(
     const { project } = live;
     const changed = (name: string) => `rt: ${name} changed`;
     const write = async (name: string, text: string) => await project.write({ [name]: text });
-    let said = ["x", "first", "a"];
+    let output = ["x", "first", "a"];
     const lines = await live.round();
     expect(lines[0]).toStartWith("rt: watching ");
-    expect(lines.slice(1)).toEqual([...started("lib", ...said), ...started("app", "ONE", "page", "{}")]);
+    expect(lines.slice(1)).toEqual([...started("lib", ...output), ...started("app", "ONE", "page", "{}")]);
 
     // Unread files, files that git ignores, and outputs do not count.
     await write("README.md", "read me");
@@ -130,12 +130,12 @@ test.skipIf(!CAN_TRACE)(
     await write("packages/lib/source.txt", "two\n");
     expect(await live.round()).toEqual([
       changed("packages/lib/source.txt"),
-      ...started("lib", ...said),
+      ...started("lib", ...output),
       ...started("app", "TWO", "page", "{}"),
     ]);
     // The output that app reads has not changed.
     await write("packages/lib/source.txt", "Two\n");
-    expect(await live.round()).toEqual([changed("packages/lib/source.txt"), ...started("lib", ...said)]);
+    expect(await live.round()).toEqual([changed("packages/lib/source.txt"), ...started("lib", ...output)]);
     await write("packages/app/page.md", "next\n");
     expect(await live.round()).toEqual([
       changed("packages/app/page.md"),
@@ -143,8 +143,8 @@ test.skipIf(!CAN_TRACE)(
     ]);
 
     await write("schema/x.txt", "y\n");
-    said = ["y", "first", "a"];
-    expect(await live.round()).toEqual([changed("schema/x.txt"), ...started("lib", ...said)]);
+    output = ["y", "first", "a"];
+    expect(await live.round()).toEqual([changed("schema/x.txt"), ...started("lib", ...output)]);
     await write("tsconfig.base.json", "[]\n");
     expect(await live.round()).toEqual([
       changed("tsconfig.base.json"),
@@ -153,21 +153,21 @@ test.skipIf(!CAN_TRACE)(
 
     // A deleted output of another script is restored.
     await rm(project.join("packages/lib/dist/out"));
-    expect(await live.round()).toEqual([changed("packages/lib/dist/out"), ...restored("lib", ...said)]);
+    expect(await live.round()).toEqual([changed("packages/lib/dist/out"), ...restored("lib", ...output)]);
 
     // Probed paths, listings and symlinks count.
     await write("packages/lib/probe/other", "");
-    expect(await live.round()).toEqual([changed("packages/lib/probe"), ...started("lib", ...said)]);
+    expect(await live.round()).toEqual([changed("packages/lib/probe"), ...started("lib", ...output)]);
     await write("packages/lib/probe/deep", "");
     expect(await live.round()).toEqual([
       changed("packages/lib/probe/deep"),
       ...started("lib", "y", "first", "probed", "a"),
     ]);
     await rm(project.join("packages/lib/probe"), { recursive: true });
-    expect((await live.round()).slice(1)).toEqual(restored("lib", ...said));
+    expect((await live.round()).slice(1)).toEqual(restored("lib", ...output));
     await write("packages/lib/listed/a", "its content does not matter");
     await write("packages/lib/listed/b", "");
-    expect(await live.round()).toEqual([changed("packages/lib/listed/b"), ...started("lib", ...said, "b")]);
+    expect(await live.round()).toEqual([changed("packages/lib/listed/b"), ...started("lib", ...output, "b")]);
     await unlink(project.join("packages/lib/link"));
     await symlink("to/two", project.join("packages/lib/link"));
     expect(await live.round()).toEqual([
@@ -490,8 +490,8 @@ test.skipIf(!CAN_TRACE)(
       await live.waitForOutput(`lib build: ${text}\n`);
       // This event implies that the earlier ones were received.
       await write("app/in.txt", `${text}\n`);
-      const said = `rt: packages/app/in.txt changed\napp build: ${text}\napp build: Exited with code 0\n`;
-      expect(await live.waitForOutput(new RegExp(`^[^]*?app build: Exited.*\n`))).toBe(said);
+      const output = `rt: packages/app/in.txt changed\napp build: ${text}\napp build: Exited with code 0\n`;
+      expect(await live.waitForOutput(new RegExp(`^[^]*?app build: Exited.*\n`))).toBe(output);
       await write("lib/go", "");
       expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
     }

@@ -74,7 +74,7 @@ function files(): Files {
 interface MemoProject extends CachedProject {
   readonly env: Environment;
   /** Returns the sorted output without times, and the number of memoized scripts. */
-  build(words?: readonly string[], env?: Environment): Promise<{ said: string; recalled: string }>;
+  build(words?: readonly string[], env?: Environment): Promise<{ output: string; recalled: string }>;
   /** Repeats the run until this number of scripts is memoized. */
   settle(count?: number, env?: Environment): Promise<void>;
 }
@@ -102,9 +102,9 @@ async function memoProject(more: Files = {}, rules = ""): Promise<MemoProject> {
     const { stdout, stderr, status } = await project.rt(words, { ...env, ...more });
     const lines = stderr.split("\n");
     const recalled = lines.filter((line) => line.includes("recalled "));
-    const told = lines.filter((line) => !/recalled |^Slowest: /.test(line) && line !== "");
-    const said = [...stdout.split("\n").sort(), ...told.sort(), `${status}`].join("\n");
-    return { said: said.replace(/\b[\d.]+ m?s\b/g, "TIME"), recalled: recalled.join() };
+    const others = lines.filter((line) => !/recalled |^Slowest: /.test(line) && line !== "");
+    const output = [...stdout.split("\n").sort(), ...others.sort(), `${status}`].join("\n");
+    return { output: output.replace(/\b[\d.]+ m?s\b/g, "TIME"), recalled: recalled.join() };
   };
   const settle = async (count = COUNT, more: Environment = {}) => {
     // A run is memoized only after its entries were validated, and after racy timestamps have aged.
@@ -244,7 +244,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(CHANGES))(
     await project.settle();
     change(project, (line) => {
       const { exitCode, stderr } = Bun.spawnSync(["sh", "-ec", line], { cwd: project.path });
-      expect({ exitCode, said: `${stderr}` }).toEqual({ exitCode: 0, said: "" });
+      expect({ exitCode, output: `${stderr}` }).toEqual({ exitCode: 0, output: "" });
     });
     await compareWithoutMemo(project);
   },
@@ -260,14 +260,14 @@ async function compareWithoutMemo(
   try {
     swap(project.path, was);
     swap(project.cache, cache);
-    const { said, recalled } = await project.build(words, env);
+    const { output, recalled } = await project.build(words, env);
     const tree = treeOf(project);
     swap(was, project.path);
     swap(cache, project.cache);
     if (existsSync(storeOf(project))) rmSync(memosOf(project), { recursive: true, force: true });
     const ordinary = await project.build(words, env);
     expect(recalled).not.toContain(ALL);
-    expect(said).toBe(ordinary.said);
+    expect(output).toBe(ordinary.output);
     expect(tree).toEqual(treeOf(project));
   } finally {
     for (const path of [was, cache]) rmSync(path, { recursive: true, force: true });
@@ -302,14 +302,14 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using project = await memoProject();
     await project.settle();
-    const before = (await project.build()).said;
+    const before = (await project.build()).output;
     writeFileSync(project.join("packages/p11/src/a"), "another\n");
-    const { said, recalled } = await project.build();
+    const { output, recalled } = await project.build();
     expect(recalled).toBe(`recalled ${COUNT - 1} of ${COUNT} scripts`);
-    expect(said).toContain("p11 build: another");
-    expect(said.split("Done before").length).toBe(before.split("Done before").length - 1);
+    expect(output).toContain("p11 build: another");
+    expect(output.split("Done before").length).toBe(before.split("Done before").length - 1);
     await project.settle();
-    expect((await project.build()).said.replace("another", "a of 11")).toBe(before);
+    expect((await project.build()).output.replace("another", "a of 11")).toBe(before);
   },
 );
 
@@ -320,7 +320,7 @@ test.skipIf(!CAN_TRACE)(
     await project.settle();
     // p7 depends on p0 and reads its output.
     writeFileSync(project.join("packages/p0/src/a"), "another\n");
-    expect((await project.build()).said).toContain("p7 build: another");
+    expect((await project.build()).output).toContain("p7 build: another");
   },
 );
 
@@ -357,7 +357,7 @@ test.skipIf(!CAN_TRACE)(
     await project.build(words);
     writeFileSync(project.join("packages/p10/now"), "");
     // p0 is validated before p10 runs.
-    expect((await project.build(words)).said).toContain("p0 build: made 1.0.0");
+    expect((await project.build(words)).output).toContain("p0 build: made 1.0.0");
     await project.build(words);
     expect(readFileSync(project.join("packages/p0/dist/out"), "utf8")).toBe("a of 0\nshared\nnew\n");
   },
@@ -394,9 +394,9 @@ test.skipIf(!CAN_TRACE)("an edited file of --env-file makes the scripts run agai
   const words = ["--env-file", "own.env", ...RUN];
   const env = { LEVEL: undefined };
   for (let round = 0; round < 4; round += 1)
-    expect((await project.build(words, env)).said).toContain("p2 build: level 2");
+    expect((await project.build(words, env)).output).toContain("p2 build: level 2");
   writeFileSync(project.join("own.env"), "LEVEL=3\n");
-  expect((await project.build(words, env)).said).toContain("p2 build: level 3");
+  expect((await project.build(words, env)).output).toContain("p2 build: level 3");
 });
 
 /** Options and settings that the run memo does not cover. */
@@ -443,8 +443,8 @@ test.skipIf(!CAN_TRACE)("a run whose plan has warnings is planned each time", as
     "package.json": { name: "root", workspaces: ["packages/*", "absent"] },
   });
   for (let round = 0; round < 4; round += 1) await project.build();
-  const { said, recalled } = await project.build();
-  expect(said).toContain("the workspace lists it, but it does not exist");
+  const { output, recalled } = await project.build();
+  expect(output).toContain("the workspace lists it, but it does not exist");
   expect(recalled).toBe(`recalled 0 of ${COUNT} scripts`);
 });
 
@@ -506,19 +506,19 @@ const NOT_INPUTS =
   /^\/(?:proc|dev|sys)\/|\/scripts-4\/(?:blobs|hashes|known|recalled|presence|drafts|secret)\b/;
 
 /** The paths that rt itself opens, stats or lists. */
-async function pathsOf(project: MemoProject): Promise<{ paths: Set<string>; said: string }> {
+async function pathsOf(project: MemoProject): Promise<{ paths: Set<string>; output: string }> {
   const log = `${project.cache}.log`;
   const words = ["strace", "-f", "-s", "4096", "-o", log, "-e", "trace=%file,getdents64", RT, ...RUN];
   const env = cleanEnvironment(project.env);
   const ran = Bun.spawn(words, { cwd: project.path, env, stdout: "ignore", stderr: "pipe" });
-  const said = await new Response(ran.stderr).text();
+  const output = await new Response(ran.stderr).text();
   const paths = new Set<string>();
   for (const line of (await Bun.file(log).text()).split("\n")) {
     const path = SHOWN.exec(line)?.[2];
     if (path !== undefined && !NOT_INPUTS.test(path)) paths.add(path.replace(/\/$/, ""));
   }
   rmSync(log);
-  return { paths, said };
+  return { paths, output };
 }
 
 test.skipIf(process.platform !== "linux")(
@@ -526,12 +526,12 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     await using project = await memoProject();
     let recalled = await pathsOf(project);
-    for (let round = 0; round < MOST_ROUNDS && !recalled.said.includes(ALL); round += 1)
+    for (let round = 0; round < MOST_ROUNDS && !recalled.output.includes(ALL); round += 1)
       recalled = await pathsOf(project);
     rmSync(memosOf(project), { recursive: true });
     const ordinary = await pathsOf(project);
-    expect(recalled.said).toContain(ALL);
-    expect(ordinary.said).toContain("recalled 0 of");
+    expect(recalled.output).toContain(ALL);
+    expect(ordinary.output).toContain("recalled 0 of");
     const names = (paths: Set<string>) =>
       [...paths].map((path) => (path.startsWith("/") ? path : project.join(path)));
     const again = new Set(names(recalled.paths));

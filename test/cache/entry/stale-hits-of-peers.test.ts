@@ -66,9 +66,9 @@ test.skipIf(!CAN_TRACE)("turbo #14059: a script does not get an undeclared varia
   await using project = await cachedProject({ build }, {}, "build = true");
   const url = async () => await Bun.file(project.join("dist/url")).text();
   // The script does not get the variable, so its output cannot depend on it.
-  const told =
+  const warning =
     'build is cached, so it did not get VITE_API_URL; if it needs that, set its rule in [run.cache] to: build = { env = ["VITE_*"] }';
-  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual([told, ""]);
+  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual([warning, ""]);
   expect([await project.run("build", { VITE_API_URL: production }), await url()]).toEqual(["hit", ""]);
   await project.write({ "rtfig.toml": '[run.cache]\nbuild = { env = ["VITE_*"] }\n' });
   expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual(["ran", staging]);

@@ -242,15 +242,15 @@ for (const isTraced of [true, false])
       git("init", "-q");
       git("add", "-A");
       const text = async (name: string) => await Bun.file(project.join(name)).text();
-      const said = isTraced
+      const reason = isTraced
         ? "format was not cached: it read and then changed $PROJECT/src/a; git does not ignore that, and a run that changes " +
           "no source is kept; if its old content does not matter, set its rule in [run.cache] to: " +
           'format = { outputs = ["src/**"], ignore = ["src/a"] }'
         : "format was not cached: while it ran, src/a has changed; run it again";
-      expect([await project.run("format"), await text("src/a")]).toEqual([said, "ONE"]);
+      expect([await project.run("format"), await text("src/a")]).toEqual([reason, "ONE"]);
       expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
       await project.write({ "src/a": "edited" });
-      expect([await project.run("format"), await text("src/a")]).toEqual([said, "EDITED"]);
+      expect([await project.run("format"), await text("src/a")]).toEqual([reason, "EDITED"]);
       expect([await project.run("all"), await project.run("all")]).toEqual(["ran", "hit"]);
       for (const name of ["in", "unread"]) {
         await project.write({ [name]: "2\n" });

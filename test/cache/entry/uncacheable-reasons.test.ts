@@ -10,7 +10,7 @@ import { trustOf } from "../../support/trusted.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
 /** Scripts with their uncacheable reasons. */
-const UNCACHEABLE: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
+const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: RegExp]>> = {
   network: [
     `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`,
     /it used the network \(node, 127\.0\.0\.1:9\)/,
@@ -63,19 +63,19 @@ afterAll(() => {
 
 test.skipIf(!CAN_TRACE).each(Object.entries(UNCACHEABLE))(
   "a script is not cached, with a reason: %s",
-  async (name, [script, said]) => {
+  async (name, [script, reason]) => {
     await using project = await cachedProject(
       { t: script },
       { counter: "1\n", "a/one": "1", "a/b/two": "1" },
     );
     const result = await project.run("t", { HOME: project.path });
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
-    expect(result).toMatch(said);
+    expect(result).toMatch(reason);
     expect(result).toStartWith("t was not cached: ");
     expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
     await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
       const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
-      expect(why).toMatch(said);
+      expect(why).toMatch(reason);
       expect(why).toStartWith("t runs: its last run was not kept: ");
       if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
     });
@@ -388,7 +388,7 @@ test.skipIf(!CAN_TRACE)("a script runs on a full disk, and no partial entry is s
       cwd: project.path,
       env: { XDG_CACHE_HOME: project.cache },
     });
-  for (const [kilobytes, said] of [
+  for (const [kilobytes, reason] of [
     [0, /Scripts are not cached: /],
     // The limit also applies to files in memory. The script's output exceeds it, rt's own data does not.
     [32, /t was not cached: the cache cannot be written: /],
@@ -396,7 +396,7 @@ test.skipIf(!CAN_TRACE)("a script runs on a full disk, and no partial entry is s
     const { stdout, stderr, status } = await full(kilobytes);
     expect({ stdout, stderr, status }).toEqual({
       stdout: Array.from({ length: 9000 }, (_, index) => `${index + 1}\n`).join(""),
-      stderr: expect.stringMatching(said),
+      stderr: expect.stringMatching(reason),
       status: 0,
     });
     expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);

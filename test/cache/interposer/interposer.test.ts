@@ -25,7 +25,7 @@ beforeAll(() => {
     "-lpthread",
   ];
   const { exitCode, stderr } = Bun.spawnSync(words);
-  expect({ exitCode, said: `${stderr}` }).toEqual({ exitCode: 0, said: "" });
+  expect({ exitCode, output: `${stderr}` }).toEqual({ exitCode: 0, output: "" });
 });
 
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -200,11 +200,11 @@ test.skipIf(!CAN_TRACE)("every call of concurrent threads is logged", async () =
   await using project = await interposed(`crowd:${calls}`);
   const { stderr, status } = await project.rt(["run", "t"], { RT_DEBUG: "trace" });
   // Some of these calls are notified by the kernel instead.
-  const told = new Set(
+  const traced = new Set(
     Array.from(stderr.matchAll(/^warning: trace \d+ \w+ (\/absent\/\d+\/\d+)$/gm), ([, path]) => path!),
   );
   const all = Array.from({ length: 8 * calls }, (_, each) => `/absent/${each % 8}/${Math.floor(each / 8)}`);
-  expect([...told].sort()).toEqual(all.sort());
+  expect([...traced].sort()).toEqual(all.sort());
   expect(status).toBe(0);
 });
 
@@ -218,11 +218,11 @@ async function runWithChange(project: CachedProject, act: () => unknown): Promis
     stdout: "pipe",
     stderr: "pipe",
   });
-  let said = "";
+  let output = "";
   for await (const chunk of child.stdout) {
-    said += new TextDecoder().decode(chunk);
-    if (!said.includes("waits\n")) continue;
-    said = "";
+    output += new TextDecoder().decode(chunk);
+    if (!output.includes("waits\n")) continue;
+    output = "";
     await act();
     appendFileSync(fifo, "x"); // synchronously, so that no other callback runs in between
   }
@@ -288,8 +288,8 @@ test.skipIf(!CAN_TRACE).each(CHANGES)(
   "a run is not cached when another process makes a change before rt observes the path: %s",
   async (_what, words, path, change) => {
     await using project = await interposed(thenWait(words), OPENS_FIFO);
-    const said = await runWithChange(project, () => change(project));
-    expect(said).toContain(
+    const output = await runWithChange(project, () => change(project));
+    expect(output).toContain(
       `warning: t was not cached: $PROJECT/${path} was changed while it ran, by something else`,
     );
   },

@@ -23,8 +23,8 @@ test("Bazel's worker shares outputs, and a run warns when the worker has stopped
     expect((await stat(project.join("dist/empty"))).isDirectory()).toBe(true);
     const made = await Bun.file(project.join("dist/large")).bytes();
     expect(Buffer.compare(made, Buffer.concat([large, large]))).toBe(0);
-    const said = result.stderr.split("\n").filter((line) => line.startsWith("warn"));
-    return [result.stderr.includes("Done before: "), ...said];
+    const warnings = result.stderr.split("\n").filter((line) => line.startsWith("warn"));
+    return [result.stderr.includes("Done before: "), ...warnings];
   };
   expect(await run()).toEqual([false]);
   for (let round = 0; round < 3; round++) expect(await run()).toEqual([true]);

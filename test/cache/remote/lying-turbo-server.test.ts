@@ -220,17 +220,17 @@ test.skipIf(!CAN_TRACE)(
 
 test.skipIf(!CAN_TRACE)("SIGINT ends a run that waits for an upload or a response", async () => {
   for (const method of ["PUT", "GET"]) {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await using server = startLyingServer((request) => {
       if (request.method !== method) return undefined;
-      asked.resolve();
+      requested.resolve();
       return new Promise<Response>(() => {});
     });
     await using project = await projectFor(server);
     const allowed = await allowAll(project.path, VARIABLES);
     const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, ...allowed };
     const child = startRt({ args: ["run", "build"], cwd: project.path, env });
-    await asked.promise;
+    await requested.promise;
     child.kill("SIGINT");
     await child.exited;
     expect([method, child.signalCode]).toEqual([method, "SIGINT"]);

@@ -117,17 +117,17 @@ test.skipIf(!CAN_TRACE)(
 
 test.skipIf(!CAN_TRACE)("SIGINT ends a run that waits for a response or an upload", async () => {
   for (const held of ["getActionResult", "updateActionResult"]) {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await using opened = await openShared({
       fail(method) {
-        if (method === held) asked.resolve();
+        if (method === held) requested.resolve();
         return method === held ? "never" : undefined;
       },
     });
     const { project } = opened;
     const env = { XDG_CACHE_HOME: project.cache, ...ENV };
     const child = startRt({ args: ["run", "build"], cwd: project.path, env });
-    await asked.promise;
+    await requested.promise;
     child.kill("SIGINT");
     await child.exited;
     expect([held, child.signalCode]).toEqual([held, "SIGINT"]);
@@ -158,9 +158,9 @@ test.skipIf(!CAN_TRACE)(
       why: "it has not run before",
       remote: "not asked",
     });
-    const asked = await dryRun("--cache=local:r,remote:r", "--dry-run");
-    expect(asked.stdout).toMatch(/^ {2}build need not run: .*, when others ran it$/m);
-    expect(asked.calls).toEqual(["getActionResult", "getCapabilities", "read"]);
+    const queried = await dryRun("--cache=local:r,remote:r", "--dry-run");
+    expect(queried.stdout).toMatch(/^ {2}build need not run: .*, when others ran it$/m);
+    expect(queried.calls).toEqual(["getActionResult", "getCapabilities", "read"]);
     expect(cacheOf(await dryRun("--cache=remote:r", "--dry-run=json"))).toMatchObject({
       result: "hit",
       remote: "asked",

@@ -158,9 +158,9 @@ test.skipIf(!CAN_TRACE).each([
     "it exchanged two paths: $PROJECT/a",
   ],
   ["opens a name that is not UTF-8", `cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
-])("a script is not cached when it %s", async (_what, script, said) => {
+])("a script is not cached when it %s", async (_what, script, reason) => {
   await using project = await cachedProject({ t: script }, { a: "a", b: "b" });
-  expect(await project.run("t")).toContain(said);
+  expect(await project.run("t")).toContain(reason);
 });
 
 const MANY = 300;

@@ -73,7 +73,7 @@ function makeProgram(project: CachedProject): void {
   const names = ["one", "two", "three", "four"];
   const compile = (...words: readonly string[]) => {
     const { exitCode, stderr } = Bun.spawnSync(["cc", "-nostdlib", ...words], { cwd: project.path });
-    expect({ exitCode, said: exitCode === 0 ? "" : `${stderr}` }).toEqual({ exitCode: 0, said: "" });
+    expect({ exitCode, stderr: exitCode === 0 ? "" : `${stderr}` }).toEqual({ exitCode: 0, stderr: "" });
   };
   for (const name of names) {
     writeFileSync(project.join(`${name}.c`), `int ${name}(void) { return 0; }\n`);

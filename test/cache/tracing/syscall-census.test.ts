@@ -41,7 +41,7 @@ function callAll(): string {
 
 function compile(project: CachedProject): void {
   const { exitCode, stderr } = Bun.spawnSync(["cc", "-o", project.join("census"), project.join("census.c")]);
-  expect({ status: exitCode, said: stderr.toString() }).toEqual({ status: 0, said: expect.any(String) });
+  expect({ status: exitCode, stderr: stderr.toString() }).toEqual({ status: 0, stderr: expect.any(String) });
 }
 
 const PROGRAM = `#define _GNU_SOURCE
