@@ -14,7 +14,7 @@ const FILES: readonly ArchiveFile[] = [
   { path: "top/empty", content: "" },
 ];
 
-describe.skipIf(process.platform === "win32")>("the archive format", () =>=> {
+describe.skipIf(process.platform === "win32")("the archive format", () => {
   const FORMATS = {
     tar: { name: "a.tar.gz", make: () => gzip(tar(FILES), 9), unpack: ["tar", "-xzf"] },
     zip: { name: "a.zip", make: () => zip(FILES, 9), unpack: ["unzip", "-q"] },
