@@ -8,7 +8,7 @@ import { hostTarget } from "../../build/targets.ts";
 import { compiledOnce } from "../support/programs/compiled.ts";
 import { outputOfProgram } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
-import type { Made } from "./make-elsewhere.ts";
+import type { BuildChecksums } from "./make-elsewhere.ts";
 
 const NEEDED = ["build", "src", "platform", "docs", "node_modules", "package.json", "README.md", "LICENSE"];
 
@@ -31,11 +31,13 @@ export const COMPARED = ["linux-x64", "darwin-arm64", "windows-x64"].filter(
 /** Milliseconds for a test that waits for several builds in sequence while other tests run. */
 export const ELSEWHERE_LIMIT = 300_000;
 
-export async function madeElsewhere(): Promise<Made> {
-  return JSON.parse(await readFile(await compiledOnce("elsewhere", makeElsewhere), "utf8")) as Made;
+export async function checksumsOfOtherCheckout(): Promise<BuildChecksums> {
+  return JSON.parse(
+    await readFile(await compiledOnce("elsewhere", buildOtherCheckout), "utf8"),
+  ) as BuildChecksums;
 }
 
-async function makeElsewhere(sums: string): Promise<void> {
+async function buildOtherCheckout(sums: string): Promise<void> {
   const top = await realpath(await mkdtemp(join(tmpdir(), "rt checkout ")));
   try {
     const path = join(top, "deeper", "than", "before");

@@ -52,9 +52,9 @@ describe("install.ps1", () => {
     const messages = (script: string, pattern: RegExp) =>
       new Set(Array.from(script.matchAll(pattern), ([, text]) => text!));
     const own = messages(ps1!, /\bStop-Install ['"]([A-Za-z][\w ]+)/g);
-    const theirs = messages(sh!, /\bfail "([A-Za-z][\w ]+)/g);
-    expect([...own].filter((text) => !theirs.has(text))).toEqual([]);
-    expect([...theirs].filter((text) => !own.has(text)).toSorted()).toEqual(ONLY_SH);
+    const expected = messages(sh!, /\bfail "([A-Za-z][\w ]+)/g);
+    expect([...own].filter((text) => !expected.has(text))).toEqual([]);
+    expect([...expected].filter((text) => !own.has(text)).toSorted()).toEqual(ONLY_SH);
   });
 
   test("checks signature, checksum and kind of the program before use", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ReleaseSettings } from "../../build/release.ts";
 
 /** Checksums by name. */
-export interface Made {
+export interface BuildChecksums {
   readonly release: Readonly<Record<string, string>>;
   readonly programs: Readonly<Record<string, string>>;
 }
@@ -42,6 +42,9 @@ if (import.meta.main) {
   await buildRelease({ ...release, directory: directory("release") });
   for (const target of TARGETS)
     if (programs.includes(target.name)) await compile(target, join(directory("programs"), target.name));
-  const made: Made = { release: sumsOf(directory("release")), programs: sumsOf(directory("programs")) };
-  console.log(JSON.stringify(made));
+  const checksums: BuildChecksums = {
+    release: sumsOf(directory("release")),
+    programs: sumsOf(directory("programs")),
+  };
+  console.log(JSON.stringify(checksums));
 }

@@ -11,8 +11,8 @@ import { buildRelease } from "../../build/release.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
 import { createProject } from "../support/project.ts";
 import { REPOSITORY, runRt } from "../support/rt.ts";
-import { ELSEWHERE_LIMIT, madeElsewhere, RELEASE } from "./elsewhere.ts";
-import { type Made, sumsOf } from "./make-elsewhere.ts";
+import { ELSEWHERE_LIMIT, checksumsOfOtherCheckout, RELEASE } from "./elsewhere.ts";
+import { type BuildChecksums, sumsOf } from "./make-elsewhere.ts";
 import { servePackages } from "./npm-registry.ts";
 import manifest from "../../package.json";
 
@@ -21,7 +21,7 @@ const HOST = RELEASE_FILES.find(({ target }) => target.name === hostTarget().nam
 let top: string;
 let directory: string;
 let unpacked: string;
-let elsewhere: Promise<Made>;
+let otherChecksums: Promise<BuildChecksums>;
 
 function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
@@ -31,13 +31,13 @@ beforeAll(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "rt-release-")));
   directory = join(top, "release");
   unpacked = join(top, "unpacked");
-  elsewhere = madeElsewhere(); // in a separate process
+  otherChecksums = checksumsOfOtherCheckout(); // in a separate process
   await buildRelease({ ...RELEASE, directory });
   await Bun.$`mkdir ${unpacked} && tar -xzf ${join(directory, HOST.archive)} -C ${unpacked}`;
 });
 
 afterAll(async () => {
-  await elsewhere.catch(() => {});
+  await otherChecksums.catch(() => {});
   await rm(top, { recursive: true, force: true });
 });
 
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
   test(
     "has the same bytes from another checkout",
     async () => {
-      expect((await elsewhere).release).toEqual(sumsOf(directory));
+      expect((await otherChecksums).release).toEqual(sumsOf(directory));
     },
     ELSEWHERE_LIMIT,
   );
@@ -237,9 +237,11 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       const packed = JSON.parse(await new Response(child.stdout).text());
       const [{ files, filename }] = Array.isArray(packed) ? packed : Object.values(packed);
       const listed = (await Bun.$`tar -tzf ${join(directory, NPM_FILE)}`.text()).trim().split("\n");
-      const ours = listed.filter((path) => !path.endsWith("/")).map((path) => path.slice("package/".length));
+      const actual = listed
+        .filter((path) => !path.endsWith("/"))
+        .map((path) => path.slice("package/".length));
       const npms = (files as Array<{ path: string }>).map(({ path }) => path);
-      expect(ours.toSorted()).toEqual(npms.toSorted());
+      expect(actual.toSorted()).toEqual(npms.toSorted());
       expect(filename).toBe(NPM_FILE);
     });
   });

@@ -13,8 +13,8 @@ import { TARGETS, type BuildTarget } from "../../build/targets.ts";
 import { compiledFor, PREPARATION } from "../support/programs/compiled.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { verifySignature } from "./code-signature.ts";
-import { COMPARED, ELSEWHERE_LIMIT, madeElsewhere } from "./elsewhere.ts";
-import type { Made } from "./make-elsewhere.ts";
+import { COMPARED, ELSEWHERE_LIMIT, checksumsOfOtherCheckout } from "./elsewhere.ts";
+import type { BuildChecksums } from "./make-elsewhere.ts";
 import { readEmbeddedProgram } from "./program-section.ts";
 import { readResources } from "./windows-resources.ts";
 import manifest from "../../package.json";
@@ -40,14 +40,14 @@ async function findSystemStrings(os: BuildTarget["os"]): Promise<readonly string
   return SYSTEM_STRINGS[os].filter((word) => texts.some((text) => text.includes(word)));
 }
 
-let elsewhere: Promise<Made>;
+let otherChecksums: Promise<BuildChecksums>;
 
 beforeAll(() => {
-  elsewhere = madeElsewhere(); // in a separate process, while the first targets are compiled
+  otherChecksums = checksumsOfOtherCheckout(); // in a separate process, while the first targets are compiled
 });
 
 afterAll(async () => {
-  await elsewhere.catch(() => {});
+  await otherChecksums.catch(() => {});
 });
 
 test("Linux and macOS modules contain strings to search for", async () => {
@@ -141,7 +141,7 @@ for (const target of TARGETS) {
       test(
         "has the same bytes from another checkout",
         async () => {
-          const { programs } = await elsewhere;
+          const { programs } = await otherChecksums;
           expect(createHash("sha256").update(file).digest("hex")).toBe(programs[target.name]!);
         },
         ELSEWHERE_LIMIT,

@@ -90,13 +90,13 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
         };
         console.log(await build({ compile: { outfile: "x", executablePath: "./missing" } }), await build({ outdir: "out" }), await build(), await build({ entrypoints: 1 }))`;
       await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
-      const [stock, ours] = await Promise.all(
+      const [expectedResult, actual] = await Promise.all(
         [process.execPath, RT].map((program) =>
           runRt({ program: [program], args: ["api.ts"], cwd: own.path }),
         ),
       );
-      expect(ours!.stdout).toContain("true true");
-      expect(ours).toEqual(stock);
+      expect(actual!.stdout).toContain("true true");
+      expect(actual).toEqual(expectedResult);
     },
     TIMEOUT,
   );

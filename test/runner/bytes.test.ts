@@ -159,8 +159,8 @@ describe.skipIf(process.platform === "win32")("bytes that are not UTF-8", () => 
     await shared.write({
       "package.json": { ...project["package.json"], scripts: { path: `printf %s "$PATH" | ${hex}` } },
     });
-    for (const way of ["--silent run path", "--filter root run path"]) {
-      const command = `PATH=$PATH:$'/x\\xff'; exec "$0" ${way}`;
+    for (const options of ["--silent run path", "--filter root run path"]) {
+      const command = `PATH=$PATH:$'/x\\xff'; exec "$0" ${options}`;
       const child = Bun.spawn(["bash", "-c", command, RT], {
         cwd: shared.path,
         env,

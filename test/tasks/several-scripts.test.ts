@@ -71,15 +71,15 @@ describe("rt run --parallel and --sequential", () => {
       cwd: project.path,
     });
     const decoder = new TextDecoder();
-    let told = "";
+    let stderr = "";
     let isReleased = false;
     for await (const bytes of child.stderr) {
-      told += decoder.decode(bytes, { stream: true });
-      if (isReleased || !told.includes("quick | Done")) continue;
+      stderr += decoder.decode(bytes, { stream: true });
+      if (isReleased || !stderr.includes("quick | Done")) continue;
       isReleased = true;
       await appendFile(project.join("pipe"), "\n");
     }
-    expect(told).toMatch(/\nSlowest: slow \([\d.]+ m?s\), quick \([\d.]+ m?s\)\n$/);
+    expect(stderr).toMatch(/\nSlowest: slow \([\d.]+ m?s\), quick \([\d.]+ m?s\)\n$/);
     expect(await child.exited).toBe(0);
   });
 

@@ -30,12 +30,12 @@ interface ShardRun {
 }
 
 /** Runs each shard on a separate machine. */
-async function runShards(files: Files, count: number, words: readonly string[] = all): Promise<ShardRun[]> {
+async function runShards(files: Files, count: number, options: readonly string[] = all): Promise<ShardRun[]> {
   return await Promise.all(
     Array.from({ length: count }, async (_, at) => {
       await using project = await createProject(files);
       const shard = `--shard=${at + 1}/${count}`;
-      const { status, stderr } = await runRt({ args: ["run", ...words, shard, "t"], cwd: project.path });
+      const { status, stderr } = await runRt({ args: ["run", ...options, shard, "t"], cwd: project.path });
       const runs = Bun.file(project.join("ran.txt"));
       const names = (await runs.exists()) ? (await runs.text()).trim().split("\n").toSorted() : [];
       return { names, line: /^Shard .*$/m.exec(stderr)?.[0] ?? stderr, status };
@@ -158,7 +158,7 @@ describe("rt run --shard", () => {
   const hint = "hint: of five machines the first takes --shard 1/5, the last --shard 5/5\n";
   const timesHint =
     "hint: pass files written by --report, the same on every machine, or omit --shard-times\n";
-  test.each<[words: string[], stderr: string]>([
+  test.each<[options: string[], stderr: string]>([
     ...["0/5", "6/5", "two/5", "2", "2/", "1/0", "-1/5", "1.5/5", "1/2/3", "2/5x\x1b[31m"].map(
       (value): [string[], string] => [
         [`--shard=${value}`],
@@ -190,7 +190,7 @@ describe("rt run --shard", () => {
       ["--shard=1/2", `--shard-times=bad/${name}.json`],
       `error: Cannot read times from $PROJECT/bad/${name}.json: one of its tasks has no name or no time\n${timesHint}`,
     ]),
-  ])("fails with %j before any script starts", async (words, stderr) => {
+  ])("fails with %j before any script starts", async (options, stderr) => {
     const bad = {
       text: "tasks",
       array: "[]",
@@ -205,7 +205,7 @@ describe("rt run --shard", () => {
       ...workspace({ a: t }),
       ...Object.fromEntries(Object.entries(bad).map(([name, content]) => [`bad/${name}.json`, content])),
     };
-    await expectRt({ files, args: ["run", ...all, ...words, "t"], stderr, status: 1 });
+    await expectRt({ files, args: ["run", ...all, ...options, "t"], stderr, status: 1 });
   });
 });
 

@@ -153,7 +153,7 @@ test.concurrent("a hook that continues after a signal is killed at the second", 
 );
 
 /** Waits until rt reports the end of the script `left` on standard error. */
-async function leftEnds({ child }: Run): Promise<void> {
+async function waitForLeft({ child }: Run): Promise<void> {
   const stderr = child.stderr.getReader();
   for (let text = ""; !/left +\| Done/.test(text);)
     text += Buffer.from((await stderr.read()).value!).toString();
@@ -170,7 +170,7 @@ test.concurrent.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
       ["run", "--parallel", "left", "runs"],
       async (run) => {
         await run.shows("up\n");
-        await leftEnds(run);
+        await waitForLeft(run);
         run.child.kill(signal);
         await run.ends();
         expect(run.child.signalCode).toBe(signal);
@@ -212,7 +212,7 @@ test.concurrent(
         await run.shows("left\n");
         await run.shows("up\n");
         await Bun.write(`${run.path}/go`, "");
-        await leftEnds(run);
+        await waitForLeft(run);
         run.child.kill("SIGINT");
         await run.shows("heard\n");
         run.child.kill("SIGINT");
@@ -233,7 +233,7 @@ test.concurrent.each([0, 3])(
       },
       ["run", "--parallel", "left", "ends", ...(status > 0 ? ["runs"] : [])],
       async (run) => {
-        await leftEnds(run);
+        await waitForLeft(run);
         if (status > 0) await run.shows("up\n");
         await Bun.write(`${run.path}/go`, "");
         await run.ends();

@@ -59,7 +59,7 @@ export interface Signing {
   /** Second character between a checksum and a name; * marks a binary file. */
   readonly mark?: " " | "*";
   /** Writes checksums in upper case, as other tools do. */
-  readonly isLoud?: boolean;
+  readonly isUpperCase?: boolean;
   /** Line ending. */
   readonly end?: "\n" | "\r\n";
 }
@@ -73,13 +73,13 @@ export async function writeSums(
     comment = `rt ${NEW}`,
     mark = " ",
     end = "\n",
-    isLoud = false,
+    isUpperCase = false,
   }: Signing = {},
 ): Promise<void> {
   const lines = await Promise.all(
     names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}${end}`),
   );
-  const sums = isLoud
+  const sums = isUpperCase
     ? lines.join("").replaceAll(/^[0-9a-f]{64}/gm, (sum) => sum.toUpperCase())
     : lines.join("");
   await writeFile(join(directory, "SHA256SUMS"), sums);

@@ -50,7 +50,7 @@ describe("rt upgrade", () => {
       secretKey: NEXT_KEY.secretKey,
       mark: "*",
       end: "\r\n",
-      isLoud: true,
+      isUpperCase: true,
     });
     expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
     expect(await versionOf(rt)).toBe(NEW);
@@ -219,7 +219,7 @@ describe("rt upgrade from a server", () => {
   });
 
   const FAILURES: ReadonlyArray<
-    readonly [what: string, answer: (path: string) => Response | undefined, message: RegExp]
+    readonly [fault: string, answer: (path: string) => Response | undefined, message: RegExp]
   > = [
     [
       "an archive with another checksum",
@@ -252,8 +252,8 @@ describe("rt upgrade from a server", () => {
       /^error: https:\S+SHA256SUMS is larger than 1 MB\nhint: nothing was changed/,
     ],
   ];
-  for (const [what, answer, message] of FAILURES) {
-    test(`rt upgrade changes nothing when the server has ${what}`, async () => {
+  for (const [fault, answer, message] of FAILURES) {
+    test(`rt upgrade changes nothing when the server has ${fault}`, async () => {
       using server = serve(answer);
       const { home, rt, upgrade } = await install();
       await using _ = home;

@@ -78,8 +78,8 @@ describe("a program that dies at any step", () => {
           for (let isDone = false; !isDone; steps++) {
             const { vault, state } = createVault();
             if (isOccupied) {
-              const theirs = { target: "service/name", userName: "NAME", comment: "", blob: valueOf(3, 9) };
-              await vault.write(theirs, "enterprise");
+              const foreign = { target: "service/name", userName: "NAME", comment: "", blob: valueOf(3, 9) };
+              await vault.write(foreign, "enterprise");
             }
             // Twice, so that both slots have been used.
             for (const fill of [3, 1])
@@ -129,10 +129,10 @@ describe("a value in several parts", () => {
     const { vault, find } = await create();
     const last = find(/#.*3$/);
     await vault.write({ ...last, comment: last.comment.replace(/, .*/, ", another") }, "enterprise");
-    const made = await recordBuffers(async () => {
+    const buffers = await recordBuffers(async () => {
       expect(readValue(vault, pair, true)).rejects.toBeInstanceOf(ChangingValue);
     });
-    const half = made.filter(({ length }) => length === SIZE);
+    const half = buffers.filter(({ length }) => length === SIZE);
     expect(half.map((bytes) => new Set(bytes))).toEqual([new Set([0])]);
   });
 

@@ -26,12 +26,12 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
 
   test("supports git's protocol, also with Windows line endings", async () => {
-    const asked = `protocol=https\r\nhost=${SERVER}\r\n`;
-    const whole = `${asked}username=alice\r\npassword=${PASSWORD}\r\n`;
-    expect(await helper(["git", "store"], whole)).toEqual(done());
-    expect(await helper(["git", "get"], asked)).toEqual(done(`password=${PASSWORD}\nusername=alice\n`));
-    expect(await helper(["git", "erase"], whole)).toEqual(done());
-    expect(await helper(["git", "get"], asked)).toEqual(done());
+    const query = `protocol=https\r\nhost=${SERVER}\r\n`;
+    const credential = `${query}username=alice\r\npassword=${PASSWORD}\r\n`;
+    expect(await helper(["git", "store"], credential)).toEqual(done());
+    expect(await helper(["git", "get"], query)).toEqual(done(`password=${PASSWORD}\nusername=alice\n`));
+    expect(await helper(["git", "erase"], credential)).toEqual(done());
+    expect(await helper(["git", "get"], query)).toEqual(done());
   });
 
   test("supports docker's protocol", async () => {

@@ -31,7 +31,7 @@ export const LARGE_VALUE_PROGRAMS: Record<string, string> = {
     console.log([...seen].every((each) => each === "a" || each === "b"));`,
 };
 
-export interface Opened {
+export interface LargeValueStore {
   readonly store: WindowsStore;
   rt(...args: string[]): Promise<RtResult>;
   /** Returns the targets that contain `part`. */
@@ -39,11 +39,11 @@ export interface Opened {
 }
 
 /** @param opened called when the tests run */
-export function testLargeValues(opened: () => Opened): void {
+export function testLargeValues(opened: () => LargeValueStore): void {
   describe("a value that needs several entries", () => {
     let store: WindowsStore;
-    let rt: Opened["rt"];
-    let targets: Opened["targets"];
+    let rt: LargeValueStore["rt"];
+    let targets: LargeValueStore["targets"];
     beforeAll(() => {
       ({ store, rt, targets } = opened());
     });

@@ -70,8 +70,8 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
     expect(refused.stderr).toContain("is not allowed to read these secrets");
     expect(requests).toEqual([]);
     const allowed = await trusted();
-    const who = await run(["pm", "whoami"], allowed);
-    expect(who).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
+    const result = await run(["pm", "whoami"], allowed);
+    expect(result).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
     expect(requests).toEqual([{ request: "GET /-/whoami", ...bearer }]);
     if (isWine) {
       const engine = processes.filter((text) => text.includes("whoami"));

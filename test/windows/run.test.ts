@@ -210,12 +210,12 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
   });
 
   describe("a killed rt.exe ends", () => {
-    for (const [what, args] of [
+    for (const [target, args] of [
       ["the process tree of a script", ["run", "--parallel", "orphaned"]],
       ["a file that runs in the engine", ["--smol", "left.ts"]],
     ] as const)
       test(
-        what,
+        target,
         async () => {
           const started = project.join(`killed-${args[0]}`);
           const env = { STARTED: windows.path(started) };

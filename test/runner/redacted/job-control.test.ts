@@ -87,9 +87,9 @@ interface Session {
   waits(program: string): Promise<void>;
 }
 
-type Use = (shell: TerminalProgram, session: Session) => Promise<void>;
+type Interaction = (shell: TerminalProgram, session: Session) => Promise<void>;
 
-async function inShell(use: Use, command: readonly string[] = SHELL, extra = {}): Promise<string> {
+async function inShell(use: Interaction, command: readonly string[] = SHELL, extra = {}): Promise<string> {
   await using project = await createScripts();
   Bun.spawnSync(["chmod", "+x", "go"], { cwd: project.path });
   const mark = createMark();
@@ -117,7 +117,7 @@ const STOPPED_BY = {
 
 for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
   describe.skipIf(!isSupported).concurrent(`a redacted job that is stopped ${stoppedBy}`, () => {
-    const inThisShell = async (use: Use) => await inShell(use, command);
+    const inThisShell = async (use: Interaction) => await inShell(use, command);
     test("restores the terminal's modes at Ctrl-Z, continues at fg, and stops again", async () => {
       const shown = await inThisShell(async (shell) => {
         shell.type(`${rt("trap")}\n`);
@@ -268,7 +268,7 @@ describe
   .skipIf(!HAS_MONITOR)
   .concurrent("a redacted script in a shell behaves like the unredacted script:", () => {
     /** Returns the output of shell and script, which is the same with and without redaction. */
-    async function compare(use: Use, command?: readonly string[]): Promise<string> {
+    async function compare(use: Interaction, command?: readonly string[]): Promise<string> {
       const [through, direct] = await Promise.all([
         inShell(use, command, { BETWEEN: "" }),
         inShell(use, command, { BETWEEN: "--no-redact" }),
@@ -316,7 +316,7 @@ describe
 
     test("a program that handles the stop signal, also as the child of a shell, with and without job control", async () => {
       const drive =
-        (script: string, ending: string): Use =>
+        (script: string, ending: string): Interaction =>
         async (shell, { waits }) => {
           shell.type(`./go ${script}\n`);
           await shell.shows("ready\r\n");

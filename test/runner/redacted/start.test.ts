@@ -61,8 +61,9 @@ describe.skipIf(process.platform === "win32").concurrent("a redacted script on a
   const silent = (script: string) => ["--silent", "run", script];
 
   test("starts in its package, wherever rt was started", async () => {
-    const here = "<project>\r\ninner  package.json  rtfig.toml\r\n";
-    for (const from of [".", "inner"]) expect(await run(silent("where"), { from })).toEqual(endState(here));
+    const expected = "<project>\r\ninner  package.json  rtfig.toml\r\n";
+    for (const from of [".", "inner"])
+      expect(await run(silent("where"), { from })).toEqual(endState(expected));
   });
 
   test("gets variables that are longer than a pipe's buffer", async () => {

@@ -72,12 +72,12 @@ export const WORDS = [
   "]",
 ];
 
-export interface Surroundings {
+export interface ShellContext {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-export function surroundingsOf(project: Project): Surroundings[] {
+export function contextsOf(project: Project): ShellContext[] {
   const PATH = `${project.join("bin")}:${process.env.PATH}`;
   const at = (env: Record<string, string>, directory = project.path) => ({
     directory,
@@ -163,13 +163,13 @@ const FILES = {
 const EXECUTABLE = ["bin/show", "show", "bin/other", "bin/plain", "plain"];
 
 /** Creates a project with programs and a link to itself. */
-export async function createStage(): Promise<Project> {
+export async function createComparisonProject(): Promise<Project> {
   const project = await createProject(FILES, EXECUTABLE);
   await symlink(".", project.join("link"));
   return project;
 }
 
-export interface Seen {
+export interface CommandResult {
   readonly stdout: string;
   readonly status: number | string;
 }
@@ -179,7 +179,7 @@ export function start(
   argv: readonly string[],
   directory: string,
   env: Record<string, string>,
-): Seen {
+): CommandResult {
   const { stdout, exitCode, signalCode } = Bun.spawnSync([program, ...argv.slice(1)], {
     argv0: argv[0],
     cwd: directory,
@@ -193,11 +193,11 @@ export function start(
 
 export const linesOf = (output: string) => output.split("\0").toSorted().join("\n");
 
-export function shellIn({ directory, env }: Surroundings): Shell {
+export function shellIn({ directory, env }: ShellContext): Shell {
   return openShell({ choice: "system", inherited: env, initialDirectory: directory });
 }
 
 const bash = findProgram("bash");
 
-export const runBash = (command: string, { directory, env }: Surroundings) =>
+export const runBash = (command: string, { directory, env }: ShellContext) =>
   start(bash, [bash, "-c", command], directory, env);

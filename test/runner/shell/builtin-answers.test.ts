@@ -5,13 +5,13 @@ import { createProject } from "../../support/project.ts";
 import { createRandom } from "../../support/random.ts";
 import { RT, runRt } from "../../support/rt.ts";
 import {
-  createStage,
+  createComparisonProject,
   linesOf,
   runBash,
-  type Seen,
+  type CommandResult,
   shellIn,
-  type Surroundings,
-  surroundingsOf,
+  type ShellContext,
+  contextsOf,
   WORDS,
 } from "./bash-comparison.ts";
 
@@ -96,8 +96,8 @@ describe("a builtin script whose output cannot be written", () => {
   });
 });
 
-function answer(command: string, surroundings: Surroundings): Seen | undefined {
-  const found = shellIn(surroundings).emulate(command);
+function answer(command: string, context: ShellContext): CommandResult | undefined {
+  const found = shellIn(context).emulate(command);
   return found && { stdout: linesOf(found.output), status: found.code };
 }
 
@@ -105,22 +105,22 @@ describe("a command without a process", () => {
   const BUILTINS = ["echo", "true", "false", "exit"];
 
   test("matches the output and the exit code of bash", async () => {
-    await using project = await createStage();
+    await using project = await createComparisonProject();
     const random = createRandom(11);
-    const all = surroundingsOf(project);
+    const all = contextsOf(project);
     const numbers = Array.from({ length: 10 }, () => String(random.below(300)));
     let answered = 0;
     for (let round = 0; round < 20_000 && answered < 600; round += 1) {
-      const surroundings = random.below(2) ? all[0]! : random.pick(all);
+      const context = random.below(2) ? all[0]! : random.pick(all);
       const words = Array.from({ length: random.below(4) }, () =>
         random.pick([...WORDS.slice(0, 25), ...numbers, "00", "08", "0x1", "1e1", "+1", "256"]),
       );
       const command = [random.pick(BUILTINS), ...words].join(random.pick([" ", " ", "  "]));
-      const actual = answer(command, surroundings);
+      const actual = answer(command, context);
       if (!actual) continue;
       answered += 1;
-      const expected = runBash(command, surroundings);
-      expect({ command, ...surroundings, ...actual }).toEqual({ command, ...surroundings, ...expected });
+      const expected = runBash(command, context);
+      expect({ command, ...context, ...actual }).toEqual({ command, ...context, ...expected });
     }
     expect(answered).toBe(600);
   });

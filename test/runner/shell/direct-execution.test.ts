@@ -3,13 +3,13 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../../support/random.ts";
 import {
-  createStage,
+  createComparisonProject,
   runBash,
-  type Seen,
+  type CommandResult,
   shellIn,
   start,
-  type Surroundings,
-  surroundingsOf,
+  type ShellContext,
+  contextsOf,
   WORDS,
 } from "./bash-comparison.ts";
 
@@ -85,16 +85,16 @@ function randomCommand(random: ReturnType<typeof createRandom>): string {
 }
 
 /** Runs a command without a shell; returns undefined when it needs a shell. */
-function runDirectly(command: string, surroundings: Surroundings): Seen | undefined {
-  const { directory, env } = surroundings;
-  const plan = shellIn(surroundings).start(command, directory, env.PATH!);
+function runDirectly(command: string, context: ShellContext): CommandResult | undefined {
+  const { directory, env } = context;
+  const plan = shellIn(context).start(command, directory, env.PATH!);
   if (!plan || plan.argv[1] === "-c") return undefined;
   return start(plan.program, plan.argv, directory, changedEnvironment(env, plan.environment));
 }
 
 /** Applies the changes like `replace` of platform/processes/process.ts. */
 function changedEnvironment(
-  env: Surroundings["env"],
+  env: ShellContext["env"],
   changes: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const all = { ...env, ...changes };
@@ -105,28 +105,28 @@ function changedEnvironment(
 
 describe("a command that is started directly", () => {
   test("gets the arguments, environment, output and exit code of bash", async () => {
-    await using project = await createStage();
+    await using project = await createComparisonProject();
     const random = createRandom(7);
-    const all = surroundingsOf(project);
+    const all = contextsOf(project);
     let direct = 0;
     for (let round = 0; round < 40 * COUNT && direct < COUNT; round += 1) {
-      const surroundings = random.below(2) ? all[0]! : random.pick(all);
+      const context = random.below(2) ? all[0]! : random.pick(all);
       const command = randomCommand(random).replaceAll("$PROJECT", project.path);
-      const actual = runDirectly(command, surroundings);
+      const actual = runDirectly(command, context);
       if (!actual) continue;
       direct += 1;
-      const expected = runBash(command, surroundings);
-      expect({ command, ...surroundings, ...actual }).toEqual({ command, ...surroundings, ...expected });
+      const expected = runBash(command, context);
+      expect({ command, ...context, ...actual }).toEqual({ command, ...context, ...expected });
     }
     expect(direct).toBe(COUNT);
   }, 120_000);
 
   test("gets the directory name of bash for every link to the directory", async () => {
-    await using project = await createStage();
-    for (const surroundings of surroundingsOf(project)) {
-      const actual = runDirectly("show a", surroundings);
+    await using project = await createComparisonProject();
+    for (const context of contextsOf(project)) {
+      const actual = runDirectly("show a", context);
       if (!actual) continue;
-      expect({ ...surroundings, ...actual }).toEqual({ ...surroundings, ...runBash("show a", surroundings) });
+      expect({ ...context, ...actual }).toEqual({ ...context, ...runBash("show a", context) });
     }
   });
 });
