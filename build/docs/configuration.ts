@@ -4,9 +4,9 @@ import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by build/docs.ts from src/config/keys.ts.
 #
-# rt reads rtfig.toml of the working directory, or the file that --config names. Flags win over the file, the file
-# over defaults. Unknown keys and values of the wrong type are errors. In the values of [install.registry] and
-# [install.scopes], "$NAME" is the variable NAME of the environment.
+# rt reads rtfig.toml of the working directory, or the file that --config names. Options override the
+# file, and the file overrides defaults. Unknown keys and values of the wrong type are errors. In the values of
+# [install.registry] and [install.scopes], "$NAME" is the variable NAME of the environment.
 `;
 
 /** Tables take one line each: "install.registry" is a key and a table, and TOML allows only one of them. */
@@ -67,8 +67,8 @@ const INTRODUCTION = `# Configuration
 
 ${GENERATED_NOTE("src/config/keys.ts")}
 
-\`rtfig.toml\` holds what you would otherwise write on each command line. rt reads the one in the working directory, or the
-file that \`--config\` names. [rtfig.toml.example](../rtfig.toml.example) shows every key.
+\`rtfig.toml\` has the options that you would otherwise write on each command line, and settings without an option. rt reads
+the file in the working directory, or the one of \`--config\`. [rtfig.toml.example](../rtfig.toml.example) shows every key.
 
 \`rtfig.toml\`:
 
@@ -102,13 +102,20 @@ set up
 production
 \`\`\`
 
-- **Flags win** over the file, the file over defaults. Lists of both add up.
-- **A mistake is an error**, with its line: an unknown key, a value of the wrong type. Nothing runs until it is mended.
-- **Keep no credential in it.** In \`install.registry\` and \`install.scopes\`, \`"$NAME"\` is the variable NAME of the
-  environment.
-- **It is rt's own.** The engine's configuration file is not read.
+- **Options** override the file, and the file overrides defaults. Lists of both are combined.
+- **Mistakes** are errors with a line number: an unknown key, or a value of the wrong type. Until you correct them, nothing
+  runs.
+- **Credentials** do not belong into the file. In \`install.registry\` and \`install.scopes\`, \`"$NAME"\` is the variable
+  NAME of the environment.
 
-A \`*\` in a key stands for a name of your choice.`;
+A \`*\` in a key is a name of your choice.`;
+
+const LIMITATIONS = `## Limitations
+
+- The engine's bunfig.toml is not read.
+- rt does not read rtfig.toml of parent folders. The exceptions are \`[secrets]\`, \`[run.secrets]\`, \`[run.cache]\`
+  and \`[cache.remote]\`: in every folder of a workspace, rt reads those of the root project.
+- \`rt help\`, \`rt upgrade\` and \`rt secrets get\`, \`set\`, \`delete\` and \`list\` ignore the file.`;
 
 const SECTION_TITLES: Readonly<Record<string, string>> = {
   "": "Running code",
@@ -138,5 +145,5 @@ export function renderConfiguration(): string {
     ([title, keys]) =>
       `## ${title}\n\n${renderTable(["Key", "Meaning", "Value", "Option"], keys.map(rowOf))}`,
   );
-  return format(`${[INTRODUCTION, ...sections].join("\n\n")}\n`, "docs/configuration.md");
+  return format(`${[INTRODUCTION, ...sections, LIMITATIONS].join("\n\n")}\n`, "docs/configuration.md");
 }

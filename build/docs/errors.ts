@@ -8,22 +8,23 @@ const INTRODUCTION = `# Errors
 
 ${GENERATED_NOTE("src/errors.ts, src/cli/help/exit-codes.ts and src/secrets/commands.ts")}
 
-A missing credential and a token that does not verify are answers, not errors: \`null\` and \`false\`. Everything else that
-goes wrong has a \`code\`, so that a program need not read messages. No message contains a credential's value, a signing
-secret or a token. The stack trace begins at the program's own call.`;
+Every error of \`rt.secrets\` and \`rt.CSRF\` has a \`code\`. A missing credential is not an error but \`null\`, and an
+invalid token is \`false\`. No message contains a credential's value, a signing secret or a token. The stack trace begins
+at the program's own call.`;
 
-const MISUSE_SECTION = `## A call that is wrong
+const MISUSE_SECTION = `## Wrong arguments
 
-A \`TypeError\` or \`RangeError\` with one of Node's codes. \`rt.secrets\` rejects with it, \`rt.CSRF\` throws it.`;
+A wrong call is a \`TypeError\` or \`RangeError\` with a code of Node.js. \`rt.secrets\` rejects with it, \`rt.CSRF\`
+throws it.`;
 
-const STORE_SECTION = `## A store that cannot
+const STORE_SECTION = `## Failures of the credential store
 
-\`rt.secrets\` rejects with a \`SecretsError\`. Its \`cause\` is the store's own code, where it gave one: the name of a D-Bus
-error, a number of the operating system.`;
+\`rt.secrets\` rejects with a \`SecretsError\`. Its \`cause\` is the store's own code, if there is one: the name of a D-Bus
+error, or a number of the operating system.`;
 
 const COMMAND_LINE_SECTION = `## The command line
 
-rt writes \`error:\` and what is wrong to standard error, then, where it knows, \`hint:\` and what to do:
+rt prints \`error:\` with the reason to standard error, and often \`hint:\` with a remedy:
 
 \`\`\`sh
 rt run biuld || echo "exit code $?"
@@ -32,6 +33,11 @@ rt run biuld || echo "exit code $?"
 \`\`\`text
 exit code 1
 \`\`\``;
+
+const LIMITATIONS_SECTION = `## Limitations
+
+- Exit code 1 is ambiguous: rt failed, or the script exited with 1. Only an error of rt begins with \`error:\`.
+- Messages may change between versions, so compare \`code\`.`;
 
 export function renderErrors(): string {
   const text = [
@@ -55,7 +61,7 @@ export function renderErrors(): string {
       ["Exit code", "Meaning"],
       EXIT_CODES.map(({ code, meaning }) => [code, meaning]),
     ),
-    "`rt secrets` and `rt doctor` tell more apart:",
+    "`rt secrets` and `rt doctor` have more exit codes:",
     renderTable(
       ["Exit code", "`rt secrets`", "`rt doctor`"],
       Object.entries(SECRETS_EXIT_CODES).map(([code, meaning]) => [
@@ -64,6 +70,7 @@ export function renderErrors(): string {
         (DOCTOR_EXIT_CODES as Record<string, string>)[code] ?? "",
       ]),
     ),
+    LIMITATIONS_SECTION,
   ];
   return format(`${text.join("\n\n")}\n`, "docs/errors.md");
 }
