@@ -1,4 +1,4 @@
-// `rt secrets` with wrong words, and with a store that cannot: one line each, exit code 2, and no value repeated.
+// `rt secrets` with wrong arguments and with a failing store: one line each, exit code 2, and no value in the output.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
@@ -16,7 +16,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
   const printed = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
 
   describe("misuse", () => {
-    test("a name that is not UTF-8 is refused, not replaced", async () => {
+    test("a name that is not UTF-8 is rejected, not replaced", async () => {
       const program = ["bash", "-c", `"$0" secrets set misuse $'a\\xff'`, RT];
       const result = await runRt({ program, stdin: VALUE, env: keyring.env });
       const stderr = "error: Service and name must be text in UTF-8\n";
@@ -51,12 +51,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(result.stderr).not.toContain(VALUE);
     });
 
-    test("a name that begins with - goes after --", async () => {
+    test("a name that begins with - is accepted after --", async () => {
       await run(["set", "--", "-s", "--json"], VALUE);
       expect(await run(["get", "--", "-s", "--json"])).toEqual(printed(VALUE));
     });
 
-    test("help is the same however it is asked for, and names every command", async () => {
+    test("every form of help is the same and names every command", async () => {
       const help = await run(["--help"]);
       expect(help).toMatchObject({ stderr: "", status: 0 });
       for (const word of [
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
   });
 
-  describe("a store that cannot", () => {
+  describe("a failing store", () => {
     const WAYS: [string, string[]][] = [
       ["get", ["get", "a", "b"]],
       ["set", ["set", "a", "b"]],
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       },
     );
 
-    test.each(WAYS)("%s of a locked keyring says so and exits with 2", async (_way, args) => {
+    test.each(WAYS)("%s of a locked keyring fails with one line and exits with 2", async (_way, args) => {
       await using locked = await startKeyring();
       await runRt({ args: ["secrets", "set", "a", "b"], stdin: "before", env: locked.env });
       await locked.lock();
@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(stderr).toMatch(/^error: The keyring needs a password.*\nhint: unlock it.*\n$/);
     });
 
-    test("--json prints the error's code too", async () => {
+    test("--json also prints the error's code", async () => {
       const { stdout, status } = await runRt({ args: ["secrets", "get", "a", "b", "--json"] });
       const { error } = JSON.parse(stdout);
       expect(error).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE", message: expect.any(String) });

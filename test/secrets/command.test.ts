@@ -1,5 +1,5 @@
-// `rt secrets` as people and scripts use it, with a real GNOME Keyring. What is asked on a terminal is in prompt.test.ts,
-// what cannot be done in command-faults.test.ts.
+// `rt secrets` on the command line and in scripts, with a real GNOME Keyring. prompt.test.ts tests the terminal prompts,
+// command-faults.test.ts the errors.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { FakeSecretService } from "../support/keyring/fake-secret-service.ts";
@@ -30,19 +30,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     );
 
   describe("get", () => {
-    test("prints what secret-tool has stored, to the byte", async () => {
+    test("prints exactly the bytes that secret-tool has stored", async () => {
       await store("get", "a", " ä\n\n");
       expect(await run(["get", "get", "a"])).toEqual(printed(" ä\n\n"));
     });
 
-    test("prints a value of a megabyte whole into a pipe that is read late", async () => {
+    test("prints a value of a megabyte completely into a pipe that is read late", async () => {
       const value = "0123456789abcdef".repeat(1 << 16);
       expect(await run(["set", "get", "big"], value)).toEqual(printed(""));
       const child = startRt({ args: ["secrets", "get", "get", "big"], env: keyring.env });
       const reader = child.stdout.getReader();
       let length = 0;
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
-        if (length === 0) await run(["list"]); // time in which the pipe stays full
+        if (length === 0) await run(["list"]); // gives the pipe time to become full
         length += part.value.length;
       }
       expect([length, await child.exited]).toEqual([value.length, 0]);
@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await terminal.ends()).toBe(0);
     });
 
-    test("says nothing when its reader has had enough", async () => {
+    test("prints nothing when its reader stops early", async () => {
       await store("get", "piped", VALUE);
       const command = `"$0" secrets get get piped | true; echo "\${PIPESTATUS[0]}"`;
       const { stderr } = await runRt({ program: ["bash", "-c", command, RT], env: keyring.env });
@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
 
     test("get does not exit with 1 when the reader of its output has closed the pipe", async () => {
       await store("get", "unread", VALUE);
-      // The other end is closed before rt starts.
+      // The reading end closes before rt starts.
       const command = `exec 3> >(:); wait $!; "$0" secrets get get unread >&3; echo "$?"`;
       const result = await runRt({ program: ["bash", "-c", command, RT], env: keyring.env });
       expect(result).toEqual({ stdout: "2\n", stderr: "", status: 0 });
@@ -113,7 +113,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(JSON.parse(stdout).value).toBe(value);
     });
 
-    test("stores what secret-tool finds", async () => {
+    test("stores credentials that secret-tool finds", async () => {
       await run(["set", "set", "interop"], VALUE);
       expect(await lookUp("set", "interop")).toBe(VALUE);
     });
@@ -137,14 +137,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test.each([
       ["--value=hunter2", "--value"],
       ["-phunter2", "-p"],
-    ])("repeats of %s no more than its name", async (word, shown) => {
+    ])("repeats only the name of %s", async (word, shown) => {
       const { stdout, stderr, status } = await run(["set", "a", "b", word]);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
       expect(stderr).toStartWith(`error: Unknown option "${shown}"\n`);
       expect(stderr).not.toContain("hunter2");
     });
 
-    test("takes no value as an argument, says why, and does not repeat it", async () => {
+    test("rejects a value as an argument without repeating it", async () => {
       await run(["set", "set", "argument"], "before");
       const result = await run(["set", "set", "argument", VALUE], "from stdin");
       expect(result).toMatchObject({ stdout: "", status: 2 });
@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await lookUp("set", "kept")).toBe("before");
     });
 
-    test("standard input that cannot be read is one line", async () => {
+    test("reports unreadable standard input in one line", async () => {
       const result = await runRt({
         program: ["bash", "-c", '"$0" secrets set set directory < /', RT],
         env: keyring.env,
@@ -173,13 +173,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(result).toEqual({ stdout: "", stderr, status: 2 });
     });
 
-    test("a value that D-Bus cannot carry is refused as too large", async () => {
+    test("rejects a value that is too large for D-Bus", async () => {
       const result = await run(["set", "set", "huge"], "x".repeat(2 ** 26));
       const stderr = "error: A keyring takes values of less than 16 MiB\nhint: store a shorter value\n";
       expect(result).toEqual({ stdout: "", stderr, status: 2 });
     });
 
-    test("keeps the value out of every argument and environment, while the store works on it", async () => {
+    test("keeps the value out of all arguments and environments while the store works on it", async () => {
       await using session = await startKeyring({ service: "none" });
       await using fake = await FakeSecretService.start(session.address);
       fake.silent.add("CreateItem");
@@ -208,7 +208,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await run(["delete", "delete", "a"])).toEqual({ stdout: "", stderr, status: 1 });
     });
 
-    test("--json tells whether there was something", async () => {
+    test("--json reports whether the credential existed", async () => {
       await store("delete", "b", VALUE);
       for (const deleted of [true, false]) {
         const { stdout, status } = await run(["delete", "delete", "b", "--json"]);
@@ -219,7 +219,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
   });
 
   describe("list", () => {
-    test("prints the pairs of a service in order, whoever stored them, and no value", async () => {
+    test("prints the pairs of a service in order, of all programs, without values", async () => {
       await store("list", "b", VALUE);
       await store("list", "twice", VALUE);
       await store("list", "twice", VALUE, "more", "attributes");
@@ -252,7 +252,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
   });
 
   test.each(["get full a", "get full a --json", "list"])(
-    "%s into a full device is one line",
+    "rt secrets %s fails with one line when its output device is full",
     async (words) => {
       await store("full", "a", VALUE);
       const program = ["bash", "-c", '"$0" secrets "$@" > /dev/full', RT];
@@ -262,7 +262,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     },
   );
 
-  test("a name that turns the direction of writing is shown as what it is", async () => {
+  test("characters that reverse the text direction are escaped in names", async () => {
     await store("turned", "a\u202eb\u2066\u2028", VALUE);
     expect(await run(["list", "turned"])).toEqual(printed("turned\ta\\u202eb\\u2066\\u2028\n"));
   });

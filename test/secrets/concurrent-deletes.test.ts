@@ -1,4 +1,4 @@
-// `delete` resolves true for the call that deleted the credential: of several at a time, in threads or processes, for one.
+// `delete` resolves with true only for the call that deleted the credential, with concurrent calls in threads and processes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PREPARATION } from "../support/programs/compiled.ts";
 import { startKeePassXC } from "../support/keyring/keepassxc.ts";
@@ -10,7 +10,7 @@ import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 const CALLERS = 4;
 const ROUNDS = 10;
 
-/** Every caller is connected before the first round, so that the deletes of a round overlap. */
+/** Every caller connects before the first round, so that the deletes of a round overlap. */
 const PROGRAMS = {
   "store.ts": `for (let round = 0; round < ${ROUNDS}; round++) await rt.secrets.set(process.argv[2], "n" + round, "value");`,
   "process.ts": `
@@ -65,7 +65,7 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
         expect(await runRt({ args, env: keyring.env })).toEqual({ stdout: "", stderr: "", status: 0 });
       };
 
-      test("delete() resolves true for one of the threads", async () => {
+      test("delete() resolves with true for one of the threads", async () => {
         await store("threads");
         const { stdout, stderr } = await runRt({
           args: [project.join("threads.ts"), "threads"],
@@ -74,7 +74,7 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
         expect({ stdout, stderr }).toEqual({ stdout: "1\n".repeat(ROUNDS), stderr: "" });
       });
 
-      test("delete() resolves true for one of the processes", async () => {
+      test("delete() resolves with true for one of the processes", async () => {
         await store("processes");
         const callers = Array.from({ length: CALLERS }, () => {
           const child = Bun.spawn([RT, project.join("process.ts"), "processes"], {

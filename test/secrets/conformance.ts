@@ -1,8 +1,8 @@
-// What every credential store must do behind `rt.secrets`, whichever it is. Each store's test file opens its
-// store and calls `testConformance`; a difference between two stores is a failing test in one of the files.
+// Tests that every credential store behind `rt.secrets` must pass. Each store's test file opens its store and calls
+// `testConformance`.
 //
-// What is tested is an object with the API's three methods. It may be the API itself over a provider in this
-// process, or stand for one in a program that the test has started on another system (see test/windows).
+// The tested object has the API's three methods. It is the API over a provider in this process, or a proxy for a program on
+// another system (test/windows).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CredentialName } from "../../platform/secrets/contract/secret-provider.ts";
 import { openProvider } from "../../platform/secrets/secret-provider.ts";
@@ -18,13 +18,13 @@ export interface Store extends AsyncDisposable {
 export interface Limits {
   /** The longest value in bytes of UTF-8 that the store must take. */
   maxValue?: number;
-  /** The longest service and name in characters, where what the test runs on takes less than rt allows. */
+  /** The longest service and name in characters, where the test's system accepts less than rt. */
   maxName?: number;
-  /** Operations for the tests with many at once. */
+  /** Number of operations in tests with many concurrent ones. */
   many?: number;
 }
 
-/** A keyring of Linux, over the API in this process. */
+/** Tests a Linux keyring over the API in this process. */
 export function testKeyring(label: string, start: () => Promise<Keyring>, limits?: Limits): void {
   const open = async (): Promise<Store> => {
     const keyring = await start();
@@ -57,7 +57,7 @@ export function testConformance(
     }, PREPARATION);
     afterAll(() => store?.[Symbol.asyncDispose]());
 
-    /** Stores, reads and deletes; answers what was read. */
+    /** Stores, reads and deletes a value; returns the read value. */
     async function passThrough(service: string, name: string, value: string): Promise<string | null> {
       await secrets.set(service, name, value);
       const read = await secrets.get(service, name);
@@ -66,11 +66,11 @@ export function testConformance(
       return read;
     }
 
-    test("get() answers null for a pair that was never stored", async () => {
+    test("get() returns null for a pair that was never stored", async () => {
       expect(await secrets.get(service, freshName())).toBe(null);
     });
 
-    test("delete() answers true once and then false", async () => {
+    test("delete() returns true once and then false", async () => {
       const name = freshName();
       await secrets.set(service, name, "value");
       expect(await secrets.delete(service, name)).toBe(true);
@@ -78,7 +78,7 @@ export function testConformance(
       expect(await secrets.get(service, name)).toBe(null);
     });
 
-    test("set() replaces, with shorter and longer values", async () => {
+    test("set() replaces a value by shorter and longer ones", async () => {
       const name = freshName();
       for (const value of ["first", "x", "a much longer value than the others", ""]) {
         await secrets.set(service, name, value);
@@ -122,7 +122,7 @@ export function testConformance(
       });
     }
 
-    test("a value of the maximum size comes back whole", async () => {
+    test("a value of the maximum size is returned completely", async () => {
       const value = "0123456789abcdef".repeat(Math.ceil(maxValue / 16)).slice(0, maxValue);
       expect((await passThrough(service, freshName(), value)) === value).toBe(true);
     });
@@ -166,7 +166,7 @@ export function testConformance(
       for (const [service, name] of pairs) expect(await secrets.delete(service, name)).toBe(true);
     });
 
-    test("two names under one service do not touch each other", async () => {
+    test("two names under one service are independent", async () => {
       const [first, second] = [freshName(), freshName()];
       await secrets.set(service, first, "1");
       await secrets.set(service, second, "2");
@@ -175,7 +175,7 @@ export function testConformance(
       expect(await secrets.delete(service, second)).toBe(true);
     });
 
-    test("list() names what was stored, each pair once, and nothing that was deleted", async () => {
+    test("list() returns every stored pair once, and no deleted one", async () => {
       const names = ["x", "y/z", "ü\n"];
       for (const name of names) await secrets.set("dev.rt.list", name, "value");
       await secrets.set("dev.rt.list.other", "x", "value");
@@ -195,7 +195,7 @@ export function testConformance(
       await secrets.delete("dev.rt.list.other", "x");
     });
 
-    test(`${many} operations at once`, async () => {
+    test(`${many} concurrent operations succeed`, async () => {
       const names = Array.from({ length: many / 4 }, (_, index) => `many ${index}`);
       const results = await Promise.all(
         names.map((name) =>

@@ -1,4 +1,4 @@
-// `rt doctor` against real stores, in every state in which it has something to say.
+// `rt doctor` with real stores, in every state that it reports.
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { FakeSecretService } from "../support/keyring/fake-secret-service.ts";
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     ["KWallet", startKWallet, "kwalletd5"],
     ["KeePassXC", startKeePassXC, "keepassxc"],
   ] as [string, () => Promise<Keyring>, string][])(
-    "finds nothing wrong with an open %s and names it",
+    "finds no problem with an open %s and names it",
     async (store, start, program) => {
       await using keyring = await start();
       const report = await examine(keyring.env);
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     },
   );
 
-  test("prints a line for each check and a last one that says it all", async () => {
+  test("prints a line for each check and a last line with the result", async () => {
     await using keyring = await startKeyring();
     const { stdout, stderr, status } = await runRt({ args: ["doctor"], env: keyring.env });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
@@ -76,7 +76,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect(lines.slice(4)).toEqual(["", "Credentials can be stored", ""]);
   });
 
-  test("a locked keyring is a problem, stays locked, and the remedy depends on a display", async () => {
+  test("reports a locked keyring as a problem, leaves it locked, and suggests a remedy for the display", async () => {
     await using keyring = await startKeyring();
     await keyring.lock();
     const headless = await examine(keyring.env);
@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
         expect(stored).toEqual({ stdout: "", stderr: "", status: 0 });
       });
 
-  test("a missing default keyring is a problem and is not created", async () => {
+  test("reports a missing default keyring and does not create it", async () => {
     await using keyring = await startKeyring({ isUnlocked: false });
     for (let round = 0; round < 2; round++) {
       const report = await examine({ ...keyring.env, DISPLAY: ":0" });
@@ -129,7 +129,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     }
   });
 
-  test("rt doctor names programs to install when no secret service is on the bus", async () => {
+  test("names programs to install when no secret service is on the bus", async () => {
     await using keyring = await startKeyring({ service: "none" });
     const report = await examine(keyring.env);
     expect(report).toMatchObject({ ready: false, store: null, status: 1 });
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect(report.checks[1]!.remedy).toMatch(/GNOME Keyring.*KWallet.*KeePassXC/);
   });
 
-  test("a service that the bus can start is started and looked at", async () => {
+  test("starts and checks a service that the bus can start", async () => {
     await using keyring = await startKeyring({ service: "activatable" });
     const first = await examine(keyring.env);
     expect(first.store).toBe("GNOME Keyring");
@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect(second.checks[1]!.found).not.toContain("started by this look");
   });
 
-  test("no bus: says which address was tried", async () => {
+  test("names the address when there is no bus", async () => {
     const env = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/a;unix:path=${ABSENT}/b` };
     const report = await examine(env);
     expect(report).toMatchObject({ ready: false, store: null, status: 1 });
@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect((await examine(unset)).checks[0]!.found).toContain(`${ABSENT}/run/bus`);
   });
 
-  test("a bus that never answers", async () => {
+  test("reports a bus that never answers", async () => {
     await using project = await createProject();
     const server = createServer(() => {}).listen(project.join("bus"));
     const report = await examine({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
@@ -169,7 +169,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     server.close();
   });
 
-  test("a service that never answers", async () => {
+  test("reports a service that never answers", async () => {
     await using keyring = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(keyring.address);
     fake.silent.add("ReadAlias");
@@ -179,7 +179,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect(report.checks.at(-1)!.found).toContain("ReadAlias was not answered");
   });
 
-  test("a service that takes values unencrypted only is a warning, and nothing but looking is done to it", async () => {
+  test("warns about a service that accepts only unencrypted values, and only reads from it", async () => {
     await using keyring = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(keyring.address);
     const report = await examine(keyring.env);
@@ -188,7 +188,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     expect([...new Set(fake.calls)].sort()).toEqual(["Get", "OpenSession", "ReadAlias"]);
   });
 
-  test("takes no words", async () => {
+  test("rejects arguments with an error", async () => {
     const result = await runRt({ args: ["doctor", "who"] });
     expect(result).toEqual({
       stdout: "",

@@ -1,4 +1,4 @@
-// examples/dotenv, from a token in `.env` to one in a real keyring that one script alone gets, as its head tells.
+// Runs the steps of examples/dotenv: a token moves from `.env` to a real keyring, and one script gets it.
 import { expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";

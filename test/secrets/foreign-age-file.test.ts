@@ -1,4 +1,4 @@
-// A file of age that belongs to another project: copied, behind a link, or under a copied identifier.
+// An age file of another project: copied, behind a link, or under a copied identifier.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cp, mkdir, rename, symlink } from "node:fs/promises";
 import { createProject, type Project } from "../support/project.ts";
@@ -13,7 +13,7 @@ const withId = (id: string) => `[project]\nid = "${id}"\n${CONFIG}`;
 
 describe.skipIf(process.platform === "win32")("an age file of another project", () => {
   let key: string;
-  /** The folder that all projects of a test are in. */
+  /** The parent folder of all projects of a test. */
   let place: Project;
   let serial = 0;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
   const show = async (cwd: string) =>
     await rt(cwd, ["--silent", "run", "show"], { RT_TRUST: await trustOf(cwd) });
   const read = (path: string) => Bun.file(path).text();
-  /** As rt wrote it before files were bound. */
+  /** Removes the project identifier from an age file, as in files of older versions. */
   const unbind = async (folder: string) => {
     await place.write({ "id.key": key });
     const age = (args: string[], stdin?: string) =>
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     expect(stdout).toBe(VALUE);
   });
 
-  test("may be one without an identifier, which rt secrets share bind binds after a question", async () => {
+  test("an age file without an identifier works after a question of rt secrets share bind", async () => {
     const own = await make(CONFIG, true);
     const id = await unbind(own);
     const old = await read(`${own}/secrets.age`);
@@ -190,7 +190,7 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
       expect([args, stdout, status]).toEqual([args, "", 2]);
       expect(stderr).toContain('is behind a link, "a/sub", which rt does not follow\n');
     }
-    // From a folder inside, on the way up and down.
+    // The link is also detected in a path that goes up and down again.
     const { stderr } = await rt(`${own}/a`, ["secrets", "import", "../a/sub/.env", "--all", "--yes"]);
     expect(stderr).toStartWith(behind("../a/sub/.env"));
     expect(await read(`${victim}/.env`)).toBe("DB_PASSWORD=correct-horse-9\n");

@@ -1,4 +1,4 @@
-// Which values `rt secrets import` moves, and what it says of those that are too short, composed, or full of dollar signs.
+// Which values `rt secrets import` moves, and its messages for values that are short, composed, or contain dollar signs.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect([run.stdout, run.stderr, run.status]).toEqual(["abc\n[API_TOKEN]\n", "", 0]);
   });
 
-  test("a value too short to be redacted moves by its name, and rtfig.toml lets it be shown", async () => {
+  test("a value too short to be redacted moves when it is named, and rtfig.toml then sets redact = false", async () => {
     await open("APP_PIN=abc\nAPI_TOKEN=a-long-enough-value\n");
     const { stdout } = await rt(
       ...["secrets", "import", ".env", "APP_PIN", "API_TOKEN", "--script", "dev", "--yes"],
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(lines(stdout)).toContain("stay NONE is empty");
   });
 
-  test("--undo warns of a value that comes back without its references", async () => {
+  test("--undo warns about a value that is restored without its references", async () => {
     await open("DB_PASSWORD=pass-word-of-db\nDB_URL=postgres://me:${DB_PASSWORD}@db/shop\n");
     expect((await rt("secrets", "import", ".env", "DB_PASSWORD", "DB_URL", "--yes")).status).toBe(0);
     expect(await readFile(project.join(".env"), "utf8")).toContain(

@@ -1,7 +1,7 @@
-// `rt` is killed while it stores and deletes: whatever moment that is, the store has the old value, the new one or
-// none, whole and once, and nothing is left on the bus.
+// `rt` is killed while it stores and deletes. At every moment the store has the old value, the new one or none. No value is
+// partial or double, and no connection stays on the bus.
 //
-//   RT_TEST_KILLS=200 npm test -- secrets/kill      (10 of each store by default)
+// RT_TEST_KILLS=200 npm test -- secrets/kill (default: 10 for each store)
 import { describe, expect, test } from "bun:test";
 import { openProvider } from "../../platform/secrets/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/api/secrets.ts";
@@ -16,7 +16,7 @@ const SERVICE = "dev.rt.kill";
 const NAMES = ["a", "b", "c"];
 const FILL = "0123456789abcdef".repeat(256);
 
-/** Says each step before it makes it; three names at once, so that some step is always half-way. */
+/** Prints each step before it starts. Three names run concurrently, so that a kill always interrupts one. */
 const PROGRAM = `
   import { secrets } from "rt";
   const fill = "0123456789abcdef".repeat(256);
@@ -35,14 +35,14 @@ const STORES: Record<string, () => Promise<Keyring>> = {
 
 describe.skipIf(process.platform !== "linux")(`killed ${KILLS} times`, () => {
   test.each(Object.entries(STORES))(
-    "rt leaves %s whole",
+    "rt leaves %s consistent",
     async (_store, start) => {
       await using keyring = await start();
       await using project = await createProject({ "main.ts": PROGRAM });
       keyring.enter();
       const provider = await openProvider();
       const secrets = createSecrets(async () => provider);
-      await secrets.get(SERVICE, "a"); // connects
+      await secrets.get(SERVICE, "a"); // opens the connection
       const connections = await keyring.countOnBus("ActiveConnections");
       const random = createRandom(1);
       const found = { values: 0, absences: 0 };

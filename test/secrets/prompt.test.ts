@@ -1,4 +1,4 @@
-// `rt secrets set` on a terminal: it asks for the value, shows nothing of it, and leaves the terminal as it was.
+// `rt secrets set` on a terminal: it prompts for the value, never shows it, and restores the terminal's modes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { NOTHING_TYPED, typeKeys } from "../../src/secrets/hidden-prompt.ts";
@@ -21,7 +21,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
   describe("set on a terminal", () => {
     const ask = (name: string) => startOnTerminal([RT, "secrets", "set", "prompt", name], keyring.env);
 
-    test("asks for the value and never shows it", async () => {
+    test("prompts for the value and never shows it", async () => {
       await using terminal = ask("typed");
       await terminal.shows("Value for prompt typed");
       expect(terminal.isOrdinary).toBe(false);
@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await lookUp("prompt", "typed")).toBe(VALUE);
     });
 
-    test("takes a value that is longer than a line of the terminal may be", async () => {
+    test("accepts a value longer than a terminal's line buffer", async () => {
       await using terminal = ask("long");
       await terminal.shows("Value for");
       const value = "0123456789".repeat(900);
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test.each([
       ["Ctrl-C", "abc\x03"],
       ["Ctrl-D", "\x04"],
-    ])("%s gives up, stores nothing and leaves the terminal as it was", async (_key, keys) => {
+    ])("%s ends the prompt, stores nothing and restores the terminal", async (_key, keys) => {
       await using terminal = ask("given up");
       await terminal.shows("Value for");
       terminal.type(keys);
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     const PASTES_ARE_PLAIN = "\x1b[?2004l";
 
     test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
-      "%s leaves the terminal as it was, and ends the program",
+      "%s restores the terminal and ends the program",
       async (signal) => {
         await using terminal = ask("killed");
         await terminal.shows("Value for");
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       },
     );
 
-    test("Ctrl-Z where no shell could go on asks anew, and still shows nothing", async () => {
+    test("Ctrl-Z without a shell that could continue rt repeats the prompt, without showing input", async () => {
       await using terminal = startOnTerminal(
         ["setsid", "--ctty", RT, "secrets", "set", "prompt", "alone"],
         keyring.env,
@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await lookUp("prompt", "alone")).toBe(VALUE);
     });
 
-    test("Ctrl-Z gives the terminal back to the shell, and going on asks anew", async () => {
+    test("Ctrl-Z returns the terminal to the shell, and continuing repeats the prompt", async () => {
       const env = { ...keyring.env, PS1: "shell> " };
       await using terminal = startOnTerminal(
         ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
@@ -176,7 +176,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["Ctrl-U takes back all", "wrong\x15right\r", "right", "entered"],
       ["arrows and other keys are no characters", "a\x1b[D\x1b[1;5C\tb\x1bx\r", "ab", "entered"],
       ["a marked paste may have several lines", "\x1b[200~a\rb\r\nc\n\x1b[201~\r", "a\nb\nc\n", "entered"],
-      ["what follows the line is dropped", "a\rb", "a", "entered"],
+      ["text after the line is dropped", "a\rb", "a", "entered"],
       ["Ctrl-D within a value does nothing", "a\x04b", "ab", "typing"],
       ["Ctrl-Z forgets what was typed", "a\x1ab\r", "", "suspended"],
       ["a marked paste may have any character", "\x1b[200~a\x1ab\x03\x1b[201~\r", "a\x1ab\x03", "entered"],

@@ -1,5 +1,4 @@
-// `rt install` and `rt publish` at a registry that wants a token, which is in the keyring; and what the scripts that they run
-// see of it.
+// `rt install` and `rt publish` with a registry's token from the keyring, and what their scripts see of it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +18,7 @@ function filesBelow(folder: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-test("a registry is found with the variable that its credentials are in, by the engine's rules", () => {
+test("a registry is found with the variable of its credentials, by the engine's rules", () => {
   const find = (config: object, ...npmrcs: string[]) =>
     findRegistryUses(config as Record<string, unknown>, npmrcs);
   const url = "https://r.example/npm/";
@@ -39,7 +38,7 @@ test("a registry is found with the variable that its credentials are in, by the 
   expect(
     find({}, `@b:registry=${url}\n//r.example/npm/:_authToken=\${T}\n//r.example/:_authToken=\${U}`),
   ).toEqual([{ scope: "b", url, variables: token }]);
-  // The project's own words win over those of the home folder, and rtfig.toml over both.
+  // The project's .npmrc wins over the home folder's, and rtfig.toml wins over both.
   expect(
     find({}, "//registry.npmjs.org/:_authToken=literal", "//registry.npmjs.org/:_authToken=${T}"),
   ).toEqual([]);
@@ -55,7 +54,7 @@ test("a registry is found with the variable that its credentials are in, by the 
     expect(find({}, `registry=${url}\n${other}`)).toEqual([]);
 });
 
-test("the engine's configuration has the values, and nothing that is rt's", () => {
+test("the engine's configuration contains the values, and none of rt's own keys", () => {
   const url = "https://r.example/npm/";
   const config = {
     preload: ["./mine.ts"],
@@ -94,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
   });
 
   const MAPPING = '[secrets.NPM_TOKEN]\nfrom = "acme/npm"\n';
-  /** What it finds: its environment, its descriptors, what stands behind them, and how it and the engine were started. */
+  /** Prints its environment, its descriptors and their targets, and how it and the engine were started. */
   const LOOK =
     "env > seen; ls -l /proc/self/fd >> seen; cat /proc/self/fd/[3-9] >> seen 2>&1; " +
     "cat /proc/self/cmdline /proc/$PPID/cmdline /proc/$PPID/environ >> seen; true";
@@ -152,7 +151,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       expect(readdirSync(shop.path)).toContain("bun.lock");
       for (const file of filesBelow(shop.path))
         expect([file, readFileSync(file).includes(TOKEN)]).toEqual([file, false]);
-      // The same project with another registry is another question.
+      // Another registry needs trust again.
       const elsewhere = (text = "") =>
         text.replaceAll(registry.url, "http://127.0.0.1:1/").replaceAll(host, "127.0.0.1:1");
       await shop.write({ "rtfig.toml": elsewhere(rtfig), ...(npmrc && { ".npmrc": elsewhere(npmrc) }) });
@@ -215,11 +214,11 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     return terminal.shown;
   };
 
-  test("rt trust shows and allows it, from a member's folder too, and its hash is that of all who ask", async () => {
+  test("rt trust shows and allows the tokens, also in a member's folder, with one hash for all commands", async () => {
     const { host } = new URL(registry.url);
     const npmrc = `registry=${registry.url}\n//${host}/:_authToken=\${NPM_TOKEN}\n`;
     await using shop = await createShop(MAPPING, npmrc);
-    // A variable that [secrets] does not have is nobody's question.
+    // A variable that [secrets] does not have needs no trust.
     await using home = await createProject({
       ".npmrc": "@other:registry=http://127.0.0.1:9/\n//127.0.0.1:9/:_authToken=${NOT_OURS}\n",
     });
@@ -227,7 +226,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     await shop.write({
       "package.json": { name: "shop", workspaces: ["packages/*"] },
       "packages/web/package.json": { name: "web", dependencies: { dep: "1.0.0" } },
-      // The engine reads that of the root project alone.
+      // The engine reads only the root project's .npmrc.
       "packages/web/.npmrc": "registry=http://127.0.0.1:1/\n//127.0.0.1:1/:_authToken=${NPM_TOKEN}\n",
     });
     const hashes = [];
@@ -259,7 +258,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect([installed.status, sent()]).toEqual([0, [`Bearer ${TOKEN}`]]);
   });
 
-  test("go to no proxy that the project's .env names, but to one of rt's own environment", async () => {
+  test("tokens are sent through no proxy of the project's .env, but through one of the environment", async () => {
     const seen: (string | null)[] = [];
     using proxy = Bun.serve({
       port: 0,
@@ -277,13 +276,13 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const allowed = await trusted(shop.path, ["install"]);
     expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
     expect([seen, sent()]).toEqual([[], [`Bearer ${TOKEN}`]]);
-    // So does whether certificates count.
+    // The same applies to the variables that disable certificate checks.
     expect(await Bun.file(shop.join("seen")).text()).toContain("NODE_TLS_REJECT_UNAUTHORIZED=\n");
     await run(shop.path, ["install", "--force"], { ...allowed, HTTP_PROXY: url, BUN_INSTALL_CACHE_DIR: "" });
     expect(new Set(seen)).toEqual(new Set([`Bearer ${TOKEN}`]));
   });
 
-  test("another registry, by the user's own .npmrc too, is another question to rt install and none to scripts", async () => {
+  test("another registry, also in the user's .npmrc, needs trust again for rt install, but not for scripts", async () => {
     const { host } = new URL(registry.url);
     const grants = '[run.secrets]\nshow = ["NPM_TOKEN"]\n';
     await using shop = await createShop(`${MAPPING}${grants}[install]\nregistry = "${registry.url}"\n`);
@@ -297,7 +296,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
         "is not allowed to read these secrets",
       );
     expect(await show()).toBe("");
-    // What is allowed by its hash is all of it.
+    // The hash covers the whole request.
     expect(await show(await trusted(shop.path, ["install"], env))).toBe(`${TOKEN.length}\n`);
     await allow(shop.path, env);
     expect([await show(), await isRefused()]).toEqual([`${TOKEN.length}\n`, false]);
@@ -310,7 +309,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     );
     expect(await allow(shop.path, env)).toContain("registry http://127.0.0.1:1/ gets NPM_TOKEN");
     expect(await isRefused()).toBe(false);
-    // What scripts get is asked for as before, and all is taken back at once.
+    // Scripts still need trust, and --remove revokes everything at once.
     await run(shop.path, ["trust", "--remove"], env);
     expect([await show(), await isRefused()]).toEqual(["", true]);
   });

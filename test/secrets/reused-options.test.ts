@@ -1,4 +1,4 @@
-// Options belong to the program: it may change or reuse an object as soon as a call has returned its promise.
+// A program may change or reuse an options object as soon as a call has returned its promise.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject } from "../support/project.ts";

@@ -1,5 +1,4 @@
-// The API in front of the stores: call forms, misuse, translation of failures, zeroing. The store is a recorder
-// here; real ones pass conformance.ts.
+// The API over a store that records calls: call forms, misuse, errors and zeroization. Real stores run conformance.ts.
 import { describe, expect, test } from "bun:test";
 import {
   type FailureKind,
@@ -13,7 +12,7 @@ type Method = keyof SecretProvider;
 interface Recorder {
   secrets: Secrets;
   calls: unknown[][];
-  /** The buffers that were handed in or out, as they are now. */
+  /** The buffers that were passed in or out, in their current state. */
   buffers: Uint8Array[];
 }
 
@@ -127,7 +126,7 @@ describe("misuse", () => {
     expect(error.code).toBe("ERR_OUT_OF_RANGE");
   });
 
-  test("no error contains the value, in any form", async () => {
+  test("no error contains the value in any encoding", async () => {
     const value = "pass-7f3a\u00e9 phrase";
     for (const args of [
       [PAIR, `${value}\ud800`],
@@ -146,7 +145,7 @@ describe("misuse", () => {
   });
 });
 
-/** The ways in which a text may be written that shows a value; of the value's half, too. */
+/** Encodings of a text that show a value, also of half of the value. */
 const FORMS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => JSON.stringify(text).slice(1, -1),
@@ -158,7 +157,7 @@ const FORMS: readonly ((text: string) => string)[] = [
 ];
 
 function formsIn(text: string, value: string): string[] {
-  const half = value.slice(0, 9); // whole groups of three bytes, as base64 writes them
+  const half = value.slice(0, 9); // whole groups of three bytes, as in base64
   return [value, half]
     .flatMap((part) => FORMS.map((form) => form(part)))
     .filter((form) => text.includes(form));
@@ -200,12 +199,12 @@ describe("failures", () => {
     expect(await flaky.get(PAIR)).toBe(null);
   });
 
-  test("a value that is no UTF-8 is an error and not a changed value", async () => {
+  test("a value that is not UTF-8 is an error and not a changed value", async () => {
     const { secrets } = record(() => Uint8Array.of(0x61, 0xff));
     expect(await secrets.get(PAIR).catch((error) => error.code)).toBe("ERR_SECRETS_PLATFORM");
   });
 
-  test("an aborted signal rejects with its reason before the store is touched", async () => {
+  test("an aborted signal rejects with its reason before any call to the store", async () => {
     const { secrets, calls } = record();
     const reason = new Error("enough");
     expect(await failureOf(secrets.get({ ...PAIR, signal: AbortSignal.abort(reason) }))).toBe(reason);
@@ -213,7 +212,7 @@ describe("failures", () => {
   });
 });
 
-describe("zeroing", () => {
+describe("zeroization", () => {
   test("the bytes of a value are zero after set and get", async () => {
     const { secrets, buffers } = record(() => new TextEncoder().encode("stored"));
     await secrets.set(PAIR, "given");

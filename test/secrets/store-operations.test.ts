@@ -1,8 +1,8 @@
-// What is around every operation of a store: the caller's patience.
+// Timeouts and abort signals of store operations.
 import { expect, spyOn, test } from "bun:test";
 import { orGiveUp } from "../../platform/secrets/credential-operations.ts";
 
-test("an operation that has ended leaves no listener on its caller's signal", async () => {
+test("a finished operation leaves no listener on its caller's signal", async () => {
   const { signal } = new AbortController();
   using add = spyOn(signal, "addEventListener");
   using remove = spyOn(signal, "removeEventListener");

@@ -1,5 +1,5 @@
-// What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Encrypted sessions are in
-// linux/product.test.ts, which searches the memory of the program.
+// The client's buffers contain no value after unencrypted transfers over the bus. linux/product.test.ts searches the memory of
+// the program for encrypted sessions.
 import { describe, expect, spyOn, test } from "bun:test";
 import type { SecretProvider } from "../../platform/secrets/contract/secret-provider.ts";
 import type { SecretServiceConnection } from "../../platform/secrets/linux/connection.ts";
@@ -18,23 +18,23 @@ import { enterFake } from "../support/keyring/desktop-session.ts";
 
 const VALUE = "a value that must not stay";
 
-async function look(use: (provider: SecretProvider) => Promise<Uint8Array[]>): Promise<void> {
+async function checkBuffers(use: (provider: SecretProvider) => Promise<Uint8Array[]>): Promise<void> {
   await using entered = await enterFake();
   for (const name of ["a", "b", "c", "d", "e"]) entered.fake.addItem("zeroing", name, VALUE);
   const provider = await openProvider();
   let values: Uint8Array[] = [];
   const made = await recordBuffers(async () => void (values = await use(provider)));
   expect(values.map((bytes) => Buffer.from(bytes).toString())).toEqual(values.map(() => VALUE));
-  // Those that were given back are the caller's to zero.
+  // The caller zeroizes the returned values.
   const own = made.filter((bytes) => !values.includes(bytes));
   expect(own.length).toBeGreaterThan(5);
   expectWithout(own, VALUE);
 }
 
 test.skipIf(process.platform !== "linux").each([1, 5])(
-  "%d plain reads at once leave no value in a buffer",
+  "%d concurrent plain reads leave no value in a buffer",
   async (count) => {
-    await look(async (provider) => {
+    await checkBuffers(async (provider) => {
       const names = ["a", "b", "c", "d", "e"].slice(0, count);
       const values = await Promise.all(names.map((name) => provider.get("zeroing", name)));
       return values.map((bytes) => bytes!);
@@ -45,7 +45,7 @@ test.skipIf(process.platform !== "linux").each([1, 5])(
 test.skipIf(process.platform !== "linux")(
   "plain writes, two in one turn of the event loop, leave no value in a buffer",
   async () => {
-    await look(async (provider) => {
+    await checkBuffers(async (provider) => {
       const values = ["new", "newer", "a", "b"].map(() => new TextEncoder().encode(VALUE));
       await Promise.all(
         ["new", "newer", "a", "b"].map((name, index) => provider.set("zeroing", name, values[index]!)),
@@ -56,7 +56,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a value that was guessed and not asked for leaves none",
+  "a value that was fetched in advance and not used is zeroized",
   async () => {
     await using entered = await enterFake();
     const { fake } = entered;
@@ -67,44 +67,41 @@ test.skipIf(process.platform !== "linux")(
     const made = await recordBuffers(async () => {
       const value = (await provider.get("zeroing", "guessed"))!;
       expect(Buffer.from(value).toString()).toBe("another value");
-      await provider.get("zeroing", "nothing"); // what was guessed has been answered before
+      await provider.get("zeroing", "nothing"); // the reply of the advance fetch came before this one
     });
     expect(fake.items.get(first)!.value).not.toBe(fake.items.get(newer)!.value);
     expectWithout(made, VALUE);
   },
 );
 
-test.skipIf(process.platform !== "linux")(
-  "a value that is read to see whether it was stored leaves none",
-  async () => {
-    const item = "/item/1";
-    const content = () => Buffer.from(VALUE);
-    const answers: Record<string, () => unknown[]> = { SearchItems: () => [[item], []], SetSecret: () => [] };
-    const session = { path: "/session/1", key: undefined, isProven: false };
-    const connection = {
-      bus: { call: async ({ member }: { member: string }) => answers[member]!() },
-      requests: { request: async () => ["/session/1", Buffer.alloc(0), content(), "text/plain"] },
-      session: Promise.resolve(session),
-      lastItems: new Map(),
-    } as unknown as SecretServiceConnection;
-    const pair = { service: "zeroing", name: "proven" };
-    const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
-    const value = content();
-    const made = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
-    expect([session.isProven, value.toString()]).toEqual([true, VALUE]);
-    // What leaves is the bus's to zero.
-    expectWithout(
-      made.filter((bytes) => bytes.length === VALUE.length),
-      VALUE,
-    );
-    expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
-  },
-);
+test.skipIf(process.platform !== "linux")("a value that is read to verify a write is zeroized", async () => {
+  const item = "/item/1";
+  const content = () => Buffer.from(VALUE);
+  const answers: Record<string, () => unknown[]> = { SearchItems: () => [[item], []], SetSecret: () => [] };
+  const session = { path: "/session/1", key: undefined, isProven: false };
+  const connection = {
+    bus: { call: async ({ member }: { member: string }) => answers[member]!() },
+    requests: { request: async () => ["/session/1", Buffer.alloc(0), content(), "text/plain"] },
+    session: Promise.resolve(session),
+    lastItems: new Map(),
+  } as unknown as SecretServiceConnection;
+  const pair = { service: "zeroing", name: "proven" };
+  const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
+  const value = content();
+  const made = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
+  expect([session.isProven, value.toString()]).toEqual([true, VALUE]);
+  // The bus zeroizes the message that it sends.
+  expectWithout(
+    made.filter((bytes) => bytes.length === VALUE.length),
+    VALUE,
+  );
+  expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
+});
 
 test.skipIf(process.platform === "win32").each([
   ["with a NUL in it", "printf 'a\\0b'"],
-  ["that is no UTF-8", "printf '\\377'"],
-])("values that were fetched for a script leave none, where there is one %s", async (_what, command) => {
+  ["that is not UTF-8", "printf '\\377'"],
+])("fetched values are zeroized when there is one %s", async (_what, command) => {
   const secret = (name: string, line: string): MappedSecret => {
     const source = { kind: "command", argv: ["sh", "-c", line] } as const;
     return { name, source, isOptional: false, isRedacted: true };
@@ -122,11 +119,11 @@ test.skipIf(process.platform === "win32").each([
   const fetching = fetchSecrets([secret("GOOD", `printf '${VALUE}'`), secret("BAD", command)], ".");
   await expect(fetching).rejects.toThrow("The value of BAD ");
   slicing.mockRestore();
-  expect(made.filter(({ length }) => length === VALUE.length).length).toBe(2); // as it was read, and as it is given
+  expect(made.filter(({ length }) => length === VALUE.length).length).toBe(2); // the read bytes and the returned copy
   expectWithout(made, VALUE);
 });
 
-test.skipIf(process.platform === "win32")("standard input leaves nothing in what it came in", async () => {
+test.skipIf(process.platform === "win32")("standard input is zeroized after reading", async () => {
   const chunks = [VALUE.slice(0, 9), VALUE.slice(9)].map((text) => new TextEncoder().encode(text));
   const streaming = spyOn(Bun.stdin, "stream").mockReturnValue(
     new ReadableStream({
@@ -140,11 +137,11 @@ test.skipIf(process.platform === "win32")("standard input leaves nothing in what
   const made = await recordBuffers(async () => void (text = await readInput()));
   streaming.mockRestore();
   expect(text).toBe(VALUE);
-  expect(made.length).toBe(3); // empty, and as it grew
+  expect(made.length).toBe(3); // an empty buffer, and two larger ones
   for (const bytes of [...made, ...chunks]) expect(bytes.every((byte) => byte === 0)).toBe(true);
 });
 
-test("standard output leaves nothing of what was printed, also where it could not be", async () => {
+test("standard output leaves no printed bytes in buffers, also after a failed write", async () => {
   for (const failure of [undefined, Object.assign(new Error(), { code: "ENOSPC" })]) {
     const given: Uint8Array[] = [];
     const writing = spyOn(outputs, "writeSome").mockImplementation((_, bytes) => {
@@ -165,7 +162,7 @@ test("standard output leaves nothing of what was printed, also where it could no
 describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
   const nothing = { received() {}, opened() {}, failed() {} };
 
-  test("leaves nothing of what could not be sent any more", () => {
+  test("zeroizes messages that could not be sent", () => {
     const socket = new BusSocket([], "nowhere", 0, nothing);
     const parts = [Buffer.from(VALUE), Buffer.from(VALUE)];
     for (const part of parts) socket.send(part);
@@ -173,7 +170,7 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
     expectWithout(parts, VALUE);
   });
 
-  test("leaves nothing of half a message, nor of what it came in", async () => {
+  test("zeroizes incomplete messages and their read buffers", async () => {
     await using project = await createProject();
     const message = marshal({
       type: 2,
@@ -219,34 +216,31 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")(
-  "what a program wrote before it failed is left nowhere",
-  async () => {
-    const parts: Uint8Array[] = [];
-    const { slice } = Uint8Array.prototype;
-    const slicing = spyOn(Uint8Array.prototype, "slice").mockImplementation(function (
-      this: Uint8Array,
-      ...args
-    ) {
-      const bytes = slice.apply(this, args);
-      parts.push(bytes);
-      return bytes;
-    });
-    const { prototype } = ReadableStreamDefaultReader;
-    const { read } = prototype;
-    const reading = spyOn(prototype, "read").mockImplementation(async function (
-      this: ReadableStreamDefaultReader<Uint8Array>,
-    ) {
-      const result = await (read as () => Promise<{ done: boolean; value?: Uint8Array }>).call(this);
-      if (result.value) parts.push(result.value);
-      return result as never;
-    });
-    const answer = await readCommand(["sh", "-c", `printf '${VALUE}'; exit 9`], ".");
-    reading.mockRestore();
-    slicing.mockRestore();
-    expect(answer).toBe('The command "sh" failed with exit code 9');
-    // As it came, and as it would have been given.
-    expect(parts.filter(({ length }) => length === VALUE.length)).toHaveLength(2);
-    expectWithout(parts, VALUE);
-  },
-);
+test.skipIf(process.platform === "win32")("output of a command that fails is zeroized", async () => {
+  const parts: Uint8Array[] = [];
+  const { slice } = Uint8Array.prototype;
+  const slicing = spyOn(Uint8Array.prototype, "slice").mockImplementation(function (
+    this: Uint8Array,
+    ...args
+  ) {
+    const bytes = slice.apply(this, args);
+    parts.push(bytes);
+    return bytes;
+  });
+  const { prototype } = ReadableStreamDefaultReader;
+  const { read } = prototype;
+  const reading = spyOn(prototype, "read").mockImplementation(async function (
+    this: ReadableStreamDefaultReader<Uint8Array>,
+  ) {
+    const result = await (read as () => Promise<{ done: boolean; value?: Uint8Array }>).call(this);
+    if (result.value) parts.push(result.value);
+    return result as never;
+  });
+  const answer = await readCommand(["sh", "-c", `printf '${VALUE}'; exit 9`], ".");
+  reading.mockRestore();
+  slicing.mockRestore();
+  expect(answer).toBe('The command "sh" failed with exit code 9');
+  // The read bytes, and the copy that would have been returned.
+  expect(parts.filter(({ length }) => length === VALUE.length)).toHaveLength(2);
+  expectWithout(parts, VALUE);
+});

@@ -1,5 +1,5 @@
-// Files of secrets that are encrypted with age: made by rt, read by age, and given to scripts; by the key in a real keyring
-// and by the one in a variable.
+// Secrets in age-encrypted files. rt writes them, age decrypts them, and scripts get the values. The key is in a real keyring or
+// in a variable.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
 import { startLive } from "../../options/live.ts";
@@ -15,7 +15,7 @@ const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
 describe.skipIf(process.platform !== "linux")("secrets.age", () => {
   let keyring: Keyring;
   let project: Project;
-  /** For CI: a pair of age-keygen's own. */
+  /** A key pair of age-keygen, for CI. */
   let ciKey: string;
   let ciPublic: string;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const { stdout: key } = await secrets(["share", "key"]);
     expect(key).toMatch(/^age1[a-z0-9]{58}\n$/);
     expect(await secrets(["share", "key"])).toEqual(done(key));
-    // In the wrong folder nobody is let in, and no file is made that would say so.
+    // In the wrong folder no recipient is added and no file is created.
     expect(await secrets(["share", "add", ciPublic, "the server"])).toEqual(none);
     expect(await Bun.file(project.join("secrets.age")).exists()).toBe(false);
     expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual({
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await secrets(["share", "list"])).toEqual(
       done(`reader\t${key}reader\t${ciPublic}\tthe\\u001b[2J server\nsecret\tDEPLOY_TOKEN\n`),
     );
-    // Once more is another name, and no second reader; entries stand in their order, whatever came first.
+    // Adding a recipient again changes its name only, and entries are sorted.
     expect(await secrets(["share", "add", ciPublic, "the server"])).toEqual(done());
     expect(await secrets(["set", "--file", "secrets.age", "ANOTHER"], "x")).toEqual(done());
     expect((await secrets(["share", "list"])).stdout).toBe(
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       secrets: { DEPLOY_TOKEN: TOKEN, OTHER: "a\nb\n" },
     });
     expect(await secrets(["get", "--file", "secrets.age", "OTHER"])).toEqual(done("a\nb\n"));
-    // Of several, the last one counts.
+    // The last of several --file options counts.
     const last = ["--file", "none.age", "--file=secrets.age"];
     expect(await secrets(["get", ...last, "OTHER"])).toEqual(done("a\nb\n"));
     expect(await secrets(["share", "list", ...last])).toEqual(await secrets(["share", "list"]));
@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(file).toStartWith("-----BEGIN AGE ENCRYPTED FILE-----\n");
   });
 
-  test("gives scripts their values, by the keyring's key and by RT_AGE_KEY, which wins", async () => {
+  test("scripts get the values with the keyring's key, or with RT_AGE_KEY, which wins", async () => {
     const shown = { ...done("15 4\n"), stderr: "$ echo ${#DEPLOY_TOKEN} ${#OTHER}\n" };
     const trusted = { RT_TRUST: await trustOf(["run", "show"]) };
     expect(await run(["run", "show"], undefined, { ...keyring.env, ...trusted })).toEqual(shown);
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(bad.stderr).not.toContain("1QQ");
     const half = await run(["run", "show"], undefined, { ...ci, RT_AGE_KEY: `${line}\nnonsense` });
     expect(half.stderr).toStartWith("error: The variable RT_AGE_KEY contains no age private key\n");
-    // No file of variables sets it.
+    // An env file cannot set RT_AGE_KEY.
     await project.write({ ".env": `RT_AGE_KEY=${line}\n` });
     const none = await run(["run", "show"], undefined, { ...NO_BUS, ...trusted });
     await rm(project.join(".env"));
@@ -141,13 +141,13 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     );
   });
 
-  /** Where a project has to be trusted first, its own line says how. */
+  /** Returns the hash from the output for a project that is not trusted yet. */
   async function trustOf(args: string[]): Promise<string> {
     const { stderr } = await run(args);
     return /RT_TRUST=(\S+)/.exec(stderr)?.[1] ?? "";
   }
 
-  test("refuses what is no public key, and says of a private one that it is out", async () => {
+  test("rt secrets share add rejects invalid public keys, and warns when the argument is a private key", async () => {
     const before = await Bun.file(project.join("secrets.age")).text();
     const other = ciPublic.slice(0, -1) + (ciPublic.endsWith("q") ? "p" : "q");
     for (const key of ["age1xxx", other, "ssh-ed25519 AAAA", ciPublic.toUpperCase()])
@@ -240,7 +240,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
       expect(status).toBe(2);
     }
-    // As age writes it, which is no text.
+    // age writes a binary file by default.
     await project.write({ plain: "{}" });
     await keyring.run(["age", "--recipient", key.trim(), "--output", file, project.join("plain")]);
     for (const words of [
@@ -257,7 +257,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       "error: link.age is a link",
     );
     await Bun.write(file, own);
-    // Under the name of the key, too.
+    // The same applies to the key's own name.
     await using other = await startKeyring();
     await other.run(
       ["secret-tool", "store", "--label=x", "service", "rt.age", "account", "private key"],
@@ -268,7 +268,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     );
   });
 
-  test("two versions in one file, as git leaves them, are told from damage", async () => {
+  test("a merge conflict in an age file is reported as one, not as damage", async () => {
     await using own = await createProject();
     const git = async (...args: string[]) =>
       await runRt({
@@ -307,7 +307,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect((await list()).stdout).toEndWith("secret\tFIRST\nsecret\tOTHERS\n");
   });
 
-  test("a file that changes counts from the next start on, also where many packages are watched", async () => {
+  test("--watch uses a changed age file from the next start on, also for many packages", async () => {
     const env = { ...NO_BUS, RT_AGE_KEY: ciKey };
     const dev = { name: "web", scripts: { dev: 'echo "web has $TOKEN."; sleep 1000' } };
     await using many = await createProject({
@@ -329,7 +329,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     await live.see("web has two-93fd51c7.");
   });
 
-  test("a file that is not there, or that others read, is a lack: an optional secret is left out", async () => {
+  test("an optional secret is omitted when its age file does not exist or is for other recipients", async () => {
     const config = (more: string) =>
       `[secrets.TOKEN]\nfrom = "age:own.age"\n${more}[run.secrets]\nshow = ["TOKEN"]\n`;
     await using own = await createProject({
@@ -356,7 +356,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await show({ RT_AGE_KEY: other })).toEqual(left);
     await using fresh = await startKeyring();
     expect(await show(fresh.env)).toEqual(left);
-    // What is damaged is no lack.
+    // A damaged file is an error, not a missing secret.
     await own.write({ "own.age": "nonsense" });
     expect(await show()).toMatchObject({ stdout: "", status: 1 });
   });

@@ -1,4 +1,4 @@
-// What a run asks of the credential store, as the store sees it: all at once, each address once, with one dialog, or nothing.
+// The requests of a run to the credential store: all at once, each address once, with one dialog, or none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeSecretService } from "../../support/keyring/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
@@ -42,7 +42,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
 
   test("a fetch reads each address once over one session, and one dialog unlocks all", async () => {
     await using fake = await startStore(true);
-    // As in a keyring that is locked as a whole.
+    // One dialog unlocks a whole keyring.
     void fake.called("Prompt").then(() => {
       for (const item of fake.items.values()) item.isLocked = false;
       fake.replies.set("Unlock", ["aoo", [[], "/"]]);
@@ -52,7 +52,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
       stderr: "",
       status: 0,
     });
-    // An encrypted session, which this store does not know, and a plain one.
+    // The first session is encrypted, which this store rejects; the second is plain.
     expect([fake.count("OpenSession"), fake.count("Prompt"), fake.maxOpenPrompts]).toEqual([2, 1, 1]);
     expect(fake.count("GetSecret") + fake.count("GetSecrets")).toBe(4);
   });

@@ -1,4 +1,4 @@
-// What is not there is asked for on a terminal, hidden, and stored; a person may say no.
+// On a terminal, rt prompts for missing secrets without showing them, and stores them; the user may decline.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
@@ -53,23 +53,26 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
   test.each([
     ["Enter", "\r", 1],
     ["Ctrl-C", "\x03", 1],
-  ])("%s gives up: the rest is told, nothing more is stored or started", async (_key, keys, status) => {
-    await using terminal = onTerminal();
-    await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
-    terminal.type(`${VALUE}\r`);
-    await terminal.shows("TWO, acme/two (not shown): ");
-    terminal.type(keys);
-    await terminal.shows("hint: rt secrets set acme two");
-    // What has been entered is there now.
-    expect(terminal.shown).toContain("error: Missing secret: TWO");
-    expect(await terminal.ends()).toBe(status);
-    expect(terminal.isOrdinary).toBe(true);
-    expect(terminal.shown).not.toContain("and");
-    expect(terminal.shown).not.toContain("7f3a");
-    await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
-  });
+  ])(
+    "%s ends the prompts, reports the missing secrets, and stores and starts nothing more",
+    async (_key, keys, status) => {
+      await using terminal = onTerminal();
+      await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
+      terminal.type(`${VALUE}\r`);
+      await terminal.shows("TWO, acme/two (not shown): ");
+      terminal.type(keys);
+      await terminal.shows("hint: rt secrets set acme two");
+      // The first secret is stored now.
+      expect(terminal.shown).toContain("error: Missing secret: TWO");
+      expect(await terminal.ends()).toBe(status);
+      expect(terminal.isOrdinary).toBe(true);
+      expect(terminal.shown).not.toContain("and");
+      expect(terminal.shown).not.toContain("7f3a");
+      await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
+    },
+  );
 
-  test("missing secrets are not asked for when standard input or standard error is not a terminal", async () => {
+  test("no prompt appears when standard input or standard error is not a terminal", async () => {
     for (const redirection of ["</dev/null", "2>&1 | cat", "<<< typed"].slice(0, 2)) {
       await using terminal = onTerminal(redirection);
       await terminal.shows("hint: rt secrets set acme two");
@@ -92,7 +95,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     expect(await Promise.all(["one", "two", "maybe"].map(lookUp))).toEqual([VALUE, "two", ""]);
   });
 
-  test("the line that stores one is a shell's, whatever its address is", async () => {
+  test("the command that stores a missing secret is quoted for a shell", async () => {
     await using odd = await createProject({
       "rtfig.toml": `[secrets.X]\nfrom = { service = "-acme", name = "it's" }\n[run.secrets]\nshow = ["X"]\n`,
       "package.json": { scripts: { show: "echo never" } },
@@ -105,7 +108,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     });
   });
 
-  test("an optional one is left out without a store, and not where that is locked", async () => {
+  test("an optional secret is omitted when there is no store, but not when the store is locked", async () => {
     await using optional = await createProject({
       "rtfig.toml":
         '[secrets.MAYBE]\nfrom = "acme/maybe"\noptional = true\n[run.secrets]\nshow = ["MAYBE"]\n',

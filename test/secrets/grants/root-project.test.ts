@@ -1,4 +1,4 @@
-// Which rtfig.toml gives secrets: the root project's, and no other.
+// Only the rtfig.toml of the root project gives secrets.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, chown } from "node:fs/promises";
 import { createProject, type Project } from "../../support/project.ts";
@@ -15,7 +15,7 @@ const manifest = (name: string) => ({
   scripts: { show: "echo got $TOKEN", preinstall: "echo got $TOKEN" },
 });
 
-describe("the rtfig.toml that counts", () => {
+describe("the rtfig.toml that gives secrets", () => {
   let project: Project;
   beforeAll(async () => {
     project = await createProject({
@@ -37,7 +37,7 @@ describe("the rtfig.toml that counts", () => {
   });
   afterAll(() => project?.[Symbol.asyncDispose]());
 
-  /** What the script sees, with whatever has to be allowed allowed. */
+  /** Returns the script's output, after allowing whatever needs trust. */
   async function show(folder: string, ...options: string[]): Promise<string> {
     const start = { args: ["--silent", "--no-redact", ...options, "run", "show"], cwd: project.join(folder) };
     const first = await runRt(start);
@@ -58,26 +58,26 @@ describe("the rtfig.toml that counts", () => {
     [
       "root/node_modules/dependency",
       "gotwarning: secrets in $PROJECT/root/node_modules/dependency/rtfig.toml are ignored: the folder is a dependency\n",
-      "neither a dependency's own nor that of who has installed it",
+      "neither a dependency's own nor that of the project that has installed it",
     ],
     [
       "bare/packages/web",
       "gotwarning: secrets in $PROJECT/bare/packages/web/rtfig.toml are ignored: the root project is in $PROJECT/bare\n",
-      "not a member's own either where the root project has none",
+      "not a member's own, even when the root project has none",
     ],
-    ["alone", "got", "not that of a folder above which is no workspace"],
+    ["alone", "got", "not that of a folder above that is not a workspace"],
   ])("%s: %s: %s", async (folder, expected) => {
     expect(await show(folder)).toBe(expected.replaceAll("$PROJECT", project.path));
   });
 
-  test("a file that --config names takes its place", async () => {
+  test("can be replaced by the file of --config", async () => {
     expect(await show("root", `--config=${project.join("named.toml")}`)).toBe("got named");
     expect(await show("alone", "--config=../named.toml")).toBe("got named");
     await project.write({ "none.toml": "smol = true" });
     expect(await show("root", "--config=../none.toml")).toBe("got");
   });
 
-  test("scripts that rt install runs get nothing, even where a row has their name", async () => {
+  test("gives nothing to scripts that rt install runs, even when a row has their name", async () => {
     const cwd = project.join("root");
     const start = { args: ["install", "--offline"], cwd };
     const { stdout, stderr } = await runRt(start);
@@ -85,8 +85,8 @@ describe("the rtfig.toml that counts", () => {
     expect(hashIn({ stderr })).toBeUndefined();
   });
 
-  // Files of another user can be made by root alone.
-  test.skipIf(process.getuid?.() !== 0)("not that of a folder above which is another user's", async () => {
+  // Only root can create files of another user.
+  test.skipIf(process.getuid?.() !== 0)("must not belong to another user", async () => {
     const OTHER = 65_534;
     const file = project.join("root/rtfig.toml");
     await chmod(file, 0o644);
@@ -97,7 +97,7 @@ describe("the rtfig.toml that counts", () => {
     await chown(file, 0, 0);
   });
 
-  test("rt types declares the names, with what is said of them", async () => {
+  test("declares its names in rt types, with their descriptions", async () => {
     await using typed = await createProject({
       "rtfig.toml": '[secrets.TOKEN]\nfrom = "a/b"\nabout = "of */ x"\n[secrets.OTHER]\nfrom = "a/c"',
       "a.ts": "const a: string | undefined = process.env.TOKEN; const b: number = process.env.OTHER; [a, b];",

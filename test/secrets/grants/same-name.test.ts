@@ -1,4 +1,4 @@
-// Secrets of one name whose value is not the same everywhere and always: what each package is given, and what none shows.
+// Secrets with one name and different values: what each package gets, and that none is shown.
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { startLive } from "../../options/live.ts";
@@ -8,7 +8,7 @@ import { trustOf } from "../../support/trusted.ts";
 
 const isUnix = process.platform !== "win32";
 
-test.skipIf(!isUnix)("one name has one value in a run, whatever .env of each package says", async () => {
+test.skipIf(!isUnix)("one name has one value in a run, whatever each package's .env contains", async () => {
   const show = "rt -p process.env.TOKEN; cat ../../fetched ../../inherited";
   const packages = ["lib", "web"].map((name) => ({
     [`packages/${name}/package.json`]: { name, scripts: { show } },
@@ -30,13 +30,13 @@ test.skipIf(!isUnix)("one name has one value in a run, whatever .env of each pac
     ["lib", "web"].flatMap((name) => texts.map((text) => `${name}:show | ${text}`));
   const trusted = { RT_TRUST: await trustOf(project.path) };
   expect(await run(trusted)).toEqual(both("[TOKEN]", "[TOKEN]", "the-inherited-value"));
-  // Nothing is fetched then, and what the source has is nobody's.
+  // A variable of the environment replaces the source, whose value is then not a secret.
   const inherited = { TOKEN: "the-inherited-value" };
   expect(await run(inherited)).toEqual(both("[TOKEN]", "the-fetched-value", "[TOKEN]"));
 });
 
 test.skipIf(!isUnix)(
-  "what replaces a value, and what it replaces, stay out of what all scripts of a watched run show",
+  "a watched run redacts both the old and the new value of a secret in all scripts",
   async () => {
     await using apart = await createProject({ value: "the-first-value", old: "the-first-value" });
     const [value, old, pipe] = ["value", "old", "pipe"].map((name) => apart.join(name));

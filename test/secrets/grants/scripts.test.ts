@@ -1,4 +1,4 @@
-// [secrets] and [run.secrets] of rtfig.toml: who gets which value, from where, and what is said where one is not there.
+// [secrets] and [run.secrets] of rtfig.toml: which script gets which value, from which source, and errors for missing values.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
@@ -83,7 +83,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       env: { ...env, ...extra },
     });
 
-  test("a script gets what it is named for; its hooks what names them exactly", async () => {
+  test("a script gets the secrets granted to it, and its hooks only those granted by their exact names", async () => {
     expect(await run(["run", "show"])).toEqual({
       stdout: "root preshow: |||\nroot show: value-1|||\nroot postshow: ||a word,$HOME|\n",
       stderr: "",
@@ -97,11 +97,11 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       expect((await run(args)).stdout).toContain("root show:other: value-1|||\n");
     expect((await run(["run", "hidden"])).stdout).toBe("root hidden: |||\n");
     expect((await run(["apple"])).stdout).toBe("root apple: value-1|||\n");
-    // Asked for by its name it is a script like others, which a glob may mean.
+    // A hook that is run by name is an ordinary script, which a glob matches.
     expect((await run(["run", "prepare"])).stdout).toBe("root prepare: |value-2||\n");
   });
 
-  test("a package's script gets what names the package, from within its folder too", async () => {
+  test("a package's script gets secrets granted to the package, also when rt runs in its folder", async () => {
     const web = "web show: value-1|value-2||\n";
     expect((await run(["run", "show"], {}, "packages/web")).stdout).toBe(web);
     expect((await run(["run", "show"], {}, "packages/lib")).stdout).toBe("lib show: value-1|||\n");
@@ -129,13 +129,13 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       "web show: Exited with code 0",
       "web show: web show: value-1|value-2||",
     ]);
-    // The command line's own are for what it runs, and for no hook.
+    // --secret applies to the script, not to its hooks.
     const asked = await run(["--secret=TWO=acme/one", "run", "--sequential", "show"]);
     expect(asked.stdout).toContain("root show: value-1|value-1||");
     expect(asked.stdout).toContain("root preshow: |||");
   });
 
-  test("plans and reports have names and sources, and no values", async () => {
+  test("plans and reports contain names and sources, but no values", async () => {
     const shown = [
       { name: "ONE", source: "acme/one" },
       { name: "MAYBE", source: "environment" },
@@ -162,7 +162,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       expect(each).not.toContain("value-");
   });
 
-  test("the command line wins over the environment, that over the source, and all over files of variables", async () => {
+  test("--secret wins over the environment, the environment over the source, and the source over env files", async () => {
     await using files = await createProject({ "v.env": "ONE=file\nTWO=file\nPRINTED=file\n" });
     const options = [`--env-file=${files.join("v.env")}`, "--secret=TWO=acme/one"];
     const { stdout } = await run(["run", ...options, "printed"], { TWO: "inherited", ONE: "inherited" });
@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     );
   });
 
-  test("says all that is missing at once, with the line for each, and starts nothing", async () => {
+  test("missing secrets are reported at once with a hint for each, and no script starts", async () => {
     const { stdout, stderr, status } = await run(["run", "broken"]);
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toBe(
@@ -203,7 +203,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect([many.stdout, many.stderr, many.status]).toEqual(["", stderr, 1]);
   });
 
-  test("rt secrets env tells names, sources and what is missing, of all or of a script, and no value", async () => {
+  test("rt secrets env prints names, sources and missing secrets of all scripts or of one, but no values", async () => {
     const all = await runRt({ args: ["secrets", "env"], cwd: project.path, env: { ...env, TWO: "value-0" } });
     expect(all.stdout.split("\n").map((line) => line.trimEnd().replaceAll(/ {2,}/g, "  "))).toEqual([
       "ONE  stored  acme/one  show* broken {a,b}* descriptors",
@@ -237,7 +237,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect([known.stderr, known.status]).toEqual(["", 0]);
   });
 
-  test("says that there is no store, and where a value may come from then", async () => {
+  test("the error without a store names other sources for the values", async () => {
     const { stderr, status } = await run(["run", "show:other"], {
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`,
     });
@@ -251,12 +251,12 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     );
   });
 
-  test("a program that prints a secret cannot take what is meant for the script", async () => {
+  test("a source command cannot read the script's standard input", async () => {
     const options = { args: ["--silent", "run", "reading"], cwd: project.path, env, stdin: "for the script" };
     expect((await runRt(options)).stdout).toBe("root reading: ||[PRINTED]|\nfor the script");
   });
 
-  test("a started script inherits nothing of the connection to the store", async () => {
+  test("a script inherits no descriptor of the connection to the store", async () => {
     const list = ["--secret=ONE=acme/one", "run", "--"];
     const sh = ["sh", "-c", "ls /proc/self/fd | sort -n | tr '\\n' ' '"];
     const { stdout } = await run([...list, ...sh]);
@@ -267,7 +267,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect(script.stdout).toBe("0 1 2 3 \n");
   });
 
-  test("a script that is not named needs no store and nothing allowed", async () => {
+  test("a script without a grant needs neither a store nor trust", async () => {
     const without = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`, RT_TRUST: "" };
     expect(await run(["run", "hidden"], without)).toEqual({
       stdout: "root hidden: |||\n",

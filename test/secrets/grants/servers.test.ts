@@ -1,4 +1,4 @@
-// Variables that a project's files name for a server: a person allows each of them for each server.
+// Variables that a project's files send to a server: the user must allow each variable for each server.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openRegistry } from "../../options/registry.ts";
 import { createProject, type Project } from "../../support/project.ts";
@@ -47,7 +47,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     runRt({ args, cwd: project.path, env: env(extra) });
   const BUILD = ["--force", "run", "build"];
 
-  test("the shared cache gets no variable of the environment without consent, in a dry run neither", async () => {
+  test("the shared cache gets no variable of the environment without consent, also in a dry run", async () => {
     const { stdout, stderr, status } = await rt(BUILD);
     expect([stdout, status]).toEqual(["built\n", 0]);
     expect(stderr).toStartWith(
@@ -65,7 +65,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     expect(sent).toEqual([]);
   });
 
-  test("consent is for one variable and one server", async () => {
+  test("consent applies to one variable and one server", async () => {
     const allowed = await allowAll(project.path);
     expect((await rt(BUILD, allowed)).stderr).not.toContain("warning");
     expect(new Set(sent)).toEqual(new Set([`Bearer ${VALUE}`]));
@@ -77,7 +77,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     expect(sent).toEqual([]);
   });
 
-  test("TURBO_TOKEN goes to a server of rtfig.toml by consent, and to that of TURBO_API without", async () => {
+  test("TURBO_TOKEN is sent to a server of rtfig.toml with consent, and to that of TURBO_API without", async () => {
     const turbo = { TURBO_TOKEN: "token-of-turbo" };
     const refused = await rt(BUILD, turbo);
     expect(refused.stderr).toContain("is not allowed to send TURBO_TOKEN to the shared cache");
@@ -119,7 +119,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     expect(new Set(sent)).toEqual(new Set([`Bearer ${VALUE}`]));
   });
 
-  test("the server of [run.remote] gets headers and variables of scripts by consent alone", async () => {
+  test("the server of [run.remote] gets headers and variables of scripts only with consent", async () => {
     await using remote = await openReapiServer();
     const system = `${process.platform}-${process.arch}`;
     const text = (more: string) => `[run.remote]\nurl = "${remote.url}"\nsystem = "${system}"\n${more}`;
@@ -143,7 +143,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     }
   });
 
-  test("a variable of [secrets] does not go to the server that runs scripts", async () => {
+  test("a variable of [secrets] is not sent to the server that runs scripts", async () => {
     await using remote = await openReapiServer();
     const system = `${process.platform}-${process.arch}`;
     await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
@@ -158,7 +158,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
     expect(stderr).toContain("warning: OTHER_SECRET of run.remote.scripts.build.env is not sent");
   });
 
-  test("registries of rtfig.toml and of the project's .npmrc get variables by consent", async () => {
+  test("registries of rtfig.toml and of the project's .npmrc get variables only with consent", async () => {
     await using registry = await openRegistry([]);
     const { host } = new URL(registry.url);
     const own = { ...registry.env, OTHER_SECRET: VALUE };
@@ -179,14 +179,14 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       await install({ BUN_CONFIG_REGISTRY: undefined, ...allowed });
       expect(registry.credentials).toContain(`Bearer ${VALUE}`);
       registry.credentials.length = 0;
-      // What the environment does not have cannot be sent.
+      // The environment lacks the variable now, so there is nothing to send.
       await install({ BUN_CONFIG_REGISTRY: undefined, OTHER_SECRET: undefined });
       expect(registry.credentials.join()).not.toContain(VALUE);
       registry.credentials.length = 0;
     }
   });
 
-  test("a variable that is made for a registry needs no consent for it", async () => {
+  test("a variable with a registry's standard name needs no consent for that registry", async () => {
     await project.write({
       "rtfig.toml": "",
       ".npmrc":

@@ -1,5 +1,5 @@
-// [secrets] of rtfig.toml over each credential store of Linux that there is: who is named gets the value, what is shown has
-// its name, and what is not there is told with the line that stores it. For Windows: test/windows/secret-scripts.test.ts.
+// [secrets] of rtfig.toml with each credential store of Linux. Granted scripts get the value, output is redacted, and a missing
+// secret is reported with the command that stores it. test/windows/secret-scripts.test.ts has Windows.
 import { expect, test } from "bun:test";
 import { startKeePassXC } from "../../support/keyring/keepassxc.ts";
 import { startKeyring } from "../../support/keyring/keyring.ts";

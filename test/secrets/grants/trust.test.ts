@@ -1,4 +1,4 @@
-// Cloning a project is not enough to get at a keyring: what rtfig.toml asks for is allowed by a person, or by RT_TRUST.
+// Cloning a project is not enough to read a keyring: the user, or RT_TRUST, must allow the secrets that rtfig.toml requests.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, chown, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const FILES = {
   },
   "web/package.json": { name: "web" },
   print: "#!/bin/sh\necho the-value",
-  // What a project can write does not count.
+  // Files of the project cannot grant trust.
   ".env": "RT_TRUST=$HASH\nHOME=$PROJECT\nXDG_STATE_HOME=$PROJECT/state\n",
 };
 
@@ -88,7 +88,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect(status).toBe(1);
   });
 
-  test("RT_TRUST of rt's own environment allows it, that of .env does not", async () => {
+  test("RT_TRUST of the environment grants trust, RT_TRUST of .env does not", async () => {
     const hash = hashIn(await run(["run", "show"]))!;
     await project.write({
       ".env": FILES[".env"].replaceAll("$HASH", hash).replaceAll("$PROJECT", project.path),
@@ -101,10 +101,10 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect((await run(["run", "show"], { RT_TRUST: hash.slice(0, 63) })).status).toBe(1);
   });
 
-  test("asks on a terminal, shows all that is asked for on lines of its own, and remembers a yes", async () => {
+  test("the prompt shows each requested secret on its own line, and a yes is stored", async () => {
     {
       await using refused = onTerminal(["run", "show"]);
-      await refused.shows("Allow it? [y/N] ", 2); // one of them is the project's own text
+      await refused.shows("Allow it? [y/N] ", 2); // one of the two is text of the project
       const shown = refused.shown.replaceAll("\r\n", "\n");
       expect(shown).toContain(`rt: ${project.path} requests secrets that you have not allowed yet`);
       expect(shown).toContain(
@@ -121,7 +121,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       await allowed.shows("Allow it? [y/N] ", 2);
       allowed.type("y\r");
       await allowed.shows("got the-value");
-      // The script finds the terminal as it was, and the first key is its own.
+      // The terminal's modes are restored, and the script reads the first key.
       expect(allowed.isOrdinary).toBe(true);
       allowed.type("first\r");
       await allowed.shows("and first");
@@ -134,7 +134,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
   });
 
-  test("the question is not answered by input that was typed before it", async () => {
+  test("input that was typed before the prompt does not answer it", async () => {
     await using place = await createProject();
     expect(Bun.spawnSync(["mkfifo", place.join("go")]).exitCode).toBe(0);
     const waiting = 'cd "$0" && read line < "$1" && shift && exec "$@"';
@@ -144,8 +144,8 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       envOf(place.path),
     );
     terminal.type("y\ryes\r");
-    await terminal.shows("yes"); // the terminal has it
-    await Bun.spawn(["sh", "-c", 'echo > "$0"', place.join("go")]).exited; // when the shell reads
+    await terminal.shows("yes"); // the terminal has received the input
+    await Bun.spawn(["sh", "-c", 'echo > "$0"', place.join("go")]).exited; // lets the shell continue
     await terminal.shows("Allow it? [y/N] ", 2);
     terminal.type("no\r");
     await terminal.shows("Trust denied; nothing was started");
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect(terminal.shown).not.toContain("got");
   });
 
-  test("the question quotes a text of the project when it could imitate another line", async () => {
+  test("the prompt quotes text of the project that could imitate another line", async () => {
     await using other = await createProject({
       "package.json": { name: "app" },
       "rtfig.toml": `[secrets.TOKEN]
@@ -202,19 +202,19 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
   });
 
   test.each([
-    ["a name", "TOKEN", "TOKEN_2"],
-    ["a command", '"./print"', '"./print", "x"'],
-    ["an address", 'name = "c"', 'name = "d"'],
-    ["who gets it", "show =", '"*" ='],
-    ["what somebody gets", '["OTHER"]', '["OTHER", "TOKEN"]'],
-    ["whether it is shown", "[secrets.OTHER]", "redact = false\n[secrets.OTHER]"],
-  ])("another %s is another question", async (_what, from, to) => {
+    ["name", "TOKEN", "TOKEN_2"],
+    ["command", '"./print"', '"./print", "x"'],
+    ["address", 'name = "c"', 'name = "d"'],
+    ["script", "show =", '"*" ='],
+    ["grant", '["OTHER"]', '["OTHER", "TOKEN"]'],
+    ["redaction setting", "[secrets.OTHER]", "redact = false\n[secrets.OTHER]"],
+  ])("a changed %s needs trust again", async (_what, from, to) => {
     await using changed = await createProject(FILES, ["print"]);
     const hashOf = async () => hashIn(await own(["trust"], changed.path, changed.path))!;
     const before = await hashOf();
     await changed.write({ "rtfig.toml": CONFIG.replaceAll(from, to) });
     expect(await hashOf()).not.toBe(before);
-    // What is not asked for may change.
+    // Settings that are not part of the request may change.
     await changed.write({
       "rtfig.toml": `smol = true\n${CONFIG.replace("about = ", "optional = true\nabout = ")}`,
     });
@@ -227,7 +227,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
   });
 
   test.skipIf(process.platform !== "linux")(
-    "that a value may be shown is asked for as well, also of one that the command line names itself",
+    "redact = false needs trust too, also for a secret of --secret",
     async () => {
       await using keyring = await startKeyring();
       await keyring.run([RT, "secrets", "set", "mine", "token"], "a-value-of-mine");
@@ -245,7 +245,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     },
   );
 
-  test("the order of what is asked for is no other question", async () => {
+  test("the order of the requested secrets does not matter", async () => {
     await using changed = await createProject(FILES, ["print"]);
     const hashOf = async () => hashIn(await own(["trust"], changed.path, changed.path))!;
     const before = await hashOf();
@@ -256,7 +256,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     expect(await hashOf()).toBe(before);
   });
 
-  test("--remove takes back one folder, also one that is not there any more, and --list shows no other's files", async () => {
+  test("--remove revokes trust in one folder, also in a deleted one, and --list shows no files of other users", async () => {
     await using place = await createProject();
     const projects = await Promise.all([1, 2].map(() => createProject(FILES, ["print"])));
     const [one, two] = projects.map(({ path }) => path);
@@ -280,7 +280,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     expect(await list()).toBe("");
   });
 
-  test("rt trust asks, and --remove takes it back, from a package's folder too", async () => {
+  test("rt trust and its --remove also work in a package's folder", async () => {
     await using place = await createProject();
     await using terminal = onTerminal(["trust"], project.join("web"), place.path);
     await terminal.shows("Allow it? [y/N] ", 2);
@@ -312,7 +312,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     ]);
   });
 
-  test("rt trust --config allows what that file asks for, and nothing else", async () => {
+  test("rt trust --config allows only the requests of that file", async () => {
     await using place = await createProject();
     await project.write({ "ci/ci.toml": CONFIG.replace("show =", "plain =").replace("./print", "../print") });
     const config = "--config=ci/ci.toml";
@@ -340,7 +340,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     });
   });
 
-  test("--config in front of a command of rt's, which would not read it, is refused with the line that does", async () => {
+  test("--config before a command that would not read it is rejected with a hint at the right command line", async () => {
     const file = "none.toml";
     for (const [words, line] of [
       [["secrets", "env"], "rt secrets env --config=none.toml"],
@@ -378,7 +378,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     expect(await isAllowed()).toBe(true);
     const modes = await Promise.all([file, trust].map(async (path) => (await stat(path)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o700]);
-    // One that is relative means nothing.
+    // A relative XDG_STATE_HOME is ignored.
     expect(await isAllowed({ XDG_STATE_HOME: "state" })).toBe(true);
     for (const [path, open, back] of [
       [file, 0o622, 0o600],
@@ -404,7 +404,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     expect(await isAllowed()).toBe(false);
   });
 
-  test("says that a yes cannot be remembered, and starts nothing", async () => {
+  test("no script starts when the decision cannot be stored", async () => {
     await using place = await createProject({ ".local": "a file" });
     await using terminal = onTerminal(["run", "show"], project.path, place.path);
     await terminal.shows("Allow it? [y/N] ", 2);
@@ -412,7 +412,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     await terminal.shows("Cannot store the trust decision");
     await terminal.shows("instead");
     expect(await terminal.ends()).toBe(1);
-    // Nothing is made where a link leads to.
+    // rt creates no file behind a link.
     await using linked = await createProject({ "elsewhere/note": "", ".local/state/note": "" });
     await symlink(linked.join("elsewhere"), linked.join(".local/state/rt"));
     await using other = onTerminal(["trust"], project.path, linked.path);

@@ -1,4 +1,4 @@
-// Which values a variable can have, and what is done with those that it cannot; where a value does not go.
+// Which values a variable can have, errors for other values, and places where a value must not appear.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { chmod } from "node:fs/promises";
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(await run(["run", "show"])).toEqual({ stdout: hash(value), stderr: "", status: 0 });
   });
 
-  test("a command runs in the folder of the rtfig.toml that names it, wherever rt is started", async () => {
+  test("a source command runs in the folder of its rtfig.toml, wherever rt was started", async () => {
     await project.write({ value: "echo x-and-more", "below/value": "echo another-value" });
     const cwd = project.join("below");
     const result = await runRt({ args: ["--silent", "run", "show"], cwd, env });
@@ -83,14 +83,14 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     ],
     ["an exit by signal", "printf a-value-1; kill -TERM $$", 'The command "sh" was ended by SIGTERM'],
     ["a failure after the value", "printf a-value-1; exit 9", 'The command "sh" failed with exit code 9'],
-  ])("%s: refused, and not repeated", async (_what, command, message) => {
+  ])("rejected without repeating the value: %s", async (_what, command, message) => {
     await project.write({ value: command });
     const { stdout, stderr, status } = await run(["run", "show"]);
     expect([stdout, stderr.includes(message) ? message : stderr, status]).toEqual(["", message, 1]);
     expect(stderr).not.toContain("a-value-1");
   });
 
-  test("a program of the project is no program by its bare name", async () => {
+  test("a source command does not run a program of the project by its bare name", async () => {
     await using other = await createProject(
       {
         "rtfig.toml": CONFIG.replace('["sh", "./value"]', '["print-value"]'),
@@ -107,8 +107,8 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect([stderr.includes('The command "print-value" is not on PATH'), status]).toEqual([true, 1]);
   });
 
-  test("a value is whole when its program has ended, whatever that leaves behind", async () => {
-    const value = "a-large-1".repeat(7000); // more than a pipe takes at once
+  test("a value is complete when its program has ended, even if a child process keeps running", async () => {
+    const value = "a-large-1".repeat(7000); // more than the capacity of a pipe
     await project.write({
       text: value,
       value: "sleep 1000 2> /dev/null & echo $! > left-behind; exec cat text",
@@ -122,7 +122,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     const running = Array(8).fill(`show in ${project.path}`).join("\n");
     const runAgain = () =>
       runRt({ args: ["run", "show"], cwd: project.path, env: { ...env, RT_SCRIPTS: running } });
-    // It takes longer than all that rt does meanwhile.
+    // The command takes longer than everything that rt does in parallel.
     await project.write({ value: "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 9" });
     expect((await runAgain()).stderr).toStartWith("error: Missing secret: TOKEN\n");
     await project.write({ value: "echo a-value-1" });
@@ -143,13 +143,13 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(many.status).toBe(126);
   });
 
-  test("a value is neither in rt's environment nor in its arguments, nor in another script of the run", async () => {
+  test("a value is not in rt's environment or arguments, nor in another script of the run", async () => {
     await project.write({ value: "printf a-value-1" });
     const { stdout } = await run(["--no-redact", "--secret", "TOKEN", "run", "--parallel", "environ"]);
     expect(stdout).toContain("environ | own 9");
     expect(stdout).toContain("--parallel");
     expect(stdout).not.toContain("a-value-1");
-    // Nor where rt stands between the script and what shows it; what is shown would not tell.
+    // Also when rt redacts the output. Output alone would not prove it, so the script writes a file.
     expect(await run(["run", "--secret", "TOKEN", "kept"])).toMatchObject({ stderr: "", status: 0 });
     const kept = await Bun.file(project.join("kept")).text();
     expect(kept).toMatch(/\bkept\0own 9\n$/);
@@ -159,7 +159,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(both.stdout).not.toContain("a-value-1");
   });
 
-  test("while rt keeps a value, nobody else of its user can look into it", async () => {
+  test("other processes of the user cannot read the memory of rt while it holds a value", async () => {
     const owners = 'stat -c "rt %u" /proc/$PPID/environ; stat -c "script %u" /proc/self/environ';
     await using open = await createProject({
       "rtfig.toml":
@@ -178,7 +178,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(await as("run", "owners")).toEndWith(`script ${own}\n`);
   });
 
-  test("a crash of rt shows no value, and leaves no memory of it in a file", async () => {
+  test("a crash of rt shows no value and leaves no core file", async () => {
     await using own = await createProject({
       "rtfig.toml":
         '[secrets.TOKEN]\nfrom.command = ["echo", "a-value-of-nobody"]\n[run.secrets]\ncrash = ["TOKEN"]',
@@ -274,7 +274,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(live.output.match(/has \w+\./g)).toHaveLength(4);
   });
 
-  test("when one script of many starts again, the values of the others stay out of what it shows", async () => {
+  test("when one of several scripts restarts, its output still redacts the values of the others", async () => {
     const source = (value: string) => `from = { command = ["echo", "${value}"] }`;
     await using many = await createProject({
       "rtfig.toml": `[secrets.A]\n${source("a-first-value")}\n[secrets.B]\n${source("b-other-value")}

@@ -1,4 +1,4 @@
-// Secrets that the environment has, as in CI: scripts without a grant do not have them, and no output shows them.
+// Secrets in the environment, as in CI: scripts without a grant do not get them, and all output is redacted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createProject, type Project } from "../../support/project.ts";
 import { type Environment, runRt } from "../../support/rt.ts";
@@ -78,7 +78,7 @@ url = "grpc://127.0.0.1:1"
     expect(await run(["run", "read"])).toEqual(["read reads [TOKEN]\n", "", 0]);
   });
 
-  test("a run of many scripts withholds and redacts as a run of one does", async () => {
+  test("a run of several scripts withholds and redacts like a run of one", async () => {
     const [many] = await run(["run", "--sequential", "show", "dev", "read"]);
     expect(many.split("\n").sort()).toEqual([
       "",
@@ -95,38 +95,38 @@ url = "grpc://127.0.0.1:1"
     expect(alone).toContain("[TOKEN]");
   });
 
-  test("a cached script does not have the variable, and what is kept of it is redacted when it is shown", async () => {
+  test("a cached script does not get the variable, and its replayed output is redacted", async () => {
     const shown = "kept has nothing\nkept reads [TOKEN]\n";
     const first = await run(["run", "kept"]);
     expect([first[0], first[2]]).toEqual([shown, 0]);
     expect((await run(["run", "kept"]))[0]).toBe(shown);
-    // Written by a run that has no value to look for, and shown by one that has.
+    // The first run has no value to search for; the second one has.
     await run(["run", "kept"], { OTHER: "1" });
     const again = await run(["run", "kept", "--report=report.json"], { OTHER: "1", TOKEN: VALUE });
     expect(again[0]).toContain("kept reads [TOKEN]\n");
     expect(again[0]).not.toContain(VALUE);
   });
 
-  test("redact = false withholds a variable, and a value too short to be found does not end the run", async () => {
+  test("redact = false withholds a variable, and a value that is too short to redact does not fail the run", async () => {
     const env = { PLAIN: "a-plain-value", SHORT: "abc" };
     expect(await run(["run", "others"], env)).toEqual(["plain=nothing short=nothing\n", "", 0]);
     expect(await run(["run", "read"], { PLAIN: VALUE })).toEqual([`read reads ${VALUE}\n`, "", 0]);
   });
 
-  test("a file of --env-file gives a script without a grant no variable of a secret", async () => {
+  test("an env file gives a script without a grant no variable of a secret", async () => {
     expect(await run(["--env-file=variables.env", "run", "show"], {})).toEqual(["show has nothing\n", "", 0]);
     const many = await run(["--env-file=variables.env", "run", "--sequential", "show"], {});
     expect(many[0]).toBe("show | show has nothing\n");
   });
 
-  test("a grant holds for scripts that the script starts by rt, and for no others", async () => {
+  test("a grant also applies to rt inside the script for the same script, and for no others", async () => {
     const shown = ["--no-redact"];
     expect((await run([...shown, "run", "outer"]))[0]).toBe(`show has [TOKEN]\n`);
     expect((await run([...shown, "run", "dev:inner"]))[0]).toBe("inner has nothing\n");
     expect((await run(["--secret=TOKEN", "run", "show"]))[0]).toBe("show has [TOKEN]\n");
   });
 
-  test("a run in a script without a grant says why a secret of the environment is missing", async () => {
+  test("the error for a missing secret in a nested run explains that the outer script has no grant", async () => {
     const [stdout, stderr, status] = await run(["run", "around"]);
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toContain(
@@ -135,7 +135,7 @@ url = "grpc://127.0.0.1:1"
     );
   });
 
-  test("a script that rt install runs does not have the variable of a secret", async () => {
+  test("a script that rt install runs does not get the variable of a secret", async () => {
     await using own = await createProject({
       "rtfig.toml": '[secrets]\nTOKEN = { from = "acme/token" }\n[run.secrets]\npostinstall = ["TOKEN"]\n',
       "package.json": {
@@ -157,7 +157,7 @@ url = "grpc://127.0.0.1:1"
     expect(await Bun.file(own.join("dep-got")).text()).toBe("nothing\n");
   });
 
-  test("a program that is no script has the environment as it is", async () => {
+  test("a program that is not a script gets the whole environment", async () => {
     expect((await run(["run", "printenv", "TOKEN"]))[0]).toBe(`${VALUE}\n`);
     expect((await run(["-p", "process.env.TOKEN"]))[0]).toBe(`${VALUE}\n`);
   });

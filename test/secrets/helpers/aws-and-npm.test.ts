@@ -1,4 +1,4 @@
-// `rt secrets helper aws|npm` with the programs that ask them, where they are installed, and the command line of all helpers.
+// `rt secrets helper aws|npm` with the real programs where they are installed, and the command line of all helpers.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hasProgram } from "../../../build/system-programs.ts";
 import { HELPERS } from "../../../src/secrets/commands.ts";
@@ -27,8 +27,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
   const failed = (stderr: string, status = 2) => ({ stdout: "", stderr, status });
 
-  describe("aws", () => {
-    test("gives what was stored, in each form that AWS' tools print", async () => {
+  describe("the helper for aws", () => {
+    test("returns the stored key in each form that AWS' tools print", async () => {
       for (const form of [KEYS, { Version: 1, ...KEYS }, { AccessKey: { UserName: "u", ...KEYS } }]) {
         expect(await run(["aws", "store", "dev"], JSON.stringify(form))).toEqual(done());
         const { stdout, stderr, status } = await run(["aws", "get", "dev"]);
@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect(JSON.parse((await run(["aws", "get", "dev"])).stdout)).toEqual({ Version: 1, ...more });
     });
 
-    test("says that there are none, and hands out no expired ones", async () => {
+    test("reports missing keys and returns no expired ones", async () => {
       const absent = failed(
         'error: No access key for the profile "none"\nhint: rt secrets helper aws store none\n',
         1,
@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
     });
 
     test.each([
-      ["no JSON", SECRET, "Standard input is not JSON"],
+      ["text that is not JSON", SECRET, "Standard input is not JSON"],
       ["nothing", "", "Standard input is not JSON"],
       [
         "the other half",
@@ -68,9 +68,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
         JSON.stringify({ SecretAccessKey: SECRET }),
         "lacks an access key ID or a secret access key",
       ],
-      ["an expiration that is none", JSON.stringify({ ...KEYS, Expiration: SECRET }), "not an ISO 8601 time"],
-      ["a token that is none", JSON.stringify({ ...KEYS, SessionToken: [SECRET] }), "that is not a string"],
-    ])("refuses %s from a program, and stores nothing", async (_, input, message) => {
+      ["an invalid expiration", JSON.stringify({ ...KEYS, Expiration: SECRET }), "not an ISO 8601 time"],
+      ["an invalid token", JSON.stringify({ ...KEYS, SessionToken: [SECRET] }), "that is not a string"],
+    ])("rejects %s from a program, and stores nothing", async (_, input, message) => {
       const { stdout, stderr, status } = await run(["aws", "store", "bad"], input);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
       expect(stderr).toContain(message);
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect((await run(["aws", "get", "bad"])).status).toBe(1);
     });
 
-    test("asks on a terminal, without showing what is typed", async () => {
+    test("prompts on a terminal without showing the input", async () => {
       await using terminal = startOnTerminal([RT, "secrets", "helper", "aws", "store", "asked"], keyring.env);
       await terminal.shows("with spaces between (not shown): ");
       terminal.type(`AKIAEXAMPLE ${SECRET}\r`);
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect(JSON.parse((await run(["aws", "get", "asked"])).stdout)).toEqual({ Version: 1, ...KEYS });
     });
 
-    test("stores nothing of an answer with too much in it, nor of none", async () => {
+    test("stores nothing for an invalid or aborted input", async () => {
       for (const [typed, shown, status] of [
         [`a b c ${SECRET}\r`, "error: The entered text has more than three words", 2],
         [`a\r`, "error: The entered text lacks an access key ID or a secret access key", 2],
@@ -139,8 +139,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
     });
   });
 
-  describe("npm", () => {
-    test("gives the token, and the header that pnpm sends, under any way to write the registry", async () => {
+  describe("the helper for npm", () => {
+    test("returns the token, and pnpm's header, for every spelling of the registry", async () => {
       expect(await run(["npm", "store", "https://NPM.example:8443/team"], `${TOKEN}\n`)).toEqual(done());
       const { stdout } = await runRt({ args: ["secrets", "list", "npm"], env: keyring.env });
       expect(stdout).toBe("npm\t//npm.example:8443/team/\n");
@@ -158,7 +158,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       );
     });
 
-    test("the port that a protocol has anyway is none, and any other is another registry", async () => {
+    test("ignores the default port of a protocol, and treats any other port as another registry", async () => {
       expect(await run(["npm", "store", "//port.example/"], TOKEN)).toEqual(done());
       for (const registry of [
         "https://port.example:443/",
@@ -176,12 +176,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       ["nothing", ""],
       ["three words", `a b ${TOKEN}`],
       ["a NUL", `${TOKEN}\0`],
-    ])("refuses %s", async (_, input) => {
+    ])("rejects %s", async (_, input) => {
       const refused = failed("error: The given text is not a valid registry token\n");
       expect(await run(["npm", "store", "bad.example"], input)).toEqual(refused);
     });
 
-    test("gives no registry a header that somebody else has stored with a line break", async () => {
+    test("rejects a stored token with a line break, which could add a header", async () => {
       const args = ["secrets", "set", "npm", "//evil.example/"];
       await runRt({ args, stdin: "a\nX-Other: b\n", env: keyring.env });
       for (const action of ["get", "header"])
@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
         );
     });
 
-    test("takes a token for a registry's address in no case", async () => {
+    test("rejects invalid registry addresses", async () => {
       for (const registry of ["https://u:p@a.example/", "https://a.example/?x", "https:///", "a b"])
         expect(await run(["npm", "get", registry])).toEqual(
           failed(
@@ -199,7 +199,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
         );
     });
 
-    test("npm itself sends it, from a variable that .npmrc mentions", async () => {
+    test("gives npm the token through a variable in .npmrc", async () => {
       await using registry = await openRegistry([{ name: "dep", version: "1.0.0", files: {} }]);
       const { host } = new URL(registry.url);
       await run(["npm", "store", registry.url], TOKEN);
@@ -230,7 +230,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
     });
   });
 
-  describe("the command line", () => {
+  describe("the command line of the helpers", () => {
     test.each([
       [[], "rt secrets helper needs the name of a tool"],
       [["svn"], 'Unknown credential helper "svn"'],
@@ -246,14 +246,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       [["--install", "--local", "docker"], "docker has no per-project configuration"],
       [["--local", "git", "get"], "--local needs --install or --uninstall"],
       [["--json", "git"], 'Unknown option "--json"'],
-    ])("%j is refused", async (args, message) => {
+    ])("%j is rejected", async (args, message) => {
       const { stdout, stderr, status } = await run(args);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
       expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
       expect(stderr).not.toContain(SECRET);
     });
 
-    test("takes nothing from the .env of the folder that a tool is started in", async () => {
+    test("ignores the .env of the folder in which a tool runs", async () => {
       await home.write({
         ".env": `DBUS_SESSION_BUS_ADDRESS=unix:path=${ABSENT}/other\nPATH=${ABSENT}\n`,
       });
@@ -261,7 +261,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect(await run(["npm", "get", "env.example"])).toEqual(done(`${TOKEN}\n`));
     });
 
-    test("help names every helper", async () => {
+    test("names every helper in its help", async () => {
       const { stdout } = await run(["--help"]);
       for (const name of Object.keys(HELPERS)) expect(stdout).toMatch(new RegExp(`^  ${name} get\\|`, "m"));
     });

@@ -1,5 +1,5 @@
-// `docker-credential-rt`: docker itself logs in and out at a registry of this file's, in a session with GNOME Keyring; and
-// the protocol of docker-credential-helpers, word by word.
+// `docker-credential-rt`. docker itself logs in and out at a registry of this test, in a session with GNOME Keyring. Also the
+// protocol of docker-credential-helpers, message by message.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, lstat, mkdir, readdir, readlink, realpath, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     const { stdout } = await runRt({ args: ["secrets", "list", `docker:${server}`], env: keyring.env });
     expect(stdout).toBe(`docker:${server}\tdora\n`);
     seen.length = 0;
-    // Without an engine, docker says whom it has found and gives up.
+    // Without an engine, docker prints the user of the found credentials and fails.
     expect((await docker(["login", server])).stderr).toContain("existing credentials... [Username: dora]");
     await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
     expect(seen).toContain(`dora:${PASSWORD}`);
@@ -76,7 +76,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect(await ask("get", server)).toEqual(NOT_FOUND);
   });
 
-  test("stores, gives, lists and erases; one login for a server", async () => {
+  test("stores, returns, lists and erases one login for each server", async () => {
     const server = "https://index.docker.io/v1/";
     expect(await ask("get", server)).toEqual(NOT_FOUND);
     expect(await store(server, "old", "x")).toEqual(done());
@@ -94,13 +94,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect(JSON.parse((await ask("list")).stdout)).not.toContainKey(server);
   });
 
-  test("finds another server's login under its own name only", async () => {
+  test("finds a login only under the exact name of its server", async () => {
     await store("registry.example", "dora", PASSWORD);
     for (const other of ["registry.example/", "https://registry.example", "registry.exampl", "example"])
       expect(await ask("get", other)).toEqual(NOT_FOUND);
   });
 
-  test("guesses none of several users that another program has stored", async () => {
+  test("fails when another program has stored several users", async () => {
     for (const user of ["u1", "u2"])
       await runRt({ args: ["secrets", "set", "docker:many.example", user], stdin: "x", env: keyring.env });
     const message = "2 users are stored for one registry";
@@ -113,7 +113,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect(await ask("get", "many.example")).toEqual(NOT_FOUND);
   });
 
-  test("says in docker's words what is missing, and never what it was given", async () => {
+  test("reports missing input in docker's words, and never repeats the input", async () => {
     const failed = (text: string) => ({ stdout: `${text}\n`, stderr: "", status: 1 });
     for (const action of ["get", "erase"])
       expect(await ask(action, " \n")).toEqual(failed("no credentials server URL"));
@@ -135,7 +135,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect(await ask("version")).toEqual(done(`docker-credential-rt (rt) ${VERSION}\n`));
   });
 
-  test("says on both outputs that there is no store, and not that there is no login", async () => {
+  test("reports a missing store on both outputs, and not a missing login", async () => {
     const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/bus` };
     const { stdout, stderr, status } = await runRt({
       args: ["secrets", "helper", "docker", "get"],
@@ -197,13 +197,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
         '{"x":{"credsStore":"rt","y":["]"]}, "credsStore":"rt", "b":2}',
         '{"x":{"credsStore":"rt","y":["]"]}, "b":2}',
       ],
-    ])("takes the line away from %s of a file, and nothing else", async (_, text, left) => {
+    ])("removes only its line from %s of a file", async (_, text, left) => {
       await home.write({ "docker/config.json": text });
       expect((await helper("--uninstall", "docker")).status).toBe(0);
       expect(await config()).toBe(left);
     });
 
-    test("leaves the file and nothing beside it where there is no room", async () => {
+    test("leaves the file unchanged and no other file when the disk is full", async () => {
       await write('{"a":1}');
       const { stdout, stderr, status } = await runRt({
         program: ["bash", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"', RT],
@@ -218,7 +218,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       expect(await config()).toBe('{"a":1}');
     });
 
-    test("makes the file where there is none, for its user alone", async () => {
+    test("creates a missing file for its user alone", async () => {
       const env = { ...environment(), DOCKER_CONFIG: undefined, HOME: home.join("new") };
       await mkdir(home.join("new"));
       await runRt({ args: ["secrets", "helper", "--install", "docker"], env });
@@ -228,7 +228,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       expect((await lstat(dirname(path))).mode & 0o777).toBe(0o700);
     });
 
-    test("keeps a link to the file", async () => {
+    test("keeps a symlink to the file", async () => {
       await home.write({ "dotfiles.json": '{"a":1}' });
       await mkdir(home.join("linked"));
       await symlink("../dotfiles.json", home.join("linked/config.json"));
@@ -245,12 +245,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
         'docker stores its logins with "pass" (credsStore in ',
       ],
       [
-        "what is no JSON",
+        "text that is not JSON",
         `{"auths": {"a": {"auth": "${PASSWORD}"}},}`,
         "is not a JSON object, so nothing was changed",
       ],
       ["a list", "[]", "is not a JSON object, so nothing was changed"],
-    ])("refuses %s and changes nothing", async (_, text, message) => {
+    ])("rejects %s and changes nothing", async (_, text, message) => {
       await write("{}");
       await home.write({ "docker/config.json": text });
       const { stdout, stderr, status } = await helper("--install", "docker");
@@ -265,7 +265,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       }
     });
 
-    test("refuses a program of that name that is not ours, and leaves it", async () => {
+    test("rejects and keeps a foreign program with the helper's name", async () => {
       await write("{}");
       await home.write({ "bin/docker-credential-rt": "#!/bin/sh\n" });
       const { stderr, status } = await helper("--install", "docker");
@@ -279,7 +279,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       await Bun.file(link()).delete();
     });
 
-    test("tells of passwords that stay in the file, and of a PATH without the helper", async () => {
+    test("warns about passwords that stay in the file, and about a PATH without the helper", async () => {
       await write('{"auths":{"a":{"auth":"x"}}}');
       expect((await helper("--install", "docker")).stdout).toContain(
         "Passwords already in the file stay there",

@@ -1,5 +1,5 @@
-// `rt secrets helper git`: git itself asks it, over HTTP and with `git credential`, in a session with GNOME Keyring; and the
-// protocol line by line.
+// `rt secrets helper git`. git itself calls it, over HTTP and with `git credential`, in a session with GNOME Keyring. Also the
+// protocol, line by line.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { stat, symlink } from "node:fs/promises";
 import { type GitServer, startGitServer } from "../../support/servers/git-server.ts";
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
   };
 
   describe("with git itself", () => {
-    test("clones and pushes with what is stored, and forgets a password that the server refuses", async () => {
+    test("clones and pushes with the stored password, and erases a password that the server rejects", async () => {
       expect((await helper("--install", "git")).status).toBe(0);
       const service = `git:http://${server.host}`;
       const credential = `protocol=http\nhost=${server.host}\nusername=alice\npassword=${PASSWORD}\n`;
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       server.password = PASSWORD;
     });
 
-    test("answers fill as git-credential-rt, and reject removes what was approved", async () => {
+    test("fill returns an approved credential from git-credential-rt, and reject removes it", async () => {
       await git(["config", "--global", "credential.helper", "rt"]);
       const asked = "protocol=https\nhost=fill.example\n";
       const whole = `${asked}username=bob\npassword=${PASSWORD}\n`;
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await stored("git:https://fill.example", "bob")).toBeNull();
     });
 
-    test("keeps a repository's password to that repository where git is told to", async () => {
+    test("limits a password to one repository with credential.useHttpPath", async () => {
       await git(["config", "--global", "credential.helper", "rt"]);
       await git(["config", "--global", "credential.useHttpPath", "true"]);
       const one = "protocol=https\nhost=path.example\npath=one.git\n";
@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await stored("git:https://path.example/one.git", "bob")).toBe(PASSWORD);
     });
 
-    test("takes over from git's own store what git has from there", async () => {
+    test("imports a credential that git reads from its own store", async () => {
       await git(["config", "--global", "credential.helper", `store --file=${home.join("plain")}`]);
       await helper("--install", "git");
       await home.write({ plain: `https://carol:${OTHER.replaceAll(" ", "%20")}@moved.example\n` });
@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
   describe("the protocol", () => {
     const address = ["protocol=https", "host=p.example"];
 
-    test("passes over keys and actions that it does not know, and stops at a blank line", async () => {
+    test("ignores unknown keys and actions, and stops at a blank line", async () => {
       const more = ["wwwauth[]=Basic realm=x", "capability[]=state", "state[]=a", "new=\r"];
       expect(
         await ask("store", [...more, ...address, "username=u", `password=${PASSWORD}`, "", "no attribute"]),
@@ -139,7 +139,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       await child.exited;
     });
 
-    test("keeps an expiry and a refresh token, and hands out no expired password", async () => {
+    test("stores an expiry and a refresh token, and returns no expired password", async () => {
       const host = ["protocol=https", "host=oauth.example"];
       const user = [...host, "username=u", `password=${PASSWORD}`];
       await ask("store", [...user, "password_expiry_utc=4102444800", "oauth_refresh_token=r1"]);
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       }
     });
 
-    test("gives a credential of another kind to a git that says it can take one", async () => {
+    test("returns a credential of another type when git supports it", async () => {
       const host = ["protocol=https", "host=bearer.example"];
       const token = ["authtype=Bearer", `credential=${PASSWORD}`];
       await ask("store", [...host, "ephemeral=1", ...token]);
@@ -169,7 +169,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await ask("get", host)).toEqual(NOTHING);
     });
 
-    test("guesses none of several users, and names them", async () => {
+    test("fails with the names of the users when several are stored", async () => {
       const host = ["protocol=https", "host=many.example"];
       for (const user of ["u1", "u2"])
         await ask("store", [...host, `username=${user}`, `password=${user} p`]);
@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect((await ask("get", [...host, "username=u2"])).stdout).toBe("password=u2 p\nusername=u2\n");
     });
 
-    test("erases nothing but the password that was refused", async () => {
+    test("erases only the rejected password", async () => {
       const user = ["protocol=https", "host=erase.example", "username=u"];
       await ask("store", [...user, `password=${PASSWORD}`]);
       expect(await ask("erase", [...user, `password=${OTHER}`])).toEqual(NOTHING);
@@ -192,19 +192,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       for (const name of ["u", "v"]) expect(await stored("git:https://erase.example", name)).toBeNull();
     });
 
-    test("erases no token that is newer than the refused one", async () => {
+    test("erases no token that is newer than the rejected one", async () => {
       const host = ["protocol=https", "host=erase-token.example"];
       const token = (credential: string) => ["authtype=Bearer", `credential=${credential}`];
       const address = "git:https://erase-token.example";
       await ask("store", ["capability[]=authtype", ...host, ...token(PASSWORD)]);
       expect(await ask("erase", [...host, ...token(OTHER)])).toEqual(NOTHING);
       expect(await stored(address, "*")).toContain(`credential=${PASSWORD}`);
-      // Neither of the two may be another one.
+      // Neither the password nor the token may differ.
       await ask("store", [...host, "username=u", `password=${PASSWORD}`, ...token(PASSWORD)]);
       await ask("erase", [...host, "username=u", `password=${PASSWORD}`, ...token(OTHER)]);
       await ask("erase", [...host, "username=u", `password=${OTHER}`, ...token(PASSWORD)]);
       expect(await stored(address, "u")).toContain(`credential=${PASSWORD}`);
-      // Without a user, each is compared.
+      // Without a user, every stored credential is compared.
       await ask("store", [...host, "username=v", ...token(OTHER)]);
       await ask("erase", [...host, ...token(OTHER)]);
       expect(await stored(address, "v")).toBeNull();
@@ -214,8 +214,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await stored(address, "u")).not.toBeNull();
     });
 
-    test("writes nothing where the same is stored", async () => {
-      // The keyring writes its file anew with every change.
+    test("skips writing a value that is already stored", async () => {
+      // The keyring replaces its file with every change.
       const writes = async () => {
         const file = [...new Bun.Glob(".local/share/keyrings/*.keyring").scanSync(keyring.home)];
         return await Promise.all(file.map(async (name) => (await stat(`${keyring.home}/${name}`)).ino));
@@ -242,7 +242,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       ["no host", "protocol=https\n", "git sent neither a host nor a path"],
       ["a host with a path", "protocol=https\nhost=a.example/b\n", "git sent an invalid host"],
       ["bytes that are no text", "protocol=https\nhost=\u{fffd}", ""],
-    ])("refuses %s in one line", async (_, input, message) => {
+    ])("rejects %s in one line", async (_, input, message) => {
       const bytes =
         message === "" ? Buffer.from("protocol=https\nhost=a\xff\n", "latin1").toString("latin1") : input;
       const { stdout, stderr, status } = await runRt({
@@ -255,7 +255,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(stderr).not.toContain("secret\n");
     });
 
-    test("reads no more than a megabyte", async () => {
+    test("reads at most a megabyte", async () => {
       const { stderr, status } = await ask("store", `password=${"x".repeat(2 << 20)}`);
       expect({ stderr, status }).toEqual({
         stderr: "error: Standard input has more than 1048576 bytes\n",
@@ -265,7 +265,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect((await ask("store", whole)).stderr).toBe("error: git sent no protocol\n");
     });
 
-    test("gives git no line break that somebody else has stored", async () => {
+    test("rejects a stored value with a line break or NUL", async () => {
       const set = (name: string, value: string) =>
         runRt({ args: ["secrets", "set", "git:https://evil.example", name], stdin: value, env: keyring.env });
       const asked = ["protocol=https", "host=evil.example"];
@@ -293,7 +293,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(shown.shown).not.toContain(PASSWORD);
     });
 
-    test("says in one line that there is no store, with the hint for it", async () => {
+    test("reports a missing store in one line with a hint", async () => {
       const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/bus` };
       const { stdout, stderr, status } = await runRt({
         args: ["secrets", "helper", "git", "get"],
@@ -308,7 +308,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
   describe("--install git", () => {
     const config = () => Bun.file(home.join("gitconfig")).text();
 
-    test("adds one line, says how to undo it, and undoing leaves the file as it was", async () => {
+    test("adds one line and prints how to undo it, and undoing restores the file", async () => {
       const text = '# mine\n[user]\n\tname = a\n\n[credential "https://x.example"]\n\tusername = z\n';
       await home.write({ gitconfig: text });
       const { stdout, stderr, status } = await helper("--install", "git");
@@ -327,7 +327,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       );
     });
 
-    test("leaves other helpers, says that git asks them too, and replaces the line of an rt elsewhere", async () => {
+    test("keeps other helpers, reports that git asks them too, and replaces the line of an rt at another path", async () => {
       const others = "[credential]\n\thelper = cache --timeout=9\n\thelper = !my-rt secrets helper git --x\n";
       await home.write({ gitconfig: `${others}\thelper = !'/old place/rt' secrets helper git\n` });
       const { stdout } = await helper("--install", "git");
@@ -336,7 +336,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       );
       const installed = `${others}\thelper = !'${RT}' secrets helper git\n`;
       expect(await config()).toBe(installed);
-      // git asks in this order, so a second time changes nothing of it.
+      // git asks helpers in this order, so a second installation must not change it.
       await home.write({ gitconfig: `${installed}\thelper = store\n` });
       await helper("--install", "git");
       expect(await config()).toBe(`${installed}\thelper = store\n`);
@@ -345,7 +345,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await config()).toBe(others);
     });
 
-    test("an empty helper makes git forget those before it: ours is put after it, and they are not spoken of", async () => {
+    test("follows an empty helper, which resets the list, and does not report the helpers before it", async () => {
       const reset = '[credential]\n\thelper = store\n\thelper = ""\n';
       await home.write({ gitconfig: `${reset}\thelper = cache\n` });
       expect((await helper("--install", "git")).stdout).toContain("\ngit also asks cache, and sends each");
@@ -358,14 +358,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       );
     });
 
-    test("names this rt, though PATH has another one first", async () => {
+    test("names this rt even when PATH has another one first", async () => {
       await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
       const env = { ...environment(), PATH: `${other.path}:${process.env.PATH}` };
       await runRt({ args: ["secrets", "helper", "--install", "git"], env });
       expect(await config()).toContain(`helper = !'${RT}' secrets helper git\n`);
     });
 
-    test("--local is for one repository, and git says where there is none", async () => {
+    test("--local configures one repository, and fails with git's message outside of one", async () => {
       await using repository = await createProject();
       const run = (...args: string[]) =>
         runRt({ args: ["secrets", "helper", ...args], env: environment(), cwd: repository.path });
@@ -378,7 +378,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await config()).not.toContain("secrets helper git");
     });
 
-    test("writes a path that a shell takes for one word", async () => {
+    test("quotes a path for the shell", async () => {
       await using odd = await createProject();
       const program = odd.join("it's a $HOME");
       await Bun.write(`${program}/x`, "");

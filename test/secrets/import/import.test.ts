@@ -1,4 +1,4 @@
-// `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
+// `rt secrets import`: from an env file to a real keyring and back, and the state after failures.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, chown, link, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { FakeSecretService } from "../../support/keyring/fake-secret-service.ts";
@@ -12,7 +12,7 @@ const TOKEN = "npm_93fd51c7aa21";
 const PASSWORD = "hunter2+hunter2";
 const KEY = "-----BEGIN PRIVATE KEY-----\n# not a comment\nMIIB=\n-----END PRIVATE KEY-----";
 
-/** Every way to write a value that the engine has, comments at every place, and lines that are nobody's. */
+/** Every syntax for values that the engine accepts, comments in every place, and lines without an assignment. */
 const ENV = [
   "# settings of the shop",
   "PORT=3000",
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   afterAll(() => keyring?.[Symbol.asyncDispose]());
 
   let serial = 0;
-  /** Each has a service of its own in the one keyring. */
+  /** Creates a project with its own service in the shared keyring. */
   async function createShop(files: Files = {}): Promise<Project & { service: string }> {
     const service = `shop${++serial}`;
     const project = await createProject({ "package.json": { name: service }, ".env": ENV, ...files });
@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   }
   const run = (project: Project, args: string[], env: Record<string, string> = keyring.env) =>
     runRt({ args: ["secrets", "import", ...args], cwd: project.path, env });
-  /** What a person has allowed comes back without a question. */
+  /** Undoes an import without a question, because the project is trusted. */
   const undo = async (project: Project, ...args: string[]) =>
     await run(project, ["--undo", "--yes", ...args], {
       ...keyring.env,
@@ -74,10 +74,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   const own = (text: string, { service }: { service: string }) =>
     text.replaceAll("get shop ", `get ${service} `);
 
-  test("moves what looks like a credential, tells the scripts, and brings it back to the byte", async () => {
+  test("moves likely credentials, grants them to the scripts, and restores every byte", async () => {
     await using shop = await createShop({ "rtfig.toml": CONFIG });
     await chmod(shop.join(".env"), 0o640);
-    const others = process.getuid!() === 0 ? 12345 : process.getuid!(); // root can give it away
+    const others = process.getuid!() === 0 ? 12345 : process.getuid!(); // root can give the file to another user
     await chown(shop.join(".env"), others, process.getgid!());
     const result = await run(shop, [".env", "--script", "dev", "--script=web#dev", "--yes"]);
     expect(result).toMatchObject({ stderr: "", status: 0 });
@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const again = await run(shop, [".env", "--yes"]);
     expect(again).toMatchObject({ stderr: "", status: 0 });
     expect(again.stdout).toEndWith("Nothing to move in .env\n");
-    // What was added meanwhile stays.
+    // A line that was added after the import stays.
     await Bun.write(shop.join(".env"), `NEW=1\n${own(LEFT, shop)}`);
     const back = await undo(shop, ".env");
     expect(back).toMatchObject({ stderr: "", status: 0 });
@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
   });
 
-  test("moves into a file that is encrypted with age, for a team, and back", async () => {
+  test("moves values into an age-encrypted file for a team, and back", async () => {
     await using own = await startKeyring();
     await using shop = await createProject({
       "package.json": { name: "shop", scripts: { dev: "echo $NPM_TOKEN ${#DATABASE_URL}" } },
@@ -161,7 +161,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const env = { ...own.env, RT_TRUST: await trustOf(shop.path) };
     const script = await runRt({ args: ["--silent", "run", "dev"], cwd: shop.path, env });
     expect(script.stdout).toBe(`[NPM_TOKEN] ${`postgres://u:${PASSWORD}@db/x`.length}\n`);
-    // What is there is not replaced.
+    // An existing entry is not replaced.
     await shop.write({ "other.env": "NPM_TOKEN=another-value-1\n" });
     const other = await rt("secrets", "import", "other.env", "--to=age:team/s.age", "--yes");
     expect([other.stderr.split("\n")[0], other.status]).toEqual([
@@ -181,7 +181,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(wrong).toMatchObject({ stderr: expect.stringContaining('such as "age:secrets.age"'), status: 2 });
   });
 
-  test("asks on a terminal, takes no for an answer, and nothing without one", async () => {
+  test("asks on a terminal, changes nothing after a no, and fails without a terminal", async () => {
     await using shop = await createShop();
     const refused = await run(shop, [".env"]);
     expect(refused.stderr).toBe(
@@ -220,13 +220,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await stored(shop.service, "C_TOKEN")).toBe("default-1");
   });
 
-  test("a file with a byte order mark comes back to the byte, in a folder with a comma, too", async () => {
+  test("a file with a byte order mark is restored exactly, also in a folder with a comma", async () => {
     const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\nC_KEY='${KEY.replaceAll("\n", "\r\n")}'\r\nD_PASSWORD='correct$-$/horse'\r\n`;
     await using shop = await createShop({ "a,b/.env": env });
     expect(await run(shop, ["a,b/.env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, "a,b/.env")).not.toContain(TOKEN);
     expect(await undo(shop, "a,b/.env")).toMatchObject({ stderr: "", status: 0 });
-    expect(await readFile(shop.join("a,b/.env"), "utf8")).toBe(env); // read() leaves the mark out
+    expect(await readFile(shop.join("a,b/.env"), "utf8")).toBe(env); // read() drops the mark
     await shop.write({ "c,d.env": env });
     expect(await run(shop, ["c,d.env", "--yes"])).toMatchObject({
       stderr:
@@ -254,7 +254,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       expect(await read(shop, ".env")).toBe(ENV);
     }
     fake.silent.clear();
-    // Numbers that no process can have.
+    // No process can have these ids.
     for (const pid of [0, 2 ** 31, "9".repeat(20)]) await shop.write({ [`.env.${pid}.rt`]: ENV });
     expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
     expect(await drafts()).toEqual([]);
@@ -277,7 +277,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       secrets: { A_TOKEN: { from: `${shop.service}/A_TOKEN` } },
       run: { secrets: { "web#dev": ["A_TOKEN"] } },
     });
-    // In a folder of somebody else's there is nothing to write to.
+    // A folder of another user is a dependency, whose files rt does not change.
     if (process.getuid!() !== 0) return;
     await rm(shop.join("rtfig.toml"));
     for (const name of [".", "package.json"]) await chown(shop.join(name), 12345, 12345);
@@ -305,7 +305,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await readdir(shop.path)).not.toContain("rtfig.toml");
   });
 
-  test("says that git's history keeps what it has", async () => {
+  test("warns that git's history keeps the values", async () => {
     await using shop = await createShop({ "rtfig.toml": "" });
     for (const words of [
       ["init", "-q"],
@@ -347,13 +347,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
       secrets: { NPM_TOKEN: { from: { service: "a/b c's", name: "NPM_TOKEN" } } },
     });
-    // Where the mapping says already where a value belongs, it goes there.
+    // The mapping in rtfig.toml decides the service.
     const back = await undo(shop, ".env");
     expect(back).toMatchObject({ stderr: "", status: 0 });
     expect(back.stdout).toContain(`  rt secrets delete -- 'a/b c'\\''s' NPM_TOKEN\n`);
     expect(await run(shop, [".env", "NPM_TOKEN", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toContain(`rt secrets get 'a/b c'\\''s' NPM_TOKEN   #`);
-    // Another package's of that name has no other place to go.
+    // Another variable of that name has no other address.
     await shop.write({ "other.env": "NPM_TOKEN=other-value-1\n" });
     const other = await run(shop, ["other.env", "--yes"]);
     expect(other.stderr).toContain(
@@ -389,7 +389,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     ["with more in its line", 'A_TOKEN="value-1" more\n', "A_TOKEN shares its line with other text"],
     ["of a name that no script can get", "A.TOKEN=value-one-1\n", "A.TOKEN is not a variable name"],
     [
-      "whose $ names none",
+      "whose $ precedes no name",
       "A_TOKEN=correct-horse$9battery\n",
       "A_TOKEN references an unset variable, which the engine drops",
     ],
@@ -398,7 +398,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "A_TOKEN='correct-horse${nine}'\n",
       "A_TOKEN references an unset variable, which the engine drops",
     ],
-    ["that is not there", "B_TOKEN=value-one-1\n", ".env has no variable of that name"],
+    ["that does not exist", "B_TOKEN=value-one-1\n", ".env has no variable of that name"],
   ])("a variable %s is not moved", async (_, env, message) => {
     await using shop = await createShop({ ".env": env });
     const name = /A.TOKEN/.exec(env)?.[0] ?? "A_TOKEN";
@@ -409,7 +409,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(env);
   });
 
-  test("a link, a second name, a pipe, what is no text and a mapping that cannot be added to are refused", async () => {
+  test("a symlink, a hard link, a pipe, binary data and an rtfig.toml that rt cannot edit are rejected", async () => {
     await using shop = await createShop({ "bytes.env": Uint8Array.of(0x41, 0x3d, 0xff, 0x0a) });
     await symlink(shop.join(".env"), shop.join("link"));
     Bun.spawnSync(["mkfifo", shop.join("pipe")]);
@@ -438,7 +438,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect((await readdir(shop.path)).filter((name) => name.endsWith(".rt"))).toEqual([]);
   });
 
-  test("killed, failed or overtaken half-way it loses nothing, and the next one goes on", async () => {
+  test("an import that was killed, failed or overtaken loses nothing, and the next one completes it", async () => {
     await using session = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(session.address);
     await using shop = await createShop();
@@ -448,7 +448,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       expect(await read(shop, ".env")).toBe(ENV);
       expect(await readdir(shop.path)).not.toContain("rtfig.toml");
     };
-    // Killed with one value on its way.
+    // Kill rt while one value is being stored.
     fake.silent.add("CreateItem");
     const called = fake.called("CreateItem");
     const killed = start();
@@ -460,14 +460,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await killed.exited;
     await unchanged();
     fake.silent.clear();
-    // The third of six is refused.
+    // The store rejects the third of six values.
     fake.failures.set("CreateItem", ["", "", "org.freedesktop.DBus.Error.Failed"]);
     const failed = await run(shop, [".env", "--yes"], session.env);
     expect(failed.status).toBe(2);
     expect(failed.stderr).toStartWith("error: ");
     expect(fake.items.size).toBe(2);
     await unchanged();
-    // Somebody writes to the file while the rest is stored.
+    // Another process writes to the file during the import.
     fake.held.add("CreateItem");
     const held = fake.called("CreateItem");
     const overtaken = start();
@@ -478,7 +478,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "error: .env was changed by another process, so rt did not replace it\nhint: try again\n",
     );
     expect(await read(shop, ".env")).toBe(`${ENV}\nMORE=1\n`);
-    // And what is stored is what the store gives back, or nothing is taken out.
+    // rt removes values from the file only if the store returns every value.
     await Bun.write(shop.join(".env"), ENV);
     const [path] = [...fake.items.keys()];
     fake.items.get(path!)!.value = "other";
@@ -499,8 +499,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     for (const name of ["NPM_TOKEN", "CLIENT_SECRET"])
       fake.addItem(shop.service, name, name === "NPM_TOKEN" ? TOKEN : "a$b_not_expanded_1");
     const [first] = fake.items.keys();
-    /** What is said when this happens with a value on its way. */
-    const meanwhile = async (event: () => unknown) => {
+    /** Runs an import, calls `event` while a value is being stored, and returns the error output. */
+    const runDuring = async (event: () => unknown) => {
       fake.held.add("CreateItem");
       const called = fake.called("CreateItem");
       const rt = startRt({ args: ["secrets", "import", ".env", "--yes"], cwd: shop.path, env: session.env });
@@ -509,13 +509,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       fake.release();
       return await new Response(rt.stderr).text();
     };
-    expect(await meanwhile(() => (fake.items.get(first!)!.value = "other"))).toStartWith(
+    expect(await runDuring(() => (fake.items.get(first!)!.value = "other"))).toStartWith(
       `error: The credential store did not return the value stored under "${shop.service}" "NPM_TOKEN", so the file is unchanged\n`,
     );
     expect(await read(shop, ".env")).toBe(ENV);
     expect(await read(shop, "rtfig.toml")).toBe(CONFIG);
     fake.items.clear();
-    expect(await meanwhile(() => Bun.write(shop.join("rtfig.toml"), `${CONFIG}# more\n`))).toBe(
+    expect(await runDuring(() => Bun.write(shop.join("rtfig.toml"), `${CONFIG}# more\n`))).toBe(
       "error: rtfig.toml was changed by another process, so rt did not replace it\nhint: try again\n",
     );
     expect(await read(shop, ".env")).toBe(ENV);
@@ -523,7 +523,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   });
 
   test("no value is stored when the remaining line would change other variables", async () => {
-    // The quote of the first begins nothing, until the second is there.
+    // The first quote opens nothing until a second one follows.
     const env = "A='x\nB_TOKEN=a-value-of-its-own\nC=1\n";
     await using shop = await createShop({ ".env": env });
     const service = `${shop.service} two`;
@@ -536,7 +536,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([env, [".env", "package.json"]]);
   });
 
-  test("a service that is none, or another than rtfig.toml has, is refused; so are options that exclude others", async () => {
+  test("an invalid or mismatching service, and options that exclude each other, are rejected", async () => {
     const mapped = '[secrets.NPM_TOKEN]\nfrom = "a/b"\n[secrets.CLIENT_SECRET]\nfrom = { command = ["x"] }\n';
     await using shop = await createShop({ "rtfig.toml": mapped });
     const says = async (...args: string[]) => {
@@ -572,7 +572,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
   });
 
-  test("a full disk is one line, and everything as it was", async () => {
+  test("a full disk causes one error line and changes nothing", async () => {
     await using shop = await createShop();
     const command = `cd "$1" && ulimit -f 0 && exec "$0" secrets import .env --yes`;
     const { stderr, status } = await runRt({
@@ -585,7 +585,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
   });
 
-  test("--undo gives a value quotes in which it is read as it is, and refuses what is not stored", async () => {
+  test("--undo quotes values so that the engine reads them back, and fails when a value is not stored", async () => {
     const line = (name: string) => `# ${name}=... is in the credential store: rt secrets get ${name} x\n`;
     const from = (a: string, b: string) => `[secrets.A]\nfrom = "${a}/x"\n[secrets.B]\nfrom = "${b}/x"\n`;
     await using shop = await createShop({
@@ -612,7 +612,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       cwd: shop.path,
     });
     expect(JSON.parse(stdout)).toEqual([values.A, "1", values.B]);
-    // The quote of D is closed by what would go.
+    // A quote in the removed line would close that of D.
     const odd = "D='x\n# A=... is in the credential store: rt secrets get 'E F' x\n";
     await runRt({ args: ["secrets", "set", "E F", "x"], stdin: "value", env: keyring.env });
     await shop.write({ ".env": odd, "rtfig.toml": from("E F", "B") });
@@ -622,7 +622,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(odd);
   });
 
-  test("--undo brings carriage returns back as they were written, and names what no way of writing can", async () => {
+  test("--undo restores carriage returns as they were written, and names values that no syntax can represent", async () => {
     const env = [
       "A_TOKEN=plain-value-1234",
       String.raw`PEM_KEY="line-one-aaaa\r\nline-two-bbbb\rthree"`,
@@ -634,7 +634,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const moved = await read(shop, ".env");
     expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toBe(env);
-    // A carriage return, and what the engine would take for one.
+    // A carriage return, and an escape that the engine would read as one.
     await runRt({
       args: ["secrets", "set", shop.service, "PEM_KEY"],
       stdin: "one-of-it\rtwo\\rthree",
@@ -652,7 +652,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toContain("A_TOKEN=plain-value-1234\n# PEM_KEY=");
   });
 
-  test("--undo refuses a name that has not moved, before anything is changed", async () => {
+  test("--undo rejects a name that was not moved before it changes anything", async () => {
     await using shop = await createShop({ ".env": `A_TOKEN=${TOKEN}\n` });
     await run(shop, [".env", "--yes"]);
     const moved = await read(shop, ".env");
@@ -670,7 +670,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(moved);
   });
 
-  test("--undo takes an address from what a person has allowed, or asks that person", async () => {
+  test("--undo uses an address that the user has allowed, or asks", async () => {
     const stolen = "# STOLEN=... is in the credential store: rt secrets get github token\n";
     await runRt({ args: ["secrets", "set", "github", "token"], stdin: TOKEN, env: keyring.env });
     const mapping = (address: string, name = "STOLEN") => `[secrets.${name}]\nfrom = "${address}"\n`;
@@ -693,7 +693,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     ])
       expect((await run(shop, words)).stderr).toBe(refusal);
     expect(await read(shop, ".env")).toBe(stolen);
-    // On a terminal a person sees the address.
+    // On a terminal the prompt shows the address.
     const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
     await using terminal = startOnTerminal(command, keyring.env);
     await terminal.shows("back  STOLEN  github/token (not trusted yet)");
@@ -704,7 +704,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await shop.write({ ".env": stolen });
     expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toBe(`STOLEN=${TOKEN}\n`);
-    // The same of a file that is encrypted, which may be another project's.
+    // The same applies to an encrypted file, which may belong to another project.
     await shop.write({
       ".env": "# A_TOKEN=... is in an encrypted file: rt secrets get --file=../other/secrets.age A_TOKEN\n",
       "rtfig.toml": mapping("age:secrets.age", "A_TOKEN"),

@@ -1,5 +1,4 @@
-// The texts that `rt secrets import` reads and writes: assignments as the engine finds them, additions to an rtfig.toml,
-// and what looks like a credential.
+// The texts that `rt secrets import` parses and writes: assignments, additions to an rtfig.toml, and likely credentials.
 import { describe, expect, test } from "bun:test";
 import { looksLikeCredential } from "../../../src/secrets/scan/credential-heuristics.ts";
 import { findAssignments, replaceSpans } from "../../../src/secrets/import/env-file.ts";
@@ -31,7 +30,7 @@ test("assignments are found where the engine finds them", () => {
   ).toBe("ad-f");
 });
 
-test("the line that is left has what brings the value back, and nothing else is taken for one", () => {
+test("the comment for a moved value contains all that restores it, and no other comment is parsed as one", () => {
   const [assignment] = findAssignments('export A : "x"');
   const address = { service: "-it's", name: "$(b)" };
   const line = movedLine({
@@ -51,7 +50,7 @@ test("the line that is left has what brings the value back, and nothing else is 
     expect(findMovedLines(other)).toEqual([]);
 });
 
-test("variables that others reference stay with them, also through several references", () => {
+test("variables that others reference stay, also through several references", () => {
   const text = "A_TOKEN=a-value-of-its-own\nB_URL=x$A_TOKEN\nC=y$B_URL\n";
   const values = new Map([
     ["A_TOKEN", "a-value-of-its-own"],
@@ -99,21 +98,21 @@ describe("rtfig.toml", () => {
       '[run]\nsecrets.dev = ["A"]\n\n[secrets.A]\nfrom = "s/A"\n',
     ],
     ["an empty list", "[run.secrets]\ndev = []", '[run.secrets]\ndev = ["A"]\n\n[secrets.A]\nfrom = "s/A"\n'],
-  ])("is added to where it has %s", (_, before, after) => {
+  ])("gets the addition when it has %s", (_, before, after) => {
     expect(add(B + before)).toBe(B + after);
   });
 
   test.each([
     ["an inline table", 'secrets = { B = { from = "s/B" } }'],
     ["an inline table of scripts", '[run]\nsecrets = { dev = ["B"] }'],
-    ["a list that is none", '[run.secrets]\ndev = "B"'],
-    ["a table of the name that is none", "secrets = 1"],
+    ["an invalid list", '[run.secrets]\ndev = "B"'],
+    ["a value with the name of a table", "secrets = 1"],
     ["no TOML", "[["],
-  ])("is refused with %s", (_, before) => {
+  ])("is rejected with %s", (_, before) => {
     expect(() => add(before)).toThrow(expect.objectContaining({ name: "ArgumentError" }));
   });
 
-  test("a script's name is a key whatever is in it", () => {
+  test("any script name is quoted as a key", () => {
     expect(Bun.TOML.parse(add("", ['a"b\\', "web#dev", "x.y"]))).toMatchObject({
       run: { secrets: { 'a"b\\': ["A"], "web#dev": ["A"], "x.y": ["A"] } },
     });

@@ -31,6 +31,6 @@ test.each([
   [{ XDG_RUNTIME_DIR: "/a;unix:path=b, 100%/é" }, "/a;unix:path=b, 100%/é/bus"],
   [{ XDG_RUNTIME_DIR: "" }, "/run/user/7/bus"],
   [{}, "/run/user/7/bus"],
-])("%j leads to %s", (env: Record<string, string>, path) => {
+])("%j gives the address %s", (env: Record<string, string>, path) => {
   expect(parseAddresses(sessionBusAddress(env, 7), env, 7).map((endpoint) => endpoint.path)).toEqual([path]);
 });

@@ -1,11 +1,11 @@
-// Who may answer as the session bus: this user and root. What anybody else has put at its address gets nothing.
+// rt accepts only this user and root as the session bus. Another user at the bus address gets no data.
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
 
-/** Listens, and tells what it is sent. */
+/** Listens and prints the bytes that it receives. */
 const IMPOSTOR = `import { createServer } from "node:net";
 import { writeSync } from "node:fs";
 createServer((client) => {

@@ -1,5 +1,5 @@
-// Damaged messages of the bus (test/support/fuzz.ts): whatever comes, an operation ends, with the value or a SecretsError, and
-// never with "there is none".
+// Damaged messages of the bus (test/support/fuzz.ts): every operation ends with the value or a SecretsError, and never with "no
+// such credential".
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { Variant } from "dbus-next";
@@ -20,7 +20,7 @@ import { runRt } from "../../support/rt.ts";
 import { setEnvironment } from "../../support/keyring/desktop-session.ts";
 
 const COUNT = Number(process.env.RT_FUZZ ?? 2000);
-const PATIENCE = 1000 * COUNT; // for the whole of a test; one input takes milliseconds
+const TIME_LIMIT = 1000 * COUNT; // for a whole test; one input takes milliseconds
 
 const variants = {
   Label: new Variant("s", "x"),
@@ -52,7 +52,7 @@ MESSAGES.push(
   marshal({ ...moved, sender: "org.freedesktop.DBus", signature: "sss", body: ["a", ":1.2", ""] }),
 );
 
-/** With a length that is right, so that more of what is inside is looked at. */
+/** Damages the body and corrects its length, so that the decoder reads further. */
 function damageBody(random: Random, good: Buffer): Buffer {
   const { header } = measureMessage(good);
   const body = mutate(random, [good.subarray(header)]);
@@ -61,7 +61,7 @@ function damageBody(random: Random, good: Buffer): Buffer {
   return bytes;
 }
 
-/** With its fields damaged, and a length that is right. */
+/** Damages the header fields and corrects their length. */
 function damageHeader(random: Random, good: Buffer): Buffer {
   const fields = mutate(random, [good.subarray(16, measureMessage(good).header)]);
   const bytes = Buffer.concat([good.subarray(0, 16), fields, Buffer.alloc(8)]);
@@ -70,7 +70,7 @@ function damageHeader(random: Random, good: Buffer): Buffer {
   return bytes.subarray(0, 16 + Math.ceil(fields.length / 8) * 8);
 }
 
-/** What the short way takes, the long one takes as well, and reads the same. */
+/** Checks that the general decoder reads every header that the fast one accepts, with the same result. */
 function compareHeaders(bytes: Buffer): void {
   const { header } = measureMessage(bytes);
   const plain = readPlainHeader(bytes, header);
@@ -84,7 +84,7 @@ function compareHeaders(bytes: Buffer): void {
 
 describe("damaged messages of the bus", () => {
   test(
-    "are read, or refused as malformed",
+    "are decoded, or rejected as malformed",
     async () => {
       const check = (bytes: Buffer) => {
         try {
@@ -108,7 +108,7 @@ describe("damaged messages of the bus", () => {
       const makeHeader = (random: Random) => damageHeader(random, random.pick(MESSAGES));
       await fuzz("D-Bus headers", { inputs: MESSAGES, make: makeHeader, check });
     },
-    PATIENCE,
+    TIME_LIMIT,
   );
 
   const MEMBERS = [
@@ -121,17 +121,17 @@ describe("damaged messages of the bus", () => {
     "GetSecret",
   ];
 
-  /** Alters one answer as the plan says, sends the right one after it, and leaves a client that hangs on it. */
+  /** Alters one reply according to the plan, sends the correct one after it, and disconnects a client that stays silent. */
   function follow(bus: RawBus, plan: Uint8Array): void {
     const random = createRandom(Buffer.from(plan).readInt32LE());
     const altered = random.pick(MEMBERS);
     const isFollowed = random.below(2) === 0;
-    const patience = new Map<Socket, ReturnType<typeof setTimeout>>();
+    const timers = new Map<Socket, ReturnType<typeof setTimeout>>();
     bus.heard = (socket, member) => {
-      if (member !== altered && !patience.has(socket)) return;
-      clearTimeout(patience.get(socket));
-      // Long after the client had its chance; one that was about to go on merely loses its connection.
-      patience.set(
+      if (member !== altered && !timers.has(socket)) return;
+      clearTimeout(timers.get(socket));
+      // The delay is much longer than a reply takes; a slower client merely loses its connection.
+      timers.set(
         socket,
         setTimeout(() => socket.destroy(), 25),
       );
@@ -173,11 +173,11 @@ describe("damaged messages of the bus", () => {
       if (process.env.RT_FUZZ) console.log(Object.fromEntries(outcomes));
       expect(outcomes.get("found")).toBeGreaterThan(0);
     },
-    PATIENCE,
+    TIME_LIMIT,
   );
 
   test.skipIf(process.platform !== "linux")(
-    "end `rt secrets get` with the value, or with 2 and one line",
+    "end `rt secrets get` with the value, or with exit code 2 and one line",
     async () => {
       await using bus = await startRawBus({ value: "value" });
       for (let seed = 1; seed <= Math.ceil(COUNT / 50); seed++) {
@@ -195,6 +195,6 @@ describe("damaged messages of the bus", () => {
           });
       }
     },
-    PATIENCE,
+    TIME_LIMIT,
   );
 });

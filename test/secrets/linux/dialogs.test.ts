@@ -1,4 +1,4 @@
-// The keyring's own dialogs, on a display, answered as a person answers them: by typing.
+// The keyring's own dialogs on a display, answered by typing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Display, startDisplay } from "../../support/keyring/display.ts";
 import {
@@ -13,7 +13,7 @@ import { type RtResult, runRt, startRt } from "../../support/rt.ts";
 
 const PROMPTER = "gcr-prompter";
 
-/** Twenty reads at once of one pair; prints how often each value or error's code came. */
+/** Reads one pair twenty times concurrently and prints the number of each value or error code. */
 const READ_TWENTY = `
   import { secrets } from "rt";
   const results = {};
@@ -23,7 +23,7 @@ const READ_TWENTY = `
   }));
   console.log(JSON.stringify(results));`;
 
-/** Three reads, given up on SIGUSR1, and then another. */
+/** Reads three times, aborts on SIGUSR1, and reads again. */
 const READ_UNTIL_TOLD = `
   import { secrets } from "rt";
   const controller = new AbortController();
@@ -33,7 +33,7 @@ const READ_UNTIL_TOLD = `
   console.error("given up");
   console.log(await secrets.get("a", "b"));`;
 
-/** Twenty credentials stored at once. */
+/** Stores twenty credentials concurrently. */
 const STORE_TWENTY = `
   import { secrets } from "rt";
   const names = Array.from({ length: 20 }, (_, index) => "n" + index);
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
 
   async function choosePassword(): Promise<void> {
     await display.shows(PROMPTER);
-    // Without a space, which would press a button of a dialog that has not yet put its cursor into the field.
+    // A space would press a button of a dialog whose cursor is not in the field yet.
     await display.type("new-password");
     await display.press("Tab");
     await enter("new-password");
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await reading).toEqual(printed("value"));
   }
 
-  test("unlocks for the operation that waits and for those after it", async () => {
+  test("a dialog unlocks the keyring for the waiting operation and for later ones", async () => {
     await using keyring = await openLocked();
     const reading = run(keyring, ["get", "a", "b"]);
     const { title } = await display.shows(PROMPTER);
@@ -105,18 +105,18 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("other"));
   });
 
-  test("asks again after a wrong password", async () => {
+  test("a dialog appears again after a wrong password", async () => {
     await using keyring = await openLocked();
     const deleting = run(keyring, ["delete", "a", "b"]);
     const { shape } = await display.shows(PROMPTER);
     await enter("wrong");
-    await display.shows(PROMPTER, (dialog) => dialog.shape !== shape); // it says so
+    await display.shows(PROMPTER, (dialog) => dialog.shape !== shape); // the dialog shows an error
     await enter(KEYRING_PASSWORD);
     expect(await deleting).toEqual(printed(""));
     expect((await run(keyring, ["get", "a", "b"])).status).toBe(1);
   });
 
-  test("one dialog unlocks the keyring for twenty concurrent reads", async () => {
+  test("a single dialog unlocks the keyring for twenty concurrent reads", async () => {
     await using keyring = await openLocked();
     const reading = runProgram(keyring, READ_TWENTY);
     await display.shows(PROMPTER);
@@ -125,7 +125,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await reading).toBe('{"value":20}\n');
   });
 
-  test("declined once is declined for all who wait, and comes again for the next", async () => {
+  test("a declined dialog rejects all waiting operations, and the next operation opens another", async () => {
     await using keyring = await openLocked();
     const reading = runProgram(keyring, READ_TWENTY);
     await display.shows(PROMPTER);
@@ -140,8 +140,8 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     await readAgain(keyring);
   });
 
-  // GNOME Keyring leaves its dialog on the screen when nobody waits for it any more, and ends when it is told to
-  // close it. So whoever comes next must be served by the answer to that one.
+  // GNOME Keyring keeps its dialog open after the operation was aborted, and exits on a request to close it. So the answer
+  // to the open dialog must serve the next operation.
   test("a dialog that an aborted operation left open serves the next operation", async () => {
     await using keyring = await openLocked();
     await using project = await createProject({ "main.ts": READ_UNTIL_TOLD });
@@ -166,7 +166,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     await display.hides(PROMPTER);
   });
 
-  test("makes the default keyring where there is none, when the person agrees", async () => {
+  test("a dialog creates the missing default keyring when the user agrees", async () => {
     await using keyring = await open({ isUnlocked: false });
     const declined = run(keyring, ["set", "a", "b"], "value");
     await display.shows(PROMPTER);
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
   });
 
-  test("makes one default keyring for twenty who need it at once", async () => {
+  test("a dialog creates one default keyring for twenty concurrent operations", async () => {
     await using keyring = await open({ isUnlocked: false });
     const storing = runProgram(keyring, STORE_TWENTY);
     await choosePassword();
@@ -192,8 +192,8 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
 });
 
 describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
-  // While it is locked, KWallet answers a read with an empty value.
-  test("unlocks the wallet, or not, as the person decides", async () => {
+  // While the wallet is locked, KWallet returns an empty value.
+  test("a dialog of KWallet unlocks the wallet, or rejects the operation, as the user decides", async () => {
     await using keyring = await startKWallet({ display: display.name });
     expect(await run(keyring, ["set", "a", "b"], "value")).toEqual(printed(""));
     await keyring.lock();

@@ -1,4 +1,4 @@
-// Secret services that hang, forget, or answer nonsense: a fake one, since real ones do so only now and then.
+// Fake secret services that hang, lose items, or send invalid replies.
 import { describe, expect, test } from "bun:test";
 import { openProvider } from "../../../platform/secrets/secret-provider.ts";
 import { createSecrets } from "../../../src/secrets/api/secrets.ts";
@@ -17,7 +17,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     });
 
     test.each(["ReadAlias", "OpenSession", "SearchItems", "CreateItem"])(
-      "%s is never answered: the time-out ends the operation",
+      "the timeout ends the operation when %s is never answered",
       async (member) => {
         await using entered = await enterFake();
         entered.fake.silent.add(member);
@@ -27,8 +27,8 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       },
     );
 
-    // A busy gnome-keyring ends when a client opens a session before it has noticed the client.
-    test("no session is asked for before the service has answered something", async () => {
+    // A busy gnome-keyring exits when a client opens a session before the daemon has noticed the client.
+    test("rt opens no session before the service has answered another call", async () => {
       await using entered = await enterFake();
       entered.fake.silent.add("ReadAlias");
       const failure = failureOf(entered.secrets.get({ ...PAIR, timeout: 100 }));
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(entered.fake.count("GetSecret")).toBe(0);
     });
 
-    test("an open item counts before a newer one that is locked, and nobody is asked", async () => {
+    test("an unlocked item is used before a newer locked one, without a dialog", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "locked", { isLocked: true, modified: 9n });
       entered.fake.addItem(PAIR.service, PAIR.name, "open");
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(entered.fake.count("Unlock")).toBe(0);
     });
 
-    test("an item that goes with the session is left alone, and stored beside", async () => {
+    test("an item of the session collection is neither read nor replaced", async () => {
       await using entered = await enterFake();
       const path = "/org/freedesktop/secrets/collection/session/1";
       const attributes = { service: PAIR.service, account: PAIR.name };
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect([...entered.fake.items.values()].map(({ value }) => value)).toEqual(["passing", "kept"]);
     });
 
-    test("an item that vanishes between search and read is searched again", async () => {
+    test("an item that disappears between search and read is searched again", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
       entered.fake.failures.set("GetSecret", [
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     test.each([
       ["GNOME Keyring", "org.freedesktop.Secret.Error.NoSession"],
       ["KWallet", "org.qtproject.QtDBus.Error.InvalidObjectPath"],
-    ])("a session that %s forgot is opened once again", async (_, error) => {
+    ])("a session that %s no longer knows is opened once again", async (_, error) => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
       expect(await entered.secrets.get(PAIR)).toBe("value");
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
             ...["/org/freedesktop/DBus", `org.freedesktop.DBus.${member}`, ...args],
           ]);
         const [lock] = /dev\.rt\.secrets\.lock\.\w+/.exec(await onBus("ListNames"))!;
-        /** Until so many connections own the lock or wait for it. */
+        /** Resolves when this many connections own the lock or wait for it. */
         const queue = (length: number) =>
           waitUntil(async () => {
             const owners = await onBus("ListQueuedOwners", `string:${lock}`);
@@ -165,7 +165,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(fake.count("Delete")).toBe(1);
       });
 
-      test("rejects with a time-out that names the other delete, and asks the service for nothing", async () => {
+      test("rejects with a timeout that names the other delete, without further calls to the service", async () => {
         await using entered = await enter();
         const { fake, first } = entered;
         const before = fake.count("SearchItems");
@@ -176,7 +176,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(await first).toBe(true);
       });
 
-      test("fails with the bus, and does not wait on", async () => {
+      test("rejects when the bus closes", async () => {
         await using entered = await enter();
         const { keyring, first, queue } = entered;
         const second = failureOf(createSecrets(openProvider).delete(PAIR));
@@ -195,19 +195,19 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.delete(PAIR)).toBe(false);
     });
 
-    test("a time-out of years does not end at once", async () => {
+    test("a timeout of years does not end at once", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
       entered.fake.held.add("SearchItems");
       const called = entered.fake.called("SearchItems");
       const value = entered.secrets.get({ ...PAIR, timeout: 2 ** 40 });
       await called;
-      await entered.keyring.countOnBus("MatchRules"); // takes longer than the timer of a number that is too large
+      await entered.keyring.countOnBus("MatchRules"); // longer than a timer whose delay overflows
       entered.fake.release();
       expect(await value).toBe("value");
     });
 
-    test("reads of a pair go on beside each other; a write waits for them, and later reads for it", async () => {
+    test("reads of a pair are concurrent; a write waits for them, and later reads wait for the write", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, PAIR.name, "first");
@@ -230,7 +230,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.calls.lastIndexOf("SetSecret")).toBeLessThan(fake.calls.indexOf("Delete"));
     });
 
-    describe("of many that are read at once", () => {
+    describe("concurrent reads of many credentials", () => {
       const NAMES = ["a", "b", "c", "d", "e"];
       const enter = async () => {
         const entered = await enterFake();
@@ -261,7 +261,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       });
     });
 
-    test("a match with rt's schema takes precedence over others, then the newest one", async () => {
+    test("an item with rt's schema takes precedence over others, then the newest one", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, PAIR.name, "old", { modified: 5n });

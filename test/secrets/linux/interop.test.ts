@@ -1,5 +1,5 @@
-// Credentials of other programs, with the real programs: each finds, replaces and removes what the other stored,
-// and neither leaves a second entry for the same thing. On every store, since each matches attributes in its own way.
+// Credentials of other programs, with the real programs. Each finds, replaces and removes what the other stored, without a second
+// entry. Each store matches attributes differently, so all are tested.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startKeePassXC } from "../../support/keyring/keepassxc.ts";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
@@ -15,8 +15,8 @@ interface Peer {
   save(service: string, account: string): string[];
   read(service: string, account: string): string[];
   remove(service: string, account: string): string[];
-  /** Whether it finds what rt has stored first, and whether it then replaces that or adds an entry of its own. */
-  readonly ours: "replaced" | "found" | "not found";
+  /** Whether the program finds rt's entry, and whether it replaces that entry or adds one. */
+  readonly findsOurs: "replaced" | "found" | "not found";
 }
 
 const PROGRAMS = {
@@ -83,24 +83,24 @@ function startPython(keyring: Keyring, project: Project): Python {
   };
 }
 
-function secretTool(name: string, ours: Peer["ours"], key: string, more: string[] = []): Peer {
+function secretTool(name: string, findsOurs: Peer["findsOurs"], key: string, more: string[] = []): Peer {
   const attributes = (service: string, account: string) => ["service", service, key, account];
   return {
     name,
     save: (...pair) => ["secret-tool", "store", "--label=x", ...attributes(...pair), ...more],
     read: (...pair) => ["secret-tool", "lookup", ...attributes(...pair)],
     remove: (...pair) => ["secret-tool", "clear", ...attributes(...pair)],
-    ours,
+    findsOurs,
   };
 }
 
-function program(name: string, ours: Peer["ours"], ...command: string[]): Peer {
+function program(name: string, findsOurs: Peer["findsOurs"], ...command: string[]): Peer {
   return {
     name,
     save: (...pair) => [...command, "set", ...pair],
     read: (...pair) => [...command, "get", ...pair],
     remove: (...pair) => [...command, "delete", ...pair],
-    ours,
+    findsOurs,
   };
 }
 
@@ -126,7 +126,7 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
       await keyring?.[Symbol.asyncDispose]();
     });
 
-    /** KeePassXC shows a dialog when a program creates what is there; rt does not, it changes the entry. */
+    /** KeePassXC shows a dialog when a program creates an existing entry; rt changes the entry instead. */
     const canReplace = store !== "KeePassXC";
     const peers = [
       program("Bun.secrets", "replaced", process.execPath, "bun.ts"),
@@ -138,7 +138,7 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
 
     test.each(peers)(
       "$name, in both directions",
-      async ({ save, read, remove, ours }) => {
+      async ({ save, read, remove, findsOurs }) => {
         const service = `dev.rt.interop.${++serial}`;
         const run = (command: string[], stdin?: string) => {
           if (command[0] === KEPT) return python.ask(command.slice(1), stdin);
@@ -171,12 +171,12 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
           return found;
         };
         const saves = async (account: string, value: string) => {
-          let answered = "";
+          let output = "";
           for (let attempt = 0; attempt < 5; attempt++) {
-            answered = await run(save(service, account), value);
+            output = await run(save(service, account), value);
             if ((await reads(account, value)) === value) return;
           }
-          throw new Error(`not saved: ${answered}`);
+          throw new Error(`not saved: ${output}`);
         };
 
         await saves("theirs", "stored by the peer ü");
@@ -194,14 +194,14 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
         expect(await count()).toBe(0);
 
         expect(await rt(["set", service, "ours"], "stored by rt")).toBe("");
-        const seen = ours === "not found" ? "" : "stored by rt";
-        expect(await reads("ours", seen)).toBe(seen);
-        if (canReplace && ours === "replaced") {
+        const expected = findsOurs === "not found" ? "" : "stored by rt";
+        expect(await reads("ours", expected)).toBe(expected);
+        if (canReplace && findsOurs === "replaced") {
           await saves("ours", "replaced by the peer");
           expect(await rt(["get", service, "ours"])).toBe("replaced by the peer");
           expect(await count()).toBe(1);
         }
-        if (ours === "not found") return;
+        if (findsOurs === "not found") return;
         await run(remove(service, "ours"));
         expect(await rt(["get", service, "ours"])).toStartWith("1 ");
       },

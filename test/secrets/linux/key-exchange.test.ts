@@ -1,5 +1,5 @@
-// How a session with the secret service begins, played by the test: the keys of both sides, what is kept of them, and
-// when there is a session without encryption instead.
+// The start of a session with the secret service, whose part the test plays: both keys, zeroization, and the fallback to an
+// unencrypted session.
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Bus } from "../../../platform/secrets/linux/dbus/bus.ts";
 import { BusFailure } from "../../../platform/secrets/linux/dbus/bus-failure.ts";
@@ -12,11 +12,11 @@ const PRIME = BigInt(
     "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED" +
     "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF",
 );
-const SIZE = 128; // bytes of a public key
+const SIZE = 128; // length of a public key in bytes
 
 type Answer = (call: Record<string, unknown>) => unknown[];
 
-/** A bus on which all calls are answered by `answer`, which may throw. */
+/** Returns a bus on which `answer` replies to every call; it may throw. */
 function busOf(answer: Answer): Bus {
   return { call: async (call: Record<string, unknown>) => answer(call) } as unknown as Bus;
 }
@@ -36,7 +36,7 @@ function power(base: bigint, exponent: bigint): bigint {
 
 const encrypted = (key: bigint, path = "/session/a"): unknown[] => [new TypedValue("ay", toBytes(key)), path];
 
-/** The client's private keys, one after the other, while `task` runs. */
+/** Runs `task` with these private keys of the client, in order. */
 async function withPrivateKeys<T>(keys: readonly bigint[], task: () => Promise<T>): Promise<T> {
   const left = [...keys];
   const random = spyOn(crypto, "getRandomValues").mockImplementation((bytes: Uint8Array) => {
@@ -58,7 +58,7 @@ async function withPrivateKeys<T>(keys: readonly bigint[], task: () => Promise<T
   }
 }
 
-/** HKDF as the engine has it. */
+/** HKDF of node:crypto, for comparison. */
 async function derive(shared: bigint): Promise<Uint8Array> {
   const key = await crypto.subtle.importKey("raw", toBytes(shared), "HKDF", false, ["deriveBits"]);
   const empty = new Uint8Array(0);
@@ -69,7 +69,7 @@ async function derive(shared: bigint): Promise<Uint8Array> {
 describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
   const SERVICE = 0x1234567890abcdef1234567890abcdef12345678n;
 
-  test("an encrypted session shares its key with the service and keeps no key material", async () => {
+  test("an encrypted session shares its key with the service and zeroizes its key material", async () => {
     let shared = 0n;
     let key: Uint8Array | undefined;
     const made = await recordBuffers(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
     for (const secret of [toBytes(shared), extracted, key!]) expectWithout(others, secret);
   });
 
-  test("an encrypted session uses a key of full length even for a small number", async () => {
+  test("an encrypted session sends a key of full length even for a small number", async () => {
     const sent: Buffer[] = [];
     const answer: Answer = (call) => {
       sent.push(Buffer.from(publicKeyOf(call)));
@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
     expect(sent).toEqual([toBytes(32n)]);
   });
 
-  // KWallet makes another key of a secret that begins with a zero byte.
+  // KWallet derives another key from a secret that begins with a zero byte.
   test("an encrypted session is opened again when the shared secret begins with a zero byte", async () => {
     const keys = [2n, 3n, power(2n, 159n) - 1n];
     const answers = [
@@ -125,14 +125,14 @@ describe.skipIf(process.platform !== "linux")("a session without encryption", ()
     return { result, calls };
   };
 
-  test.each(["NotSupported", "InvalidArgs", "Failed"])("is asked for after %s", async (name) => {
+  test.each(["NotSupported", "InvalidArgs", "Failed"])("is requested after %s", async (name) => {
     const { result, calls } = await openAfter(`org.freedesktop.DBus.Error.${name}`);
     expect(result).toEqual({ path: "/plain", key: undefined, isProven: true });
     expect(calls).toBe(2);
   });
 
   test.each(["ServiceUnknown", "NoReply", "NameHasNoOwner", "Spawn.ChildExited", "AccessDenied"])(
-    "is not asked for after %s: nobody is there who could",
+    "is not requested after %s, because no service answered",
     async (name) => {
       const native = `org.freedesktop.DBus.Error.${name}`;
       expect(await openAfter(native)).toEqual({ result: native, calls: 1 });

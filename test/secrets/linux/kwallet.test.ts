@@ -7,8 +7,8 @@ import { testKeyring } from "../conformance.ts";
 testKeyring("KWallet", startKWallet);
 
 if (process.platform === "linux") {
-  // In one of 150 sessions KWallet has another key than we, drops what is stored and says nothing.
-  test("150 sessions of KWallet: what was stored is there", async () => {
+  // In one of 150 sessions KWallet derives another key than rt, and silently drops the stored value.
+  test("150 sessions with KWallet return the stored value", async () => {
     await using keyring = await startKWallet();
     keyring.enter();
     const account = { service: "dev.rt.sessions", name: "me" };

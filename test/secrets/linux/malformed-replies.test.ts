@@ -1,5 +1,5 @@
-// Answers that are none: of the wrong type, of a size that nothing needs, from a program that is not the secret service,
-// or with words that would steer a terminal. None is ever taken for "not there".
+// Invalid replies: of the wrong type, too large, from another program than the secret service, or with terminal escapes. No reply
+// is taken as "no such credential".
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Variant } from "dbus-next";
@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     bytes[127]! -= less;
     return bytes;
   };
-  // [what, the method, the answer's signature and body]
+  // [description, method, signature and body of the reply]
   test.each([
     ["an empty public key", "OpenSession", key(new Uint8Array(0))],
     ["the public key 0", "OpenSession", key(new Uint8Array(128))],
@@ -41,14 +41,14 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     ["no alias", "ReadAlias", ["", []]],
     ["one list of items", "SearchItems", ["ao", [[]]]],
     ["names for items", "SearchItems", ["asas", [[], []]]],
-    ["nothing found at all", "SearchItems", ["", []]],
+    ["a reply without lists", "SearchItems", ["", []]],
     ["a value without its session", "GetSecret", ["ay", [Buffer.from("value")]]],
     ["three parts of a value", "GetSecret", ["(oayay)", [[SESSION, Buffer.alloc(0), Buffer.from("value")]]]],
   ] as [string, string, [string, unknown[]]][])(
     "%s: exit code 2 and one line",
     async (_what, member, reply) => {
       await using entered = await enterFake();
-      // The default keyring counts when nothing was found.
+      // rt reads the default keyring only when it finds nothing.
       if (member !== "ReadAlias") entered.fake.addItem(PAIR.service, PAIR.name, "value");
       entered.fake.replies.set(member, reply);
       const result = await runRt({ args: ["secrets", "get", ...WORDS], env: entered.keyring.env });
@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     },
   );
 
-  test.each([2, 3])("the public key %d, and the prime less it, are keys like others", async (number) => {
+  test.each([2, 3])("accepts the public key %d, and the prime minus it", async (number) => {
     for (const bytes of [Uint8Array.of(number), primeLess(number)]) {
       await using entered = await enterFake();
       entered.fake.replies.set("OpenSession", key(bytes) as [string, unknown[]]);
@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     }
   });
 
-  test("properties of another type are no properties", async () => {
+  test("ignores properties of another type", async () => {
     await using entered = await enterFake();
     const { fake, keyring } = entered;
     const list = () => runRt({ args: ["secrets", "list"], env: keyring.env });
@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== "linux")("answers of the secret service", (
     }
   });
 
-  test("an error text of the service is escaped and truncated", async () => {
+  test("escapes and truncates an error text of the service", async () => {
     await using entered = await enterFake();
     const { fake, keyring } = entered;
     fake.errorText = `\x1b]0;owned\x07\x1b[2J\n::stop-commands::\u202e; hint: run me ${"x".repeat(100_000)}`;
@@ -134,7 +134,7 @@ describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => 
   };
 
   test.each(["ReadAlias", "OpenSession", "SearchItems", "GetSecret"])(
-    "cannot answer %s in the place of the secret service",
+    "cannot answer %s instead of the secret service",
     async (member) => {
       await using entered = await enterFake();
       const { fake, keyring } = entered;
@@ -150,7 +150,7 @@ describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => 
     },
   );
 
-  test("cannot answer a dialog, nor say that the secret service has ended", async () => {
+  test("cannot complete a dialog, nor report that the secret service has exited", async () => {
     await using entered = await enterFake();
     const { fake, keyring } = entered;
     fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
@@ -210,7 +210,7 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
     return { stdout, stderr, status: child.exitCode, memory: child.resourceUsage()!.maxRSS };
   };
 
-  test("a message of 127 MiB is passed over and its call fails, without room for it", async () => {
+  test("a reply of 127 MiB fails its call and is skipped without allocating its size", async () => {
     await using bus = await startRawBus({ value: "value" });
     const usual = await get(bus.env);
     expect(usual).toMatchObject({ stdout: "value", status: 0 });
@@ -221,13 +221,13 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
       /^error: The secret service sent an answer to GetSecret .*16777216.*\nhint: .*\n$/,
     );
     expect(result.memory - usual.memory).toBeLessThan(32 * MIB);
-    // The connection goes on after it.
+    // The connection remains usable.
     bus.alter = (member, reply) =>
       member === "SearchItems" ? [...lengthen(signal(), 17 * MIB), reply] : [reply];
     expect(await get(bus.env)).toMatchObject({ stdout: "value", status: 0 });
   });
 
-  test("a message of 128 MiB is one, and a longer one is none", async () => {
+  test("a message of 128 MiB is valid, and a longer one is not", async () => {
     await using bus = await startRawBus({ value: "value" });
     let size = 128 * MIB;
     bus.alter = (member, reply) => {
@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
     );
   });
 
-  test("a bus that greets without an end is left", async () => {
+  test("rt disconnects from a bus that never ends its greeting", async () => {
     await using bus = await startRawBus({ value: "value", greeting: "OK ".padEnd(200 * MIB, "x") });
     const result = await get(bus.env);
     expect(result).toMatchObject({ stdout: "", status: 2 });
@@ -253,7 +253,7 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
     expect(result.stderr!.length).toBeLessThan(1000);
   });
 
-  test("a value may have what fits into 16 MiB with the message around it, and not a byte more", async () => {
+  test("a value may have as many bytes as fit into a message of 16 MiB", async () => {
     const most = "v".repeat(16 * MIB - 4096);
     await using bus = await startRawBus({ value: most });
     using _ = setEnvironment(bus.env);
@@ -264,7 +264,7 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
   });
 });
 
-/** A signal that nobody asked for. */
+/** Returns a signal that rt did not subscribe to. */
 function signal(): Buffer {
   return marshal({
     type: 4,
@@ -277,7 +277,7 @@ function signal(): Buffer {
   });
 }
 
-/** The message with a body that ends so many bytes later, in pieces. */
+/** Returns the message with a body that is `by` bytes longer, in chunks. */
 function lengthen(message: Buffer, by: number): Buffer[] {
   message.writeUInt32LE(message.readUInt32LE(4) + by, 4);
   const piece = Buffer.alloc(2 ** 20);

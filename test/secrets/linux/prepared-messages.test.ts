@@ -1,4 +1,4 @@
-// The calls that are filled in by hand must be what dbus-next would marshal.
+// The pre-encoded calls are the same as those of dbus-next.
 import { expect, test } from "bun:test";
 import { encodeCall } from "../../../platform/secrets/linux/dbus/dbus-encoder.ts";
 import {
@@ -15,7 +15,7 @@ import {
 
 const texts = ["", "a", "ab", "abc", "abcd", "abcdefg", "ümläut", "日本語", "🔑🔑", "x".repeat(255)];
 
-test("SearchItems is byte for byte dbus-next's for any lengths of the attributes", () => {
+test("SearchItems equals dbus-next's encoding for any lengths of the attributes", () => {
   for (const service of texts) {
     for (const account of texts) {
       const call = {
@@ -32,7 +32,7 @@ test("SearchItems is byte for byte dbus-next's for any lengths of the attributes
   }
 });
 
-test("GetSecret is byte for byte dbus-next's for any lengths of the paths", () => {
+test("GetSecret equals dbus-next's encoding for any lengths of the paths", () => {
   for (let length = 1; length < 20; length++) {
     for (let sessionLength = 1; sessionLength < 20; sessionLength++) {
       const path = `/${"p".repeat(length)}`;
@@ -51,7 +51,7 @@ test("GetSecret is byte for byte dbus-next's for any lengths of the paths", () =
   }
 });
 
-test("GetSecrets is byte for byte dbus-next's for any number and lengths of the paths", () => {
+test("GetSecrets equals dbus-next's encoding for any number and lengths of the paths", () => {
   for (let count = 0; count < 6; count++) {
     for (let length = 1; length < 10; length++) {
       const items = Array.from({ length: count }, (_, index) => `/${"p".repeat(length + index)}`);

@@ -1,5 +1,4 @@
-// `rt` as users start it, with a real GNOME Keyring: how a process ends, what it leaves in the keyring and in its
-// memory.
+// The compiled `rt` with a real GNOME Keyring: how a process exits, and what it leaves in the keyring and in its memory.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeSecretService } from "../../support/keyring/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
@@ -36,7 +35,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     runRt({ args: [project.join(program), ...args], cwd: project.path, env: keyring.env });
   const output = (stdout: string) => ({ stdout, stderr: "", status: 0 });
 
-  test("every way to reach the object leads to the same one", async () => {
+  test("every way to get rt.secrets returns the same object", async () => {
     expect(await rt("forms.ts")).toEqual(output("true true delete,get,set\n"));
   });
 
@@ -49,7 +48,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
   });
 
   describe("the process", () => {
-    test("ends by itself when the last operation has ended", async () => {
+    test("exits when the last operation has ended", async () => {
       await using project = await createProject({
         "main.ts": `import { secrets } from "rt"; await secrets.get("a", "b"); process.on("exit", () => console.log("end"));`,
       });
@@ -57,7 +56,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
       expect(result).toEqual(output("end\n"));
     });
 
-    test("the process does not exit before operations without await complete", async () => {
+    test("waits for operations without await before it exits", async () => {
       await using project = await createProject({
         "main.ts": `import { secrets } from "rt";
           for (let i = 0; i < 20; i++) void secrets.set("unawaited", "n" + i, "v" + i);
@@ -102,7 +101,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     expect(shown.match(/^\[/gm)).toHaveLength(1);
   });
 
-  test("thousands of operations leave no file descriptor or memory behind", async () => {
+  test("thousands of operations leave no descriptor open and no memory allocated", async () => {
     await using project = await createProject({
       "main.ts": `import { secrets } from "rt"; import { readdirSync } from "node:fs";
         const round = async (count) => {
@@ -124,7 +123,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     expect(await runRt({ args: [project.join("main.ts")], env: keyring.env })).toEqual(output("0 true\n"));
   }, 120_000);
 
-  test("no byte of a value is left in memory after set and get, be it long or one of many", async () => {
+  test("the memory contains no byte of a value after set and get, for long values and several ones", async () => {
     const what = ["kept", "set", "get", "set long", "get long", ...Array.from({ length: 4 }, () => "many")];
     const canaries = what.map(makeCanary);
     await using project = await createProject({
@@ -151,12 +150,12 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     const args = [project.join("main.ts"), ...canaries.map(hideCanary)];
     await using child = startRt({ args, env: keyring.env });
     const counts = await countCanaries(child, canaries);
-    expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
+    expect(counts[0]).toBeGreaterThan(0); // proves that the scan finds a value that a program keeps
     expect(counts.slice(1)).toEqual(canaries.slice(1).map(() => 0));
   });
 
-  // Once to be stored, and once where the engine has read it, which is out of our hands.
-  test("`rt secrets set` keeps no other copy of what it has read", async () => {
+  // One copy is the one to store; the other is the engine's read buffer, which rt cannot clear.
+  test("`rt secrets set` keeps no other copy of its input", async () => {
     await using session = await startKeyring({ service: "none" });
     await using fake = await FakeSecretService.start(session.address);
     const canary = makeCanary("typed");

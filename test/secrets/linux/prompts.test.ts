@@ -1,5 +1,4 @@
-// Dialogs of a secret service: shown one at a time, shared, declined, or answered by nobody. Real ones are in
-// dialogs.test.ts.
+// Dialogs of a secret service: one at a time, shared, declined, or left open. dialogs.test.ts has the real ones.
 import { describe, expect, test } from "bun:test";
 import { enterFake, failureOf, setEnvironment } from "../../support/keyring/desktop-session.ts";
 
@@ -7,13 +6,13 @@ const PAIR = { service: "dev.rt.faults", name: "me" };
 
 describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
   describe("prompts", () => {
-    test("a locked item is unlocked by the person and then read", async () => {
+    test("a locked item is unlocked by a dialog and then read", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
-    test("an item that is locked again whenever it was unlocked is given up", async () => {
+    test("an operation fails when the item is locked again after each dialog", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
       entered.fake.failures.set("GetSecret", Array(20).fill("org.freedesktop.Secret.Error.IsLocked"));
@@ -21,7 +20,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(entered.fake.count("Unlock")).toBe(3);
     });
 
-    test("a dismissed dialog is CANCELED where there is a display", async () => {
+    test("a dismissed dialog rejects with CANCELED when there is a display", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });
       entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
@@ -29,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_CANCELED" });
     });
 
-    test("a dialog that nobody answers ends with the time-out, is never dismissed, and does not stop the next operation", async () => {
+    test("the timeout ends the wait for a dialog, leaves it open, and does not block the next operation", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
@@ -43,7 +42,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     });
 
     test.each(["service", "bus"])(
-      "a %s that ends while a dialog is open ends the operation",
+      "an operation fails when the %s exits while a dialog is open",
       async (what) => {
         await using entered = await enterFake();
         const { fake, secrets, keyring } = entered;
@@ -53,7 +52,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         const prompted = fake.called("Prompt");
         const failure = failureOf(secrets.get(PAIR));
         await prompted;
-        // The dialog is open when what was asked later has been answered: nothing but its end is waited for then.
+        // The reply to a later call proves that the dialog is open and that only its end is awaited.
         expect(await secrets.get({ service: PAIR.service, name: "open" })).toBe("value");
         if (what === "bus") await keyring.killBus();
         else await fake[Symbol.asyncDispose]();
@@ -61,7 +60,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       },
     );
 
-    test("the end of another program's dialog says nothing about ours", async () => {
+    test("the end of another program's dialog does not complete this one", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
@@ -74,7 +73,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await value).toBe("value");
     });
 
-    test("a dialog that was given up leaves no connection to the bus", async () => {
+    test("an aborted dialog leaves no connection to the bus", async () => {
       await using entered = await enterFake();
       const { fake, secrets, keyring } = entered;
       fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
@@ -84,14 +83,14 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         const controller = new AbortController();
         const prompted = fake.called("Prompt");
         const failure = failureOf(secrets.get({ ...PAIR, signal: controller.signal }));
-        await prompted; // one that is given up before leaves an idle connection
+        await prompted; // an abort before the dialog would leave an idle connection
         controller.abort(new Error("no longer"));
         await failure;
       }
       while ((await keyring.countOnBus("ActiveConnections")) > before);
     });
 
-    test("twenty operations open one dialog at a time, and share it", async () => {
+    test("twenty operations share one dialog at a time", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       for (let index = 0; index < 20; index++)
@@ -171,9 +170,9 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
 
     test.each([
       ["by the program", { signal: true }],
-      ["by its time-out", { timeout: 1000 }], // time to get that far
+      ["by its time-out", { timeout: 1000 }], // long enough to reach the dialog
     ])(
-      "who joined an operation that was given up %s before there was a dialog asks by itself",
+      "an operation opens its own dialog when the one it waits for was aborted %s",
       async (_how, { signal, timeout }: { signal?: boolean; timeout?: number }) => {
         await using entered = await enterFake();
         const { fake, secrets } = entered;
@@ -186,7 +185,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         await asked;
         const others = ["b", "c"].map((name) => secrets.get(PAIR.service, name));
         fake.addItem(PAIR.service, "open", "value");
-        // What was called later has been answered, so the others have found theirs locked and wait.
+        // The reply to a later call proves that the others have found their items locked and wait.
         expect(await secrets.get(PAIR.service, "open")).toBe("value");
         fake.silent.clear();
         controller.abort(new Error("no longer"));
@@ -198,7 +197,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       },
     );
 
-    test("a dialog that waits for another's end is not shown when nobody wants it any more", async () => {
+    test("a queued dialog is not shown when its operation was aborted", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, "a", "a", { isLocked: true });
@@ -212,9 +211,9 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       const asked = fake.called("Unlock");
       const failure = failureOf(secrets.get({ ...PAIR, name: "a", signal: controller.signal }));
       await asked;
-      // Answered after the call that wants the dialog, which is in the queue then.
+      // This reply arrives after the queued call, so the dialog is in the queue now.
       expect(await secrets.get(PAIR.service, "open")).toBe("value");
-      // On the same connection, and answered after the dialog's place has come and gone.
+      // This reply arrives after the dialog's turn, on the same connection.
       fake.held.add("SearchItems");
       const searched = fake.called("SearchItems");
       const last = secrets.get(PAIR.service, "open");
@@ -228,7 +227,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.count("Prompt")).toBe(1);
     });
 
-    test("a service that answers for a locked item with an empty value, as KWallet", async () => {
+    test("an empty value for a locked item, as from KWallet, is read again after a dialog", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.hidesLocks = true;
@@ -238,11 +237,11 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       const searched = fake.called("SearchItems");
       const reading = secrets.get(PAIR.service, "other");
       await searched;
-      item.isLocked = true; // between the search and the read
+      item.isLocked = true; // between search and read
       expect(await reading).toBe("another value");
     });
 
-    test("a service that asks before it creates and deletes", async () => {
+    test("a service may require dialogs to create and delete", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.needsPrompt = true;
@@ -256,7 +255,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.maxOpenPrompts).toBe(1);
     });
 
-    test("while one operation waits for a person, others go on", async () => {
+    test("other operations continue while one waits for a dialog", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;
       fake.addItem(PAIR.service, "locked", "later", { isLocked: true });

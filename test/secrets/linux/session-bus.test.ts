@@ -1,4 +1,4 @@
-// The session bus on Linux: its address in every form, and what is said where there is none, or something else.
+// The session bus on Linux: every form of its address, and errors when it is missing or is not a bus.
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { openBus } from "../../../platform/secrets/linux/connection.ts";
@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       });
     });
 
-    test("something that is no bus is an error", async () => {
+    test("a server that is not a bus is an error", async () => {
       await using project = await createProject();
       const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(
         project.join("bus"),
@@ -60,11 +60,11 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       const secrets = createSecrets(openProvider);
       const controller = new AbortController();
       const { signal } = controller;
-      // Called, and not yet come to the store.
+      // The calls have started, but have not reached the store yet.
       const operations = [secrets.get({ ...PAIR, signal }), secrets.set({ ...PAIR, value: "x", signal })];
       controller.abort(new Error("enough"));
       for (const { message } of await Promise.all(operations.map(failureOf))) expect(message).toBe("enough");
-      // Who connects later is accepted later.
+      // Connections are accepted in order.
       const later = await Bun.connect({ unix: project.join("bus"), socket: { data() {} } });
       await waitUntil(() => connections > 0);
       expect(connections).toBe(1);
@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       server.close();
     });
 
-    test("a bus that accepts and says nothing is given up after five seconds", async () => {
+    test("the connection to a silent bus times out after five seconds", async () => {
       await using project = await createProject();
       const server = createServer(() => {}).listen(project.join("bus"));
       using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     });
   });
 
-  test("a call that cannot be encoded fails, and those after it are made", async () => {
+  test("a call that cannot be encoded fails, and later calls work", async () => {
     await using _ = await enterKeyring({ service: "none" });
     const { bus } = openBus();
     const to = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME };
@@ -97,13 +97,13 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     bus.close();
   });
 
-  test("a call that waits for its turn when the bus dies fails with it, as those under way do", async () => {
+  test("queued calls fail together with the running ones when the bus exits", async () => {
     await using entered = await enterKeyring({ service: "none" });
     const { bus } = openBus();
     const to = { path: BUS_PATH, interface: BUS_NAME };
     const ownerOf = (name: string) =>
       bus.call({ ...to, destination: BUS_NAME, member: "GetNameOwner", signature: "s", body: [name] });
-    // To itself, the last to have come, which answers nobody: more than may be under way at once.
+    // The last connection is this one, which answers no calls. So more calls queue than may run at once.
     const owners = await Promise.all([":1.0", ":1.1", ":1.2"].map((name) => ownerOf(name).catch(() => [])));
     const destination = owners.flat().at(-1) as string;
     const calls = Array.from({ length: 100 }, () =>

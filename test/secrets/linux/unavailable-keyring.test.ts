@@ -1,4 +1,4 @@
-// A real keyring on Linux that is not there, closed, or dies under operations.
+// A real keyring on Linux that is missing, locked, or exits during operations.
 import { describe, expect, test } from "bun:test";
 import { enterFake, enterKeyring, type Entered, failureOf } from "../../support/keyring/desktop-session.ts";
 
@@ -6,7 +6,7 @@ const PAIR = { service: "dev.rt.faults", name: "me" };
 
 describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
   describe("without an open keyring", () => {
-    test("no service on the bus: the error names those that can be started", async () => {
+    test("the error names services to start when none is on the bus", async () => {
       await using entered = await enterKeyring({ service: "none" });
       const failure = await failureOf(entered.secrets.get(PAIR));
       expect(failure).toMatchObject({
@@ -24,7 +24,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
-    test("no default collection: reading finds nothing and writing says what to do", async () => {
+    test("reading finds nothing and writing fails with a hint when there is no default collection", async () => {
       await using entered = await enterKeyring({ isUnlocked: false });
       expect(await entered.secrets.get(PAIR)).toBe(null);
       expect(await entered.secrets.delete(PAIR)).toBe(false);
@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(failure).toMatchObject({ name: "SecretsError", code: "ERR_SECRETS_LOCKED" });
     }
 
-    test("a keyring that was locked: every operation says so, and works again after it is unlocked", async () => {
+    test("every operation fails while the keyring is locked, and works after it was unlocked", async () => {
       await using entered = await enterKeyring();
       await entered.secrets.set(PAIR, "value");
       await entered.keyring.lock();
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
-    test("a keyring that was never unlocked since it started: every operation says so", async () => {
+    test("every operation fails when the keyring was never unlocked since its start", async () => {
       await using entered = await enterKeyring();
       await entered.secrets.set(PAIR, "value");
       await entered.keyring.killService();
@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       await expectLocked(entered);
     });
 
-    test("twenty operations at once on a locked keyring all end", async () => {
+    test("twenty concurrent operations on a locked keyring all end", async () => {
       await using entered = await enterKeyring();
       await entered.secrets.set(PAIR, "value");
       await entered.keyring.lock();
@@ -77,8 +77,8 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     });
   });
 
-  describe("when something dies", () => {
-    test("the service restarts between two operations", async () => {
+  describe("when a process exits", () => {
+    test("operations work after the service restarts between them", async () => {
       await using entered = await enterKeyring();
       await entered.secrets.set(PAIR, "value");
       for (let round = 0; round < 3; round++) {
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       }
     });
 
-    test("the service is killed under many operations: each ends, and nothing that was confirmed is lost", async () => {
+    test("many operations end when the service is killed, and no confirmed value is lost", async () => {
       await using entered = await enterKeyring();
       const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
       const sets = names.map(async (name) => {
@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(await entered.secrets.get({ ...PAIR, name })).toBe(`value of ${name}`);
     });
 
-    test("the service is killed under many reads: each ends with the value or says why not", async () => {
+    test("many reads end with the value or an error when the service is killed", async () => {
       await using entered = await enterKeyring();
       await entered.secrets.set(PAIR, "value");
       const reads = Array.from({ length: 100 }, () =>
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
-    test("the bus is killed under an operation and comes back", async () => {
+    test("operations work again after the bus is killed and restarts", async () => {
       await using entered = await enterFake();
       entered.fake.silent.add("SearchItems");
       const called = entered.fake.called("SearchItems");

@@ -1,4 +1,4 @@
-// `rt secrets check`: what it finds in a project, in what is staged, and as git's hook; and that it shows no value.
+// `rt secrets check`: findings in a project, in the index and as git's hook, and that no value is shown.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { chmod, readlink, rename, stat, symlink, truncate, unlink } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
 import { AS_OTHER } from "../../support/users.ts";
 
-// Put together here, so that nobody's list finds them in this file.
+// Assembled here, so that secret scanners do not report this file.
 const GITHUB = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 const NPM = ["npm", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 const PASSWORD = "hunter2+hunter2";
@@ -36,7 +36,7 @@ const FOUND = [
   "src/a.ts:2: github/GITHUB_TOKEN",
 ];
 
-/** As programs write it. */
+/** Returns a new private key in PEM, as programs write it. */
 function pemOf(kind: "ed25519" | "ec", passphrase?: string): string {
   if (kind === "ec") {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -60,7 +60,7 @@ describe("rt secrets check", () => {
     runRt({ program: ["git", "-c", "user.name=a", "-c", "user.email=a@b.example"], args, cwd });
 
   test.skipIf(process.platform === "win32")(
-    "tells of what it may not read, and looks at the rest",
+    "reports files that it cannot read, and checks the rest",
     async () => {
       await using shut = await createProject({
         ".env": `TOKEN=${GITHUB}\n`,
@@ -80,7 +80,7 @@ describe("rt secrets check", () => {
     },
   );
 
-  test("reads what PowerShell writes", async () => {
+  test("checks files in UTF-16, as PowerShell writes them", async () => {
     await using wide = await createProject();
     const text = `\ufeffA=1\r\nDB_PASSWORD=${PASSWORD}\r\n`;
     await Bun.write(wide.join(".env"), Buffer.from(text, "utf16le"));
@@ -94,7 +94,7 @@ describe("rt secrets check", () => {
     );
   });
 
-  test("finds private keys that are short, those of age, and none that says nothing", async () => {
+  test("finds short private keys and age keys, and ignores encrypted keys and examples", async () => {
     const age = await runRt({ args: ["secrets", "share", "new-key"] });
     await using keys = await createProject({
       "ci.key": age.stdout,
@@ -116,7 +116,7 @@ describe("rt secrets check", () => {
     expect({ stderr, status }).toEqual({ stderr: "", status: 1 });
   });
 
-  test("finds what the list knows and what a name says, in every file, and shows none of it", async () => {
+  test("finds values by known formats and by variable names in every file, and shows none", async () => {
     await symlink(project.join(".env"), project.join("link.env"));
     Bun.spawnSync(["mkfifo", project.join("pipe.env")]);
     const { stdout, stderr, status } = await check(project.path);
@@ -134,7 +134,7 @@ describe("rt secrets check", () => {
     const named = await check(project.path, "src", ".env.example");
     expect(named).toEqual({ stdout: "src/a.ts:2: github/GITHUB_TOKEN\n", stderr: "", status: 1 });
     expect(await check(project.path, ".env.example")).toEqual({ stdout: "", stderr: "", status: 0 });
-    // Named as well, what is no file is none.
+    // A named path that is not a regular file is skipped.
     expect(await check(project.path, "link.env", "pipe.env")).toEqual({ stdout: "", stderr: "", status: 0 });
     expect(await check(project.path, "absent")).toEqual({
       stdout: "",
@@ -143,17 +143,20 @@ describe("rt secrets check", () => {
     });
   });
 
-  test.skipIf(process.platform !== "linux")("on a terminal says by file what to do", async () => {
-    const command = ["bash", "-c", `cd "$1" && exec "$0" secrets check .env src`, RT, project.path];
-    await using terminal = startOnTerminal(command, cleanEnvironment());
-    await terminal.shows("3 credentials in plain text. To move them:\r\nrt secrets import .env\r\n");
-    expect(terminal.shown).toStartWith(
-      ".env\r\n  2  variable  DB_PASSWORD\r\n  3  github/GITHUB_TOKEN\r\n\r\nsrc/a.ts\r\n  2  github/GITHUB_TOKEN\r\n",
-    );
-    expect(await terminal.ends()).toBe(1);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "groups findings by file and prints the next command on a terminal",
+    async () => {
+      const command = ["bash", "-c", `cd "$1" && exec "$0" secrets check .env src`, RT, project.path];
+      await using terminal = startOnTerminal(command, cleanEnvironment());
+      await terminal.shows("3 credentials in plain text. To move them:\r\nrt secrets import .env\r\n");
+      expect(terminal.shown).toStartWith(
+        ".env\r\n  2  variable  DB_PASSWORD\r\n  3  github/GITHUB_TOKEN\r\n\r\nsrc/a.ts\r\n  2  github/GITHUB_TOKEN\r\n",
+      );
+      expect(await terminal.ends()).toBe(1);
+    },
+  );
 
-  test("names with line breaks are one line, large files are said, others' rules hold no code back", async () => {
+  test("escapes line breaks in names, reports large files, and runs no program of the repository's git configuration", async () => {
     await using odd = await createProject({
       "a\nerror: b.env": `TOKEN=${GITHUB}\n`,
       "large.txt": "",
@@ -168,7 +171,7 @@ describe("rt secrets check", () => {
       "a\\nerror: b.env:1: github/GITHUB_TOKEN",
     ]);
     expect(plain.stderr).toBe("warning: large.txt is larger than 1 MiB and was not scanned\n");
-    // In a repository, a file that git ignores is looked at when it is made for credentials.
+    // In a repository, an ignored file is checked when its name is one for credentials.
     await git(odd.path, "init", "-q");
     await odd.write({ "ran.sh": `#!/bin/sh\ntouch '${odd.join("ran")}'\n` });
     await chmod(odd.join("ran.sh"), 0o755);
@@ -182,7 +185,7 @@ describe("rt secrets check", () => {
     expect(await Bun.file(odd.join("ran")).exists()).toBe(false);
   });
 
-  test("--staged looks at what would be committed, not at what lies there", async () => {
+  test("--staged checks the index, not the working tree", async () => {
     await using repository = await createProject({ "a.ts": "1\n", "b.ts": "1\n" });
     const { path } = repository;
     expect(await check(path, "--staged")).toMatchObject({ stdout: "", status: 2 });
@@ -196,7 +199,7 @@ describe("rt secrets check", () => {
     const found = { stdout: "a.ts:1: github/GITHUB_TOKEN\n", stderr: "", status: 1 };
     expect(await check(path, "--staged")).toEqual(found);
     expect((await check(path, "--staged", "a.ts")).status).toBe(2);
-    // A link's target is no text, and what is too large is said.
+    // A link's target is not checked, and a file that is too large is reported.
     await symlink(GITHUB, repository.join("link"));
     await repository.write({ "large.txt": `"${GITHUB}"\n` });
     await truncate(repository.join("large.txt"), 2 ** 20 + 1);
@@ -211,7 +214,7 @@ describe("rt secrets check", () => {
   });
 
   test.skipIf(process.platform === "win32")(
-    "--staged finds a credential in each way in which a file gets into the index",
+    "--staged finds a credential in every way in which a file enters the index",
     async () => {
       await using repository = await createProject({
         "changed.ts": "1\n",
@@ -232,14 +235,14 @@ describe("rt secrets check", () => {
         "copy.ts": secret,
         "typed.ts": secret,
       });
-      // A user may have git look for copies.
+      // A user may configure git to detect copies.
       await git(path, "config", "diff.renames", "copies");
       await git(path, "add", "-A");
       const found = ["added.ts", "changed.ts", "copy.ts", "there.ts", "typed.ts"];
       expect(linesOf((await check(path, "--staged")).stdout)).toEqual(
         found.map((file) => `${file}:1: github/GITHUB_TOKEN`),
       );
-      // From a folder, those below it, named from there.
+      // In a folder, only files below it are checked, with paths relative to it.
       await repository.write({ "sub/a.ts": secret });
       await git(path, "add", "sub");
       expect(linesOf((await check(repository.join("sub"), "--staged")).stdout)).toEqual([
@@ -257,7 +260,7 @@ describe("rt secrets check", () => {
     }
     const commit = (path: string) => git(path, "commit", "-qm", "x");
 
-    test("stops a commit, lets a clean one pass, and is gone when it is undone", async () => {
+    test("stops a commit with a finding, accepts a clean one, and is removed by its undo", async () => {
       await using repository = await createRepository();
       const { path } = repository;
       const hook = repository.join(".git/hooks/pre-commit");
@@ -279,7 +282,7 @@ describe("rt secrets check", () => {
       await repository.write({ "a.ts": "clean\n" });
       await git(path, "add", ".");
       expect(await commit(path)).toMatchObject({ status: 0 });
-      // `commit -a` has an index of its own, which git names to the hook.
+      // `commit -a` uses a temporary index, whose path git passes to the hook.
       await repository.write({ "a.ts": `"${GITHUB}"\n` });
       expect((await git(path, "commit", "-qam", "y")).status).toBe(1);
       expect((await check(path, "--uninstall")).stdout).toBe(`Removed the pre-commit hook (${hook})\n`);
@@ -290,7 +293,7 @@ describe("rt secrets check", () => {
       );
     });
 
-    test("another hook stays, before and after, and runs", async () => {
+    test("keeps an existing hook before and after, which still runs", async () => {
       await using repository = await createRepository();
       const hook = repository.join(".git/hooks/pre-commit");
       const own = "#!/usr/bin/env bash\necho own hook >&2\n";
@@ -328,7 +331,7 @@ describe("rt secrets check", () => {
       expect(await Bun.file(hook).text()).toBe(own);
     });
 
-    test("core.hooksPath is heeded: husky's, the repository's own, and one that others share", async () => {
+    test("respects core.hooksPath: of husky, of the repository, and of a shared folder", async () => {
       await using repository = await createRepository();
       const { path } = repository;
       const set = (value: string) => git(path, "config", "core.hooksPath", value);

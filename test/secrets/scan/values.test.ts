@@ -1,15 +1,15 @@
-// `rt secrets check`: which values are credentials. What only mentions one, stands for one or is a path is none; a default, and
-// a key that begins with a slash, is one; and which comments take a finding back.
+// `rt secrets check`: which values are credentials. References, placeholders and paths are not. Defaults and keys that begin with
+// a slash are. Also the comments that suppress a finding.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
 
-// Put together here, so that nobody's list finds them in this file.
+// Assembled here, so that secret scanners do not report this file.
 const GITHUB = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 const VALUE = "hunter2+hunter2";
 const BASE64 = ["", "9sKq2vXz8pLw3nRt6yBu1mHc4jFd7gAe0oIx5TQUY="].join("/");
 
-/** What it says of files, by lines, without the exit code that goes with it. */
+/** Returns the findings line by line, after checking the exit code. */
 async function findIn(files: Record<string, string>): Promise<string[]> {
   await using project = await createProject(files);
   const args = ["secrets", "check", ...Object.keys(files)];
@@ -20,12 +20,12 @@ async function findIn(files: Record<string, string>): Promise<string[]> {
   return found;
 }
 
-/** The names that are found in a file of variables. */
+/** Returns the names of the findings in an env file. */
 async function namesIn(text: string, file = ".env"): Promise<string[]> {
   return (await findIn({ [file]: text })).map((line) => line.replace(/^\S+: variable /, ""));
 }
 
-/** The numbers of those scripts that are found. */
+/** Returns the indexes of the scripts with findings. */
 async function scriptsIn(...scripts: string[]): Promise<string[]> {
   const text = JSON.stringify({ scripts: { ...scripts } }, null, 2);
   return (await findIn({ "package.json": text })).map((line) => line.split(" ").at(-1)!);
@@ -42,7 +42,7 @@ describe("a comment", () => {
     ).toEqual(["a.js:2: github/GITHUB_TOKEN", "b.js:1: github/GITHUB_TOKEN", "c.txt:2: github/GITHUB_TOKEN"]);
   });
 
-  test("behind something is for its own line", async () => {
+  test("a comment at the end of a line applies to that line", async () => {
     expect(await namesIn(`A_TOKEN=fake-${VALUE} # rt-ignore-secret\nB_TOKEN=${VALUE}\n`)).toEqual([
       "B_TOKEN",
     ]);
@@ -68,7 +68,7 @@ describe("a comment", () => {
     "; rt-ignore-secret",
     '"//": "rt-ignore-secret",',
     "rt-ignore-secret",
-  ])("in a line of its own is for the next one: %s", async (comment) => {
+  ])("a comment on a separate line applies to the next line: %s", async (comment) => {
     const line = `t = "${GITHUB}"`;
     expect(await findIn({ "a.txt": `${comment}\n${line}\n${line}\n` })).toEqual([
       "a.txt:3: github/GITHUB_TOKEN",
@@ -76,7 +76,7 @@ describe("a comment", () => {
   });
 });
 
-describe("what only mentions a value is none", () => {
+describe("references", () => {
   test("a reference in an env file is not a finding", async () => {
     expect(
       await namesIn(
@@ -160,7 +160,7 @@ describe("what only mentions a value is none", () => {
   });
 });
 
-test("a placeholder within an address is none, wherever it stands", async () => {
+test("a placeholder inside an address is not a finding", async () => {
   const urls = ["<password>", "change-me", VALUE].map((word) => `postgres://shop:${word}@db.acme.test/shop`);
   const found = await findIn({
     ".env": urls.map((url, index) => `URL_${index}=${url}\n`).join(""),
@@ -172,7 +172,7 @@ test("a placeholder within an address is none, wherever it stands", async () => 
   ]);
 });
 
-test("a key that begins with a slash is no path, to check and to import", async () => {
+test("a key that begins with a slash is not taken for a path by check and import", async () => {
   const paths = [
     "/var/run/app/token",
     "/etc/ssl/key.pem",
