@@ -1,7 +1,7 @@
 // How long it takes to start: a file, a script, piped code, a program that was made, and how much memory that takes.
 //
-// The script `echo hello` needs no process in rt and in deno, which answer it themselves; `/bin/echo hello` shows what a
-// script costs that starts a program.
+// deno and bun evaluate the script `echo hello` themselves; rt starts bash for it. `/bin/echo hello` shows the cost of a
+// script that starts a program.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";

@@ -1,6 +1,6 @@
 // What it costs to run the scripts of many packages: processes, lines, bytes, and finding one among a thousand.
 //
-// `true` needs no process in rt, which answers it as bash does; `sleep 0` is a program.
+// `true` is a builtin of bash; `sleep 0` is a program, which rt starts without a shell.
 //
 // Everything goes through a pipe into `cat`, as in a CI job, since a reader that takes nothing would hide what
 // writing costs. The memory of the prefixer is measured without the pipe, on the process itself.

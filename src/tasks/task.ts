@@ -29,8 +29,6 @@ export interface SpawnCommand {
   readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
   /** Runs the step on the inherited terminal and redacts its output. Handles signals itself. */
   readonly attend?: (() => Promise<ChildExit>) | undefined;
-  /** Runs the step inside this process instead; of the other fields only `cwd` is used. Ends by itself. */
-  readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
 
 export interface CommandRequest {
@@ -42,10 +40,8 @@ export interface CommandRequest {
   readonly args: readonly string[];
   /** Whether the step is the script itself and not a hook. */
   readonly isMain: boolean;
-  /** Whether rt collects the output, so that the step may be evaluated in this process. */
+  /** Whether rt reads the step's output from pipes. */
   readonly isCollected: boolean;
-  /** Whether the cache starts the step, so that it may not be evaluated in this process. */
-  readonly isKept?: boolean;
 }
 
 /** An earlier run's output and duration. */

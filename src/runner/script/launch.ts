@@ -136,11 +136,6 @@ export async function launchScript(
   const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
   const isRedacted = shown.some((secret) => secret.isRedacted);
   const showCommand = (line: string) => echo(line, settings, isRedacted ? shown : [], plan.args.length > 0);
-  const answer = lines.length === 1 && !isRedacted ? context.shell.emulate(lines[0]!.line) : undefined;
-  if (answer) {
-    showCommand(lines[0]!.line);
-    if (answer.output === "" || show(1, answer.output)) return answer.code;
-  }
   if (supply !== NOTHING) {
     const { refuseShort } = await import("../../redaction/minimum-length.ts");
     refuseShort(shown);
@@ -164,7 +159,7 @@ export async function launchScript(
     describeEnding(step.event, ending, settings);
     return ending;
   }
-  if (!answer) showCommand(last.command);
+  showCommand(last.command);
   const outcome = await becomeOrRedact(commandOf(last, descriptors), shown, early);
   if (typeof outcome !== "string") return outcome;
   const hint =
@@ -267,29 +262,17 @@ async function stayBefore(
   }
 }
 
-/**
- * Returns false if nothing could be written. The rest of a partial write is done by a module that is loaded on
- * demand.
- */
-function show(descriptor: 1 | 2, text: string): boolean {
-  const bytes = new TextEncoder().encode(text);
-  const count = host.write(descriptor, bytes);
-  if (count <= 0 || count === bytes.length) return count > 0;
-  writeRest(descriptor, bytes.subarray(count));
-  return true;
-}
-
-function writeRest(descriptor: 1 | 2, rest: Uint8Array): void {
+/** Writes a line to standard error. A module for the rest of a partial write is loaded only if it is needed. */
+function showLine(line: string): void {
+  const bytes = new TextEncoder().encode(`${line}\n`);
+  const count = host.write(2, bytes);
+  if (count === bytes.length) return;
   const { writeOwn } = require("../../output.ts") as typeof import("../../output.ts");
   try {
-    writeOwn(descriptor, rest);
+    writeOwn(2, bytes.subarray(Math.max(0, count)));
   } catch {
     // the reader has disconnected
   }
-}
-
-function showLine(line: string): void {
-  if (!show(2, `${line}\n`)) writeRest(2, new TextEncoder().encode(`${line}\n`));
 }
 
 function echo(

@@ -3,14 +3,13 @@
 // Invariants (specification, "Script runner command line", rule 2): Linux and macOS use the first of bash, sh and
 // zsh; Windows and `--shell rt` use the engine's shell. `--shell system` on Windows is bash.
 //
-// Non-obvious: a simple command is started without a shell, or emulated (bash-builtins.ts), to save the shell's
-// start. The result must equal bash's, so this needs harmless words, no builtin, function or keyword, a splitCache
-// executable format, and no variable that changes bash. SHLVL, PWD, OLDPWD and _ are set as bash would.
+// Non-obvious: a simple command is started without a shell, to save the shell's start. The result must equal bash's,
+// so this needs harmless words, no builtin, function or keyword, a known executable format, and no variable that
+// changes bash. SHLVL, PWD, OLDPWD and _ are set as bash would.
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
 import type { ShellChoice } from "../../../platform/processes/contract/process.ts";
-import { type BuiltinResult, emulateBuiltin } from "./bash-builtins.ts";
 
 export interface ShellCommand {
   readonly program: string;
@@ -33,8 +32,6 @@ export interface ShellContext {
 export interface Shell {
   /** The command that runs a line in a directory with a PATH; undefined without an installed shell. */
   start(command: string, directory: string, path: string): ShellCommand | undefined;
-  /** The result of a command that can be emulated. */
-  emulate(command: string): BuiltinResult | undefined;
 }
 
 export function openShell(context: ShellContext): Shell {
@@ -47,17 +44,16 @@ export function openShell(context: ShellContext): Shell {
       environment: {},
       engine: true,
     });
-    return { start, emulate: () => undefined };
+    return { start };
   }
   const shell = host.findShell(inherited.PATH ?? "");
-  if (!shell) return { start: () => undefined, emulate: () => undefined };
+  if (!shell) return { start: () => undefined };
   const startWithShell = (command: string) => ({
     program: shell,
     argv: [shell, "-c", command],
     environment: {},
   });
-  if (!shell.endsWith("/bash") || changesBash(inherited))
-    return { start: startWithShell, emulate: () => undefined };
+  if (!shell.endsWith("/bash") || changesBash(inherited)) return { start: startWithShell };
   const splitCache = new Map<string, string[] | undefined>();
   const split = (command: string) => {
     if (!splitCache.has(command)) splitCache.set(command, splitPlainCommand(command));
@@ -65,10 +61,6 @@ export function openShell(context: ShellContext): Shell {
   };
   let startDirectly: DirectStart | undefined;
   return {
-    emulate(command) {
-      const words = split(command);
-      return words && emulateBuiltin(words);
-    },
     start(command, directory, path) {
       const words = split(command);
       startDirectly ??= openDirect(context);
@@ -88,9 +80,6 @@ const BASH_NAMES =
   "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
   "until wait while echo true false ";
 
-/** Builtins of bash-builtins.ts, if no word looks like an option. */
-const ANSWERED = " echo true false exit ";
-
 function isBashName(name: string): boolean {
   return BASH_NAMES.includes(` ${name} `);
 }
@@ -104,16 +93,10 @@ export function splitPlainCommand(command: string): string[] | undefined {
       (character >= "0" && character <= "9");
     if (!isAlphanumeric && !PLAIN_PUNCTUATION.includes(character)) return undefined;
   }
-  const words: string[] = [];
-  let hasOptions = false;
-  for (const word of command.split(" ")) {
-    if (word !== "") words.push(word);
-    hasOptions ||= word[0] === "-";
-  }
-  const name = words[0];
+  const words = command.split(" ").filter((word) => word !== "");
+  const [name] = words;
   if (name === undefined || name.includes("=") || "%@+:,-".includes(name[0]!)) return undefined;
-  if (isBashName(name) && (hasOptions || !ANSWERED.includes(` ${name} `))) return undefined;
-  return words;
+  return isBashName(name) ? undefined : words;
 }
 
 /** Variables that bash changes or removes at its start, and some that change its rules. */
@@ -142,7 +125,7 @@ function openDirect({ inherited, initialDirectory }: ShellContext): DirectStart 
     // bash keeps a PWD that refers to this directory by another name, so that case is left to bash.
     const mayKeepName = directory === initialDirectory && (inherited.PWD ?? directory) !== directory;
     const name = words[0]!;
-    if (mayKeepName || isBashName(name)) return undefined;
+    if (mayKeepName) return undefined;
     if (!isPathAbsolute && !name.includes("/")) return undefined;
     const program = findOnPath(name, { PATH: path, cwd: directory });
     if (!program?.startsWith("/")) return undefined;

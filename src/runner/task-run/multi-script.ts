@@ -24,8 +24,6 @@ import { scriptOf, textField } from "../../workspace/package-json.ts";
 import { type RunRedaction, isSameValue, createRunRedaction } from "./run-redaction.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { StepFactory } from "./cached-task.ts";
-import type { BuiltinResult } from "../script/bash-builtins.ts";
-import { evaluate, needsNoProcess, type ShellResult } from "../script/built-in-shell.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
 import { taskOf } from "../single-task.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
@@ -246,7 +244,7 @@ function receiversIn({ manifest, steps }: ScriptTask): Receiver[] {
 }
 
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected, isKept }: CommandRequest,
+  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
   provision: SecretProvision | undefined,
@@ -255,12 +253,6 @@ function commandFor(
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const receiver = receiverOf({ manifest }, scriptName, !isMain);
   const secrets = provision?.valuesFor(receiver) ?? [];
-  const mayEvaluate = isCollected && !isKept && secrets.length === 0 && !redaction;
-  if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
-    return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
-  }
-  const emulated = mayEvaluate ? context.shell.emulate(line) : undefined;
-  if (emulated) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(emulated) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
   const withheld = provision?.withheldFrom(receiver) ?? [];
   const variables = {
@@ -281,10 +273,6 @@ function commandFor(
   if (isCollected) return { ...command, redact, hide };
   const start = { ...shell, environment: { ...withoutVariables(withheld), ...variables } };
   return { ...command, hide, attend: redaction.attend(start, directory) };
-}
-
-async function collect({ code, output }: BuiltinResult): Promise<ShellResult> {
-  return { code, stdout: new TextEncoder().encode(output) };
 }
 
 async function runAlone(

@@ -82,7 +82,6 @@ export class Steps {
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
         isCollected: this.#options.output !== "inherit" || cached !== undefined,
-        isKept: cached !== undefined,
       });
       exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
@@ -111,12 +110,6 @@ export class Steps {
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
-    if (command.evaluate) {
-      void emit(begin);
-      const { code, stdout } = await command.evaluate();
-      if (stdout.length > 0) await deliver(stdout, false);
-      return { code, signal: null };
-    }
     if (output === "inherit" && command.attend) {
       void emit(begin);
       return await command.attend();
