@@ -5,7 +5,7 @@ import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
 /** Engine options without a visible effect. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  "preserve-symlinks-main": "the engine goes by the real path all the same",
+  "preserve-symlinks-main": "the engine uses the real path anyway",
   "heap-prof-interval": "the engine's profile is a snapshot and has no samples",
 };
 
@@ -13,12 +13,12 @@ const INTRODUCTION = `# Options
 
 ${GENERATED_NOTE("src/options/options.ts")}
 
-Options stand right after \`rt\` or after \`run\`, in front of what is run; what stands behind it belongs to it. A value
-follows as \`--name=value\` or \`--name value\`; one in brackets may be left out and follows only as \`--name=value\`. For
-options that are repeatable every value counts, for the others the last.
+Options come right after \`rt\` or \`run\`, before the target. Arguments after the target are passed to it. Write a value as
+\`--name=value\` or \`--name value\`, and an optional value (in brackets) only as \`--name=value\`. If an option is repeatable,
+all its values count; otherwise the last one counts.
 
-"Who acts": *rt* acts on scripts, binaries and commands, the *engine* on code. In front of a script, an option of the
-engine alone has nothing to act on; rt says so and runs the script.
+"Who acts": *rt* acts on scripts, binaries and commands, the *engine* on code. An option of the engine has no effect on a
+script; rt prints a warning and runs the script.
 `;
 
 const WHO: Readonly<Record<Option["by"], string>> = { engine: "engine", runner: "rt", both: "rt and engine" };

@@ -1,4 +1,4 @@
-// Options for scripts that are not run again when nothing has changed.
+// Options of the script cache.
 import { expect } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { CAN_TRACE, cachedProject } from "../cache/cached-project.ts";
@@ -9,7 +9,7 @@ import { prove } from "./prove.ts";
 const scripts = { build: "echo x >> runs.log; cat source" };
 const config = 'build = { ignore = ["runs.log"] }';
 
-prove("no-cache", "runs a script and keeps nothing", async () => {
+prove("no-cache", "runs a script and stores no entry", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(scripts, { source: "" }, config);
   await project.rt(["--no-cache", "run", "build"]);
@@ -18,7 +18,7 @@ prove("no-cache", "runs a script and keeps nothing", async () => {
   expect(await project.run("build")).toBe("hit");
 });
 
-prove("force", "runs a script that need not run, and keeps what it does", async () => {
+prove("force", "runs a script despite a cache hit, and stores the result", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(scripts, { source: "" }, config);
   expect(await project.run("build")).toBe("ran");
@@ -27,14 +27,14 @@ prove("force", "runs a script that need not run, and keeps what it does", async 
   expect(await project.run("build")).toBe("hit");
 });
 
-prove("cache", "says whether what is kept is read and written", async () => {
+prove("cache", "selects whether the caches are read and written", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(scripts, { source: "" }, config);
   expect((await project.rt(["--cache=local:r", "run", "build"])).status).toBe(0);
   expect(await project.run("build")).toBe("ran");
   expect((await project.rt(["--cache=local:w", "run", "build"])).stderr).not.toContain("Done before");
   expect((await project.rt(["--cache=local:r", "run", "build"])).stderr).toContain("Done before");
-  // Where only the shared one is named, nothing is read here.
+  // When only the shared cache is named, the local one is not read.
   expect((await project.rt(["--cache=remote:rw", "run", "build"])).stderr).not.toContain("Done before");
   expect((await project.rt(["--cache=local:,remote:r", "run", "build"])).stderr).not.toContain("Done before");
   expect((await project.rt(["run", "build"], { TURBO_CACHE: "remote:rw" })).stderr).not.toContain(
@@ -46,7 +46,7 @@ prove("cache", "says whether what is kept is read and written", async () => {
     );
 });
 
-prove("why", "says what made a script run, or by what it was found", async () => {
+prove("why", "prints the cache miss reason, or where the hit was found", async () => {
   if (!CAN_TRACE) return;
   await using project = await cachedProject(
     { build: "cat source; ./tool", other: "true" },
@@ -75,7 +75,7 @@ prove("why", "says what made a script run, or by what it was found", async () =>
     { result: "miss", why: `${project.join("source")} has changed` },
     undefined,
   ]);
-  // To look is to change nothing.
+  // A dry run stores nothing, so the next run still reports the change.
   expect(await say({}, "--report=report")).toBe(changed);
   expect((await Bun.file(project.join("report")).json()).tasks[0].why).toBe(
     `${project.join("source")} has changed`,
@@ -89,7 +89,7 @@ prove("why", "says what made a script run, or by what it was found", async () =>
   expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
 });
 
-prove("verify-inputs", "fails where a script reads or writes more than is declared", async () => {
+prove("verify-inputs", "fails when a script reads or writes more than is declared", async () => {
   if (!CAN_TRACE) return;
   await using project = await createProject({
     ".gitignore": "hidden\nout*\n",

@@ -1,4 +1,4 @@
-// Options about where and with what settings something runs.
+// Options for the directory and the settings of a run.
 import { describe, expect } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -26,7 +26,7 @@ describe("context", () => {
     expect(await outputOf(settings, args, { env: { FROM: "outside" } })).toBe("outside 1 outside/x a b");
   });
 
-  prove("env-file", "leaves what a script inherits as it is, text or not", async () => {
+  prove("env-file", "leaves inherited variables unchanged, also ones that are not UTF-8", async () => {
     const show = 'printf "%s %s" "$ONLY_ONE" "$BYTES" | od -An -tx1';
     await using project = await createProject({ ...settings, "package.json": { scripts: { show } } });
     const inherit = `export BYTES="$(printf 'a\\377b')"; exec "$0" "$@"`;
@@ -38,7 +38,7 @@ describe("context", () => {
     expect(stdout.trim()).toBe("31 20 61 ff 62");
   });
 
-  prove("env-file", "names a file that is not there, and goes on", async () => {
+  prove("env-file", "warns about a missing file and continues", async () => {
     const warning = "warning: --env-file: there is no gone.env; correct its path, or remove the option\n";
     const options = ["--env-file=one.env,gone.env"];
     const files = { ...settings, "package.json": { scripts: { s: "true" } } };
@@ -46,7 +46,7 @@ describe("context", () => {
     expect((await runIn(files, [...options, "--silent", "run", "s"])).stderr).toBe(warning);
   });
 
-  prove("env-file", "keeps a hostile name in its line", async () => {
+  prove("env-file", "escapes control characters in a file's name", async () => {
     const name = "a\u001b[2J\n::stop-commands::b\u202e";
     const files = { ...settings, "package.json": { scripts: { s: "true" } } };
     for (const args of [["a.ts"], ["--silent", "run", "s"]]) {
@@ -58,7 +58,7 @@ describe("context", () => {
     }
   });
 
-  prove("env-file", "leaves nothing of the engine in a script's environment", async () => {
+  prove("env-file", "adds no variable of the engine to a script's environment", async () => {
     const files = { ...settings, "package.json": { scripts: { show: "env" } } };
     const plain = await outputOf(files, ["run", "show"]);
     const output = await outputOf(files, ["--env-file=one.env", "run", "show"]);
@@ -70,7 +70,7 @@ describe("context", () => {
     ).toEqual(["FROM", "ONLY_ONE", "QUOTED"]);
   });
 
-  prove("env-file", "reaches binaries and many scripts at once", async () => {
+  prove("env-file", "applies to binaries and to several scripts", async () => {
     const files = {
       ...settings,
       "node_modules/.bin/show": '#!/bin/sh\necho "binary $FROM"',
@@ -83,7 +83,7 @@ describe("context", () => {
     ).toBe(2);
   });
 
-  prove("no-env-file", "leaves .env files alone", async () => {
+  prove("no-env-file", "ignores .env files", async () => {
     expect(await outputOf(settings, ["--no-env-file", "a.ts"])).toBe("undefined undefined undefined");
   });
 
@@ -114,10 +114,10 @@ describe("context", () => {
   });
 });
 
-describe("options that a script cannot have", () => {
+describe("options that do not apply to scripts", () => {
   const script = { "package.json": { scripts: { s: "echo ran" } } };
 
-  prove("smol", "in front of a script is answered with one line", async () => {
+  prove("smol", "causes one warning before a script", async () => {
     const { status, stdout, stderr } = await runIn(script, ["--smol", "--define=A:1", "run", "s"]);
     expect([status, stdout]).toEqual([0, "ran\n"]);
     expect(stderr).toBe(
@@ -126,19 +126,19 @@ describe("options that a script cannot have", () => {
     );
   });
 
-  prove("no-clear-screen", "and other options that scripts have are not warned about", async () => {
+  prove("no-clear-screen", "and other options that apply to scripts cause no warning", async () => {
     const { stderr } = await runIn(script, ["--no-clear-screen", "--no-env-file", "--port=1", "run", "s"]);
     expect(stderr).toBe("$ echo ran\n");
   });
 
-  prove("smol", "from rtfig.toml is not warned about", async () => {
+  prove("smol", "causes no warning when rtfig.toml sets it", async () => {
     const { stderr } = await runIn({ ...script, "rtfig.toml": "smol = true" }, ["run", "s"]);
     expect(stderr).toBe("$ echo ran\n");
   });
 });
 
 describe("a bunfig.toml", () => {
-  prove("config", "of the directory is nobody's business, in any way of running", async () => {
+  prove("config", "does not default to a bunfig.toml, in any way of running", async () => {
     await using project = await createProject({
       "bunfig.toml": 'preload = ["./bad.ts"]\n[test]\npreload = ["./bad.ts"]\n[define]\nA = "1"',
       "bad.ts": 'console.log("BAD")',

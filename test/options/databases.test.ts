@@ -1,4 +1,4 @@
-// --redis-preconnect and --sql-preconnect, against a real Redis and a real PostgreSQL of the test's own.
+// --redis-preconnect and --sql-preconnect with real servers of the test.
 import { describe, expect } from "bun:test";
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { outputOfProgram } from "../support/output.ts";
@@ -9,7 +9,7 @@ import { waitUntil } from "../support/processes.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { prove } from "./prove.ts";
 
-/** A program that connects to nothing by itself. */
+/** A program without connections. */
 const idle = { "a.ts": 'console.log("started"); setInterval(() => {}, 1000);' };
 
 const outputOf = (command: readonly string[]) => outputOfProgram(command, { env: cleanEnvironment() });
@@ -55,7 +55,7 @@ interface Postgres extends AsyncDisposable {
   query(text: string): Promise<string>;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL does not run as root. */
 async function startPostgres(directory: string): Promise<Postgres> {
   await mkdir(directory);
   if (isRoot) {

@@ -1,11 +1,11 @@
-// A client of the debugger over a real WebSocket, in WebKit's protocol or in Chrome's: as little as a test needs of one.
+// Connects to a debugger over a WebSocket, in WebKit's or Chrome's protocol.
 
 export interface Debugger extends Disposable {
   send(method: string, params?: object): Promise<any>;
-  /** The next event of this name that was not taken yet. */
+  /** Resolves with the parameters of the next event of this name. */
   event(method: string, accept?: (params: any) => boolean): Promise<any>;
   readonly closed: Promise<void>;
-  /** Without a farewell. */
+  /** Closes the connection without a closing handshake. */
   kill(): void;
 }
 
@@ -57,7 +57,7 @@ export async function openDebugger(url: string, headers: Record<string, string> 
   };
 }
 
-/** What an editor does over WebKit's protocol before it lets the program go. */
+/** Sends what an editor sends over WebKit's protocol before it lets the program run. */
 export async function attach(client: Debugger): Promise<void> {
   for (const domain of ["Inspector", "Runtime", "Console", "Debugger"]) void client.send(`${domain}.enable`);
   await client.send("Debugger.setPauseOnDebuggerStatements", { enabled: true });

@@ -1,5 +1,5 @@
-// --env-file with what gives its variables only once: a command's output, the standard input, a named pipe. For a script
-// another process reads them than for code.
+// --env-file with sources that can be read only once: output of a command, standard input, a named pipe. Different processes read
+// them for a script and for code.
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { createProject } from "../support/project.ts";
@@ -14,7 +14,7 @@ const FILES = {
   "b.env": "B=file\n",
 };
 
-/** @param words of bash, in which "$RT" is the program */
+/** @param words a bash command in which "$RT" is the program */
 async function run(words: string): Promise<{ stdout: string; stderr: string; status: number | string }> {
   await using project = await createProject(FILES);
   mkdirSync(project.join("folder"));
@@ -46,25 +46,22 @@ test.concurrent.each(
   expect(await run(words)).toEqual({ stdout: `${output}\n`, stderr: "", status: 0 });
 });
 
-test.concurrent(
-  "the same for a script's hooks and for many scripts, which share what was read once",
-  async () => {
-    expect(await run(`"$RT" --silent --env-file=<(echo A=1) run s2`)).toMatchObject({
-      stdout: "pre 1\ns2 1\n",
-    });
-    const { stdout } = await run(`"$RT" --silent --env-file=<(echo A=1) --sequential run s t`);
-    expect(stdout).toContain("1\n");
-    expect(stdout).toContain("t 1\n");
-  },
-);
+test.concurrent("hooks and several scripts share the variables that were read once", async () => {
+  expect(await run(`"$RT" --silent --env-file=<(echo A=1) run s2`)).toMatchObject({
+    stdout: "pre 1\ns2 1\n",
+  });
+  const { stdout } = await run(`"$RT" --silent --env-file=<(echo A=1) --sequential run s t`);
+  expect(stdout).toContain("1\n");
+  expect(stdout).toContain("t 1\n");
+});
 
-test("what has read the variables leaves nothing that a hook would be handed", async () => {
+test("reading the variables leaves no descriptor that a hook inherits", async () => {
   for (let time = 0; time < 10; time += 1)
     expect(await run(`"$RT" --silent --env-file=b.env run s2`)).toMatchObject({ stderr: "", status: 0 });
 });
 
 test.concurrent.each(TARGETS)(
-  "a directory is told, and a descriptor that is not open, with %s",
+  "%s: a directory and a closed descriptor as --env-file cause a warning",
   async (target) => {
     expect(await run(`"$RT" --env-file=folder --env-file=b.env ${target}`)).toEqual({
       stdout: "file\n",

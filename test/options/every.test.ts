@@ -1,45 +1,44 @@
-// The table of options as a whole: each has a proof, the docs are current, and the engine's own help knows no
-// option that is missing here without a reason.
+// The whole table of options: each has a test, and the table matches the engine's help except for listed differences.
 import { describe, expect, test } from "bun:test";
 import { OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "./proofs.ts";
 
 const names = OPTIONS.map(({ name }) => name);
 
-/** What the engine has and rt has not. */
+/** Options that only the engine has. */
 const ONLY_ENGINE: Readonly<Record<string, string>> = {
-  "cron-title": "for jobs that the engine registers; not for people",
-  "cron-period": "for jobs that the engine registers; not for people",
+  "cron-title": "internal, for jobs that the engine registers",
+  "cron-period": "internal, for jobs that the engine registers",
 };
 
-/** What rt has and the engine has not, or not under this name. */
+/** Options that only rt has, or that have another name in the engine. */
 const ONLY_RT: Readonly<Record<string, string>> = {
-  rt: "the engine's is called --bun, which is an alias here",
+  rt: "the engine's name is --bun, which is an alias",
   "auto-install": "a long name for -i",
   concurrency: "for many scripts",
-  pick: "for people who look for a script",
+  pick: "for interactive use",
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
-  remote: "for scripts on other machines, of which the engine knows nothing",
-  "no-remote": "for scripts on other machines, of which the engine knows nothing",
+  remote: "for remote execution",
+  "no-remote": "for remote execution",
   shard: "for many scripts",
   "shard-times": "for many scripts",
   share: "for many scripts",
   "share-id": "for many scripts",
   "share-name": "for many scripts",
-  "no-cache": "for scripts that are not run again when nothing has changed",
-  force: "for scripts that are not run again when nothing has changed",
-  cache: "for scripts that are not run again when nothing has changed",
-  "verify-inputs": "for scripts that are not run again when nothing has changed",
-  why: "for scripts that are not run again when nothing has changed",
-  "watch-path": "for scripts, of which nobody knows what they read",
-  "watch-ignore": "for scripts, of which nobody knows what they read",
-  secret: "from the credential store, which is rt's",
-  "no-redact": "of secrets, which are rt's",
+  "no-cache": "for the script cache",
+  force: "for the script cache",
+  cache: "for the script cache",
+  "verify-inputs": "for the script cache",
+  why: "for the script cache",
+  "watch-path": "for scripts, whose inputs the engine does not know",
+  "watch-ignore": "for scripts, whose inputs the engine does not know",
+  secret: "for secrets of the credential store",
+  "no-redact": "for secrets of the credential store",
 };
 
-/** Where what a row says differs from what the engine says of it. */
+/** Options whose row differs from the engine's help, with the reason. */
 const DIFFERENT: Readonly<Record<string, string>> = {
   "elide-lines": "the specification's default is 10, the engine's 0",
   shell: "one of the shells is called rt",
@@ -47,7 +46,7 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   config: "the file is called rtfig.toml",
 };
 
-/** As in: (default: 2), Default: "react", Defaults to: .tsx,.ts, "auto" (default. */
+/** Matches: (default: 2), Default: "react", Defaults to: .tsx,.ts, "auto" (default. */
 const STATED_DEFAULT =
   /\(default: "?([^",)]+)|\bDefault(?:s to| is)?:? "?([.$][^" ]+|\w+)"?|(?:"(\w+)"|\b(\w+)) \(default[,)]/;
 
@@ -73,20 +72,20 @@ function readEngineHelp(): EngineOption[] {
 }
 
 describe("OPTIONS", () => {
-  test("have a proof each", async () => {
+  test("options each have a test that shows them", async () => {
     const proofs = await collectProofs();
     expect(names.filter((name) => !proofs.has(name))).toEqual([]);
     expect([...proofs.keys()].filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("are unique, in their short forms as well", () => {
+  test("have unique names and short forms", () => {
     const shorts = OPTIONS.flatMap(({ short }) => short ?? []);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(shorts.filter((short, index) => shorts.indexOf(short) !== index)).toEqual([]);
     for (const { aliasOf } of OPTIONS) if (aliasOf) expect(names).toContain(aliasOf);
   });
 
-  test("are the engine's, but for differences with a reason", () => {
+  test("match the engine's options, except for listed differences", () => {
     const engine = readEngineHelp();
     expect(engine.length).toBeGreaterThan(90);
     const engineNames = engine.map(({ name }) => (name === "-i" ? "auto-install" : name));
@@ -97,11 +96,11 @@ describe("OPTIONS", () => {
     expect(ours).toEqual(Object.keys(ONLY_RT).sort());
   });
 
-  test("take values and short forms as the engine's do", () => {
+  test("match the engine's in values and short forms", () => {
     for (const { name, short, hasValue } of readEngineHelp()) {
       const option = OPTIONS.find((each) => each.name === name);
       if (!option) continue;
-      // -b is ours for --rt, of which --bun is the alias.
+      // -b is short for --rt, whose alias is --bun.
       const shorts = short === undefined ? option.short : OPTIONS.find((each) => each.short === short)?.name;
       expect({ name, shorts, hasValue: option.value !== undefined }).toEqual({
         name,
@@ -111,7 +110,7 @@ describe("OPTIONS", () => {
     }
   });
 
-  test("have the engine's default if its help states one, and no other", () => {
+  test("match the default of the engine's help, if it states one", () => {
     const stated = readEngineHelp().flatMap(({ name, help }) => {
       const [, ...found] = STATED_DEFAULT.exec(help) ?? [];
       return [{ name, default: found.find((each) => each !== undefined) }];

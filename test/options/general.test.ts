@@ -1,4 +1,4 @@
-// Options that say what to run and how to report it.
+// Options for the choice of what runs, and for reports.
 import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { createMachines, RECORD } from "../distributed/machines.ts";
@@ -12,7 +12,7 @@ import { outputOf, prove, runIn } from "./prove.ts";
 const hello = { "package.json": { scripts: { hello: "echo hi" } } };
 
 describe("general execution", () => {
-  prove("silent", "keeps the command of a script to itself", async () => {
+  prove("silent", "does not print the command of a script", async () => {
     expect(await runIn(hello, ["run", "hello"])).toEqual({
       stdout: "hi\n",
       stderr: "$ echo hi\n",
@@ -25,7 +25,7 @@ describe("general execution", () => {
     });
   });
 
-  prove("if-present", "lets a missing entry point pass", async () => {
+  prove("if-present", "ignores a missing entry point", async () => {
     expect((await runIn(hello, ["run", "bye"])).status).toBe(1);
     expect(await runIn(hello, ["--if-present", "run", "bye"])).toEqual({ stdout: "", stderr: "", status: 0 });
   });
@@ -55,12 +55,12 @@ describe("general execution", () => {
     expect(await outputOf({}, ["-v"])).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  prove("revision", "prints the version of rt and, behind it, the engine's with its commit", async () => {
+  prove("revision", "prints the version of rt, then the engine's with its commit", async () => {
     const [version, revision] = [await outputOf({}, ["--version"]), await outputOf({}, ["--revision"])];
     expect(revision).toBe(`${version}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`);
   });
 
-  prove("check", "runs nothing where there are type errors", async () => {
+  prove("check", "runs nothing when there are type errors", async () => {
     const wrong = { "a.ts": 'const x: number = "text";\nconsole.log("ran", x);\n', "tsconfig.json": {} };
     expect(await outputOf(wrong, ["a.ts"])).toBe("ran text");
     const { stdout, stderr, status } = await runIn(wrong, ["--check", "a.ts"]);
@@ -93,7 +93,7 @@ describe("general execution", () => {
       process.execArgv
     `.replaceAll(/^ +/gm, "");
     const output = await outputOf({}, ["--interactive"], { stdin });
-    // What is typed stands nowhere, and what one line has not ended the next goes on with.
+    // The output does not echo the input, and an incomplete line continues in the next one.
     expect(output).toContain(
       "> 20\n> 21\n> | undefined\n> 10\n> undefined\n> 1\n> undefined\n> Promise { 4 }\n> Promise { 4 }\n> a b\n",
     );
@@ -119,7 +119,7 @@ const three = {
 };
 
 describe("workspaces", () => {
-  prove("filter", "runs the script of the packages that match", async () => {
+  prove("filter", "runs the script of the matching packages", async () => {
     const output = await outputOf(packages, ["run", "--filter", "pkg-*", "go"]);
     expect(["from a", "from b", "from c"].map((text) => output.includes(text))).toEqual([true, true, false]);
     expect(await outputOf(packages, ["-F", "other", "run", "go"])).toContain("from c");
@@ -136,7 +136,7 @@ describe("workspaces", () => {
       "p/package.json": { name: "p", scripts: { go: "seq 1 30" } },
       "q/package.json": { name: "q", scripts: { go: "true" } },
     };
-    // Only a terminal is shown less than everything; `script` makes one.
+    // Lines are elided only on a terminal, which `script` provides.
     const inTerminal = async (option: string) => {
       await using project = await createProject(files);
       const line = `'${RT}' ${option} --filter '*' run go`;
@@ -147,8 +147,8 @@ describe("workspaces", () => {
     expect(await inTerminal("--elide-lines=0")).not.toContain("elided");
   });
 
-  prove("parallel", "runs scripts at the same time, with prefixed output", async () => {
-    // Each waits for the other, which ends only when both run at once.
+  prove("parallel", "runs scripts concurrently, with prefixed output", async () => {
+    // Each script waits for the other, so both must run concurrently.
     const meet = (mine: string, other: string) =>
       `touch ${mine}; while [ ! -e ${other} ]; do read -t 0.01 <> <(:) || :; done; echo met`;
     const files = { "package.json": { scripts: { x: meet("x", "y"), y: meet("y", "x") } } };
@@ -156,7 +156,7 @@ describe("workspaces", () => {
     expect(output.match(/^(?:x|y)\b.*met$/gm)?.length).toBe(2);
   });
 
-  prove("sequential", "runs scripts one after another, with prefixed output", async () => {
+  prove("sequential", "runs scripts one after the other, with prefixed output", async () => {
     const files = { "package.json": { scripts: { x: "echo first > log", y: "cat log; echo second" } } };
     expect((await outputOf(files, ["--sequential", "run", "x", "y"])).match(/first|second/g)).toEqual([
       "first",
@@ -164,7 +164,7 @@ describe("workspaces", () => {
     ]);
   });
 
-  prove("no-exit-on-error", "goes on after a script that fails", async () => {
+  prove("no-exit-on-error", "continues after a script that fails", async () => {
     const stopped = await runIn(three, ["--sequential", "run", "bad", "two"]);
     expect({ status: stopped.status, two: /two.*2/.test(stopped.stdout) }).toEqual({ status: 3, two: false });
     const continued = await runIn(three, ["--sequential", "--no-exit-on-error", "run", "bad", "two"]);
@@ -174,7 +174,7 @@ describe("workspaces", () => {
     });
   });
 
-  prove("concurrency", "bounds how many scripts run at a time", async () => {
+  prove("concurrency", "limits the number of concurrent scripts", async () => {
     const lock = "mkdir lock && echo alone && rmdir lock";
     const files = { "package.json": { scripts: { a: lock, b: lock, c: lock, d: lock } } };
     const output = await outputOf(files, ["--parallel", "--concurrency=1", "run", "a", "b", "c", "d"]);
@@ -189,7 +189,7 @@ describe("workspaces", () => {
     expect(JSON.stringify(json)).toContain("echo from c");
   });
 
-  prove("pick", "lets somebody choose a script", async () => {
+  prove("pick", "offers a choice of scripts", async () => {
     await using project = await createProject(three);
     await using terminal = startOnTerminal(
       [RT, "--pick", "run", "one"],
@@ -228,12 +228,12 @@ describe("workspaces", () => {
     return stdout.trimEnd() === project.path ? "here" : /\/rt-reapi-[^/]+$/.test(stdout.trimEnd()) && "there";
   };
 
-  prove("remote", "runs a script on the server that rtfig.toml names", async () => {
+  prove("remote", "runs a script on the server in rtfig.toml", async () => {
     expect(await remotely(["--remote"], "")).toBe("there");
     expect(await remotely([], "")).toBe("here");
   });
 
-  prove("no-remote", "runs a script here, whatever rtfig.toml says", async () => {
+  prove("no-remote", "runs a script locally despite rtfig.toml", async () => {
     const always = "[run.remote.scripts.where]\nremote = true\n";
     expect(await remotely([], always)).toBe("there");
     expect(await remotely(["--no-remote"], always)).toBe("here");
@@ -247,7 +247,7 @@ describe("workspaces", () => {
     expect(ran).toEqual([["from a", "from c"], ["from b"]]);
   });
 
-  prove("shard-times", "balances the parts by what a report says", async () => {
+  prove("shard-times", "balances the parts by the times of a report", async () => {
     const tasks = [{ package: "pkg-a", script: "go", outcome: "success", duration: 900 }];
     const times = ["pkg-b", "other"].map((name) => ({ ...tasks[0], package: name, duration: 100 }));
     const files = { ...packages, "report.json": { version: 1, tasks: [...tasks, ...times] } };
@@ -257,13 +257,13 @@ describe("workspaces", () => {
 
   const alone = { a: { t: `${RECORD}; cat src.txt > out.txt` } };
 
-  prove("share", "runs a script once, on whichever machine is free", async () => {
+  prove("share", "runs each script once, on any free machine", async () => {
     await using machines = await createMachines({ count: 2, packages: alone });
     for (const machine of machines.all) expect((await machine.start([]).result).status).toBe(0);
     expect(await machines.ran()).toEqual([`a ${machines.all[0]!.path}/packages/a`]);
   });
 
-  prove("share-id", "says which machines belong together", async () => {
+  prove("share-id", "identifies the run that the machines share", async () => {
     await using machines = await createMachines({ count: 1, packages: alone });
     const { stderr } = await machines.all[0]!.start(["--share-id=build 7"]).result;
     expect(stderr).toStartWith(
@@ -271,13 +271,13 @@ describe("workspaces", () => {
     );
   });
 
-  prove("share-name", "says what this machine is called", async () => {
+  prove("share-name", "sets the name of the machine", async () => {
     await using machines = await createMachines({ count: 1, packages: alone });
     const { stderr } = await machines.all[0]!.start(["--share-name=left"]).result;
     expect(stderr).toContain(", machine left: 1 of 1 scripts are shared\n");
   });
 
-  prove("affected", "runs only packages that changed and what depends on them", async () => {
+  prove("affected", "runs only changed packages and their dependents", async () => {
     await using project = await createProject(packages);
     const git = async (...args: string[]) => {
       const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
@@ -297,7 +297,7 @@ describe("workspaces", () => {
 });
 
 describe("processes", () => {
-  prove("no-orphans", "ends the program when its parent is gone", async () => {
+  prove("no-orphans", "ends the program when its parent exits", async () => {
     await using project = await createProject({
       "a.ts": "console.log(process.pid); setInterval(() => {}, 1000)",
     });

@@ -1,4 +1,4 @@
-// --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as an editor uses them.
+// --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as editors use them.
 import { dirname } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -23,10 +23,10 @@ function add({ a }: Sum): number {
 
 console.log("result", add({ a: 41 }), typeof rt.secrets.get);
 `;
-const FIRST_LINE = 11; // that runs
-const BREAK_LINE = 7; // "const twice", after \`answer\` is known
+const FIRST_LINE = 11; // the first line that runs
+const BREAK_LINE = 7; // "const twice", where \`answer\` has its value
 
-/** Where Web Inspector and the extension for this engine connect. */
+/** Where Web Inspector and the engine's VS Code extension connect. */
 const WEBKIT = /For Web Inspector: (ws:\/\/\S+)/;
 
 async function connect(live: Live): Promise<Debugger> {
@@ -34,7 +34,7 @@ async function connect(live: Live): Promise<Debugger> {
   return await openDebugger(url!);
 }
 
-/** Where a line of the source is in the code that runs, by the source map that the debugger is given. */
+/** Returns the line of the generated code for a line of the source, by the debugger's source map. */
 function generatedLine(script: { sourceMapURL: string }, sourceLine: number): number {
   const payload = JSON.parse(atob(script.sourceMapURL.slice(script.sourceMapURL.indexOf(",") + 1)));
   const map = new SourceMap(payload);
@@ -45,7 +45,7 @@ function generatedLine(script: { sourceMapURL: string }, sourceLine: number): nu
   throw new Error(`line ${sourceLine} is not in the source map`);
 }
 
-/** From the stop at the first line to the end: breakpoint, local, step, resume, console. */
+/** Debugs from the pause at the first line to the end: breakpoint, local variable, step, resume, console. */
 async function debugThrough(client: Debugger): Promise<void> {
   const atFirst = await client.event("Debugger.paused");
   const script = await client.event("Debugger.scriptParsed", ({ url }) => url.endsWith("/a.ts"));
@@ -81,7 +81,7 @@ async function debugThrough(client: Debugger): Promise<void> {
 describe("the debugger", () => {
   prove(
     "inspect-brk",
-    "stops at the first line, at a line of the TypeScript source, steps and goes on",
+    "pauses at the first line and at a breakpoint in TypeScript, steps and resumes",
     async () => {
       await using project = await createProject({ "a.ts": SOURCE });
       await using live = startLive({
@@ -98,7 +98,7 @@ describe("the debugger", () => {
     },
   );
 
-  prove("inspect-wait", "starts when a client says so", async () => {
+  prove("inspect-wait", "starts when a client requests it", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     await using live = startLive({ args: ["--inspect-wait=127.0.0.1:0", "a.ts"], cwd: project.path });
     using client = await connect(live);
@@ -108,7 +108,7 @@ describe("the debugger", () => {
     await live.see("result 84 function");
   });
 
-  prove("inspect", "lets the program run, and clients come and go", async () => {
+  prove("inspect", "lets the program run while clients connect and disconnect", async () => {
     await using project = await createProject({
       "a.ts":
         'globalThis.state = { loads: 1 }; console.log("running", typeof rt.secrets.get); setInterval(() => {}, 1000);',
@@ -141,7 +141,7 @@ describe("the debugger", () => {
     }
   });
 
-  prove("inspect", "goes with workers, in which rt is at hand", async () => {
+  prove("inspect", "works with workers, which have rt", async () => {
     await using project = await createProject({
       "a.ts":
         'const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { console.log("worker says", data); process.exit(); };',
@@ -151,18 +151,19 @@ describe("the debugger", () => {
     await live.see("worker says function");
   });
 
-  test("an order to debug leaves nothing of rt's in the program's environment", async () => {
+  test("--inspect leaves no variable of rt in the program's environment", async () => {
     await using project = await createProject({
       "a.ts": `console.log("has", Object.keys(process.env).filter((name) => name.startsWith("RT_")).join());
         console.log("hands on", Bun.spawnSync(["env"]).stdout.toString().match(/^RT_\\w*/gm)?.join());`,
     });
     await using live = startLive({ args: ["--inspect=127.0.0.1:0", "a.ts"], cwd: project.path });
-    expect((await live.see(/has (.*)\n/))[1]).toBe("RT_TEST_MARK"); // the test's own
+    expect((await live.see(/has (.*)\n/))[1]).toBe("RT_TEST_MARK"); // of the test itself
     expect((await live.see(/hands on (.*)\n/))[1]).toBe("RT_TEST_MARK");
   });
 
-  // Compiled beside it, one program in eight is ended by a breakpoint that is set in a loop which has just become hot.
-  test("hot functions of what is debugged are compiled in turn, unless the user says otherwise, and nothing shows it", async () => {
+  // Without these settings the engine crashes one program in eight, when a breakpoint is set in a loop that is being compiled
+  // concurrently.
+  test("--inspect disables the concurrent and the FTL compiler unless the user sets either, and hides the variables", async () => {
     const code = `import { readFileSync } from "node:fs";
       const find = (text: string) => text.match(/^BUN_JSC_.*$/gm)?.sort().join();
       const own = readFileSync("/proc/self/environ", "utf8").replaceAll("\\0", "\\n");
@@ -181,7 +182,7 @@ describe("the debugger", () => {
       expect(await see([inspect], name)).toBe(Array(3).fill(`${name}=0`).join(" "));
   });
 
-  prove("inspect-brk", "stops again after each restart by --watch", async () => {
+  prove("inspect-brk", "pauses again after each restart by --watch", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     const port = freePort();
     const args = ["--watch", `--inspect-brk=127.0.0.1:${port}/w`, "a.ts"];
@@ -199,7 +200,7 @@ describe("the debugger", () => {
 });
 
 describe("BUN_INSPECT", () => {
-  prove("inspect-wait", "is what BUN_INSPECT asks for with ?wait=1", async () => {
+  prove("inspect-wait", "is set by BUN_INSPECT with ?wait=1", async () => {
     await using project = await createProject({
       "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { console.log('worker says', data); process.exit(); };`,
       "w.ts": "postMessage(typeof rt.secrets.get)",
@@ -277,7 +278,7 @@ describe("rt debug-config", () => {
     ).toMatchObject([started, { ...joined, port: "{0}" }]);
   });
 
-  test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {
+  test("rt debug-config keeps an existing launch.json and prints what to add", async () => {
     await using project = await createProject({ ".vscode/launch.json": "// mine" });
     const { runRt } = await import("../support/rt.ts");
     const { status, stdout } = await runRt({ args: ["debug-config", "vscode"], cwd: project.path });
@@ -285,7 +286,7 @@ describe("rt debug-config", () => {
     expect(await Bun.file(project.join(".vscode/launch.json")).text()).toBe("// mine");
   });
 
-  test("rt debug-config writes to no place that a link of the project names", async () => {
+  test("rt debug-config does not write through a symlink of the project", async () => {
     await using project = await createProject({ "a/.vscode/settings.json": {}, "b/x": "", "outside/x": "" });
     const { runRt } = await import("../support/rt.ts");
     const run = async (cwd: string) => await runRt({ args: ["debug-config", "vscode"], cwd });
@@ -304,7 +305,7 @@ describe("rt debug-config", () => {
     expect(existsSync(project.join("outside/launch.json"))).toBe(false);
   });
 
-  test("rt debug-config names the editors it knows", async () => {
+  test("rt debug-config lists the supported editors", async () => {
     for (const args of [["debug-config"], ["debug-config", "ed"]]) {
       const { status, stderr } = await runIn({}, args);
       expect([status, stderr]).toEqual([

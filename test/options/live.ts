@@ -1,20 +1,20 @@
-// A program that keeps running, and what it prints, waited for word by word. A test's own time limit ends a wait.
+// Runs a program and waits for its output. A test's time limit ends each wait.
 import { createMark } from "../support/processes.ts";
 import { type RtOptions, startRt } from "../support/rt.ts";
 
 export interface Live extends AsyncDisposable {
   readonly pid: number;
-  /** Resolves to the match of the next output that matches, from where the last wait ended. */
+  /** Resolves with the next match in the output, searching from the end of the previous match. */
   see(pattern: RegExp | string): Promise<RegExpExecArray>;
-  /** All output up to now, both streams. */
+  /** The output of both streams so far. */
   readonly output: string;
   readonly ended: Promise<number | string>;
   kill(signal?: NodeJS.Signals): void;
-  /** How many processes it and all that it started are. */
+  /** Returns the number of processes in the program's process tree. */
   family(): number;
-  /** Those of them that run this command line. */
+  /** Returns the process ids in the tree that have this command line. */
   running(command: string): number[];
-  /** The numbers of those that it has started. */
+  /** Returns the process ids of the tree, without the program itself. */
   others(): number[];
 }
 
@@ -62,7 +62,7 @@ export function startLive(options: RtOptions): Live {
     running: (command) => mark.find().flatMap((each) => (each.command === command ? [each.pid] : [])),
     others: () => mark.find().flatMap(({ pid }) => (pid === child.pid ? [] : [pid])),
     async [Symbol.asyncDispose]() {
-      // What is being started at this moment is found the next time.
+      // A process that is starting now is found in the next round.
       do {
         mark.kill();
         await Promise.race([ended, Bun.sleep(5)]);

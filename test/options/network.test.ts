@@ -1,4 +1,4 @@
-// Options about HTTP, DNS and TLS.
+// Options for HTTP, DNS and TLS.
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { createSocket } from "node:dgram";
 import { createSecureServer } from "node:http2";
@@ -27,7 +27,7 @@ describe("HTTP", () => {
     expect(await outputOf(files, [`--port=${port}`, "a.ts"])).toBe(String(port));
   });
 
-  prove("port", "is PORT for a script", async () => {
+  prove("port", "sets PORT for a script", async () => {
     const files = { "package.json": { scripts: { s: "echo $PORT" } } };
     expect(await outputOf(files, ["--port=8123", "run", "s"])).toBe("8123");
   });
@@ -53,7 +53,7 @@ describe("HTTP", () => {
     },
   );
 
-  prove("port", "of rtfig.toml comes after PORT, and is no PORT for scripts", async () => {
+  prove("port", "in rtfig.toml is weaker than PORT, and sets no PORT for scripts", async () => {
     const [key, variable] = [freePort(), freePort()];
     const files = {
       "rtfig.toml": `[serve]\nport = ${key}`,
@@ -83,7 +83,7 @@ describe("HTTP", () => {
     child.kill();
   });
 
-  prove("max-http-header-size", "bounds the headers of a request", async () => {
+  prove("max-http-header-size", "limits the headers of a request", async () => {
     const files = {
       "a.ts": `import http from "node:http";
         const server = http.createServer((_, response) => response.end("taken")).listen(0, async () => {
@@ -97,7 +97,7 @@ describe("HTTP", () => {
     expect(await outputOf(files, ["--max-http-header-size=1024", "a.ts"])).toBe("431");
   });
 
-  prove("insecure-http-parser", "accepts headers that are not valid", async () => {
+  prove("insecure-http-parser", "accepts invalid headers", async () => {
     const files = {
       "a.ts": `import http from "node:http"; import net from "node:net";
         const server = http.createServer((request, response) => response.end()).listen(0, () => {
@@ -119,7 +119,7 @@ describe("HTTP", () => {
     expect(await outputOf(files, ["--user-agent", "other", "a.ts"])).toBe("other");
   });
 
-  prove("experimental-http2-fetch", "speaks HTTP/2 where the server does", async () => {
+  prove("experimental-http2-fetch", "uses HTTP/2 when the server supports it", async () => {
     const server = createSecureServer({ key: certificates.key, cert: certificates.cert, allowHTTP1: true });
     server.on("request", (request, response) => response.end(request.httpVersion));
     server.listen(0);
@@ -132,7 +132,7 @@ describe("HTTP", () => {
     server.close();
   });
 
-  prove("experimental-http3-fetch", "tries HTTP/3 where the server offers it", async () => {
+  prove("experimental-http3-fetch", "tries HTTP/3 when the server offers it", async () => {
     const quic = createSocket({ type: "udp6", ipv6Only: false }).bind(0, "::");
     await once(quic, "listening");
     const { port: udp } = quic.address();
@@ -170,7 +170,7 @@ describe("HTTP", () => {
   });
 });
 
-/** Requests a server whose certificate only the test's authority vouches for. */
+/** Requests a page from a server whose certificate only the test's authority signed. */
 async function request(options: readonly string[], env: Record<string, string> = {}): Promise<string> {
   using server = Bun.serve({
     port: 0,
@@ -186,7 +186,7 @@ async function request(options: readonly string[], env: Record<string, string> =
 const REFUSED = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 const STORES = ["--use-system-ca", "--use-openssl-ca", "--use-bundled-ca"];
 
-/** Three stores, of which one is chosen. */
+/** Three certificate stores, of which an option selects one. */
 async function expectExclusive(option: string): Promise<void> {
   for (const other of STORES) {
     if (other === option) continue;
@@ -227,9 +227,8 @@ describe("TLS", () => {
     expect(await outputOf(files, ["--use-openssl-ca", "a.ts"], { env })).toBe("0 1");
   });
 
-  // What the engine itself trusts, bundled ones included, it reads when it first connects: so a file that has changed since
-  // the start stands for them.
-  prove("use-openssl-ca", "holds for fetch() and WebSocket as well", async () => {
+  // The engine reads its own certificates at the first connection. A file that changed since the start represents them.
+  prove("use-openssl-ca", "also applies to fetch() and WebSocket", async () => {
     using server = Bun.serve({
       port: 0,
       tls: { key: certificates.key, cert: certificates.cert },
@@ -274,7 +273,7 @@ describe("TLS", () => {
     },
   );
 
-  prove("use-bundled-ca", "leaves the environment of what the program starts as it was", async () => {
+  prove("use-bundled-ca", "leaves the environment of child processes unchanged", async () => {
     const files = {
       "a.ts":
         'const { stdout } = Bun.spawnSync(["sh", "-c", "echo $SSL_CERT_FILE [$SSL_CERT_DIR]"]); console.log(process.env.SSL_CERT_FILE, stdout.toString())',

@@ -1,4 +1,4 @@
-// Options about the process: memory, warnings, rejections, profiles.
+// Options for the process: memory, warnings, rejections, profiles.
 import { describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createProject } from "../support/project.ts";
@@ -9,20 +9,20 @@ const warns = {
   "a.js": 'process.emitWarning("plain"); process.emitWarning("old", "DeprecationWarning", "DEP1");',
 };
 
-/** What a program that warns leaves on stderr. */
+/** Returns the standard error of a program that warns. */
 async function warningsOf(...options: string[]): Promise<string> {
   return (await runIn(warns, [...options, "a.js"])).stderr;
 }
 
 describe("runtime and process control", () => {
-  prove("rt", "makes node mean rt", async () => {
+  prove("rt", "runs rt for the command node", async () => {
     const files = { "package.json": { scripts: { s: "node -p 'typeof rt'" } } };
     expect(await outputOf(files, ["run", "s"])).toBe("undefined");
     expect(await outputOf(files, ["--rt", "run", "s"])).toBe("object");
     expect(await outputOf(files, ["run", "-b", "s"])).toBe("object");
   });
 
-  prove("rt", "makes node mean rt for what a file, a test or standard input starts", async () => {
+  prove("rt", "runs rt for the command node in a file, a test or standard input", async () => {
     const code = "console.log(`${Bun.spawnSync(['node', '-p', 'typeof rt']).stdout}`.trim());";
     const files = { "a.js": code, "a.test.js": code };
     expect(await outputOf(files, ["a.js"])).toBe("undefined");
@@ -32,7 +32,7 @@ describe("runtime and process control", () => {
     expect((await runIn(files, ["run", "-b", "-"], { stdin: code })).stdout).toBe("object\n");
   });
 
-  prove("bun", "makes node mean rt as well", async () => {
+  prove("bun", "runs rt for the command node too", async () => {
     const files = { "package.json": { scripts: { s: "node -p 'typeof rt'" } } };
     expect(await outputOf(files, ["--bun", "run", "s"])).toBe("object");
   });
@@ -44,7 +44,7 @@ describe("runtime and process control", () => {
     expect(stdout).not.toContain("bash.");
     expect((await runIn(files, ["--shell=bun", "run", "s"])).stdout).toBe(stdout);
   });
-  prove("shell", "=rt keeps the shell's own .env files from what it starts", async () => {
+  prove("shell", "=rt loads no .env files into the shell's child processes", async () => {
     const files = {
       "package.json": { scripts: { s: "NODE_ENV=production rt run i.ts", echo: "echo [$ONLY]" } },
       "i.ts": "console.log(process.env.X, process.env.ONLY)",
@@ -63,7 +63,7 @@ describe("runtime and process control", () => {
       "a.js":
         "let k; for (let i = 0; i < 30; i++) { k = []; for (let j = 0; j < 20000; j++) k.push({ a: [j] }); }",
     };
-    // A collector with threads of its own collects as often as it gets a processor.
+    // A concurrent collector would run as often as it gets a processor.
     const env = { BUN_JSC_logGC: "1", BUN_JSC_useConcurrentGC: "0" };
     const collections = async (...args: string[]) => {
       const { stdout, stderr } = await runIn(files, args, { env });
@@ -74,12 +74,12 @@ describe("runtime and process control", () => {
     expect(await collections("--smol", "a.js")).toBeGreaterThan(usual * 1.2);
   });
 
-  prove("expose-gc", "puts gc() on the global object", async () => {
+  prove("expose-gc", "adds gc() to the global object", async () => {
     expect(await outputOf({}, ["-p", "typeof gc"])).toBe("undefined");
     expect(await outputOf({}, ["--expose-gc", "-p", "gc(), typeof gc"])).toBe("function");
   });
 
-  prove("no-deprecation", "keeps deprecations to itself", async () => {
+  prove("no-deprecation", "hides deprecation warnings", async () => {
     expect(await warningsOf()).toContain("DEP1");
     expect(await warningsOf("--no-deprecation")).not.toContain("DEP1");
   });
@@ -93,16 +93,16 @@ describe("runtime and process control", () => {
     expect(await warningsOf("--no-warnings")).toBe("");
   });
 
-  prove("trace-warnings", "shows where a warning was made", async () => {
+  prove("trace-warnings", "shows where a warning was emitted", async () => {
     expect(await warningsOf()).not.toContain("a.js:1");
     expect((await warningsOf("--trace-warnings")).match(/a\.js:1/g)?.length).toBe(2);
   });
 
-  prove("trace-deprecation", "shows where a deprecation was made", async () => {
+  prove("trace-deprecation", "shows where a deprecation was emitted", async () => {
     expect((await warningsOf("--trace-deprecation")).match(/a\.js:1/g)?.length).toBe(1);
   });
 
-  prove("pending-deprecation", "reports deprecations that are still to come", async () => {
+  prove("pending-deprecation", "reports pending deprecations", async () => {
     const files = { "a.js": 'process.binding("util")' };
     expect((await runIn(files, ["a.js"])).stderr).toBe("");
     expect((await runIn(files, ["--pending-deprecation", "a.js"])).stderr).toContain("DEP0111");
@@ -125,7 +125,7 @@ describe("runtime and process control", () => {
     expect(await outputOf({}, ["--title=my title", "-p", "process.title"])).toBe("my title");
   });
 
-  prove("zero-fill-buffers", "clears what Buffer.allocUnsafe() gives", async () => {
+  prove("zero-fill-buffers", "clears the memory of Buffer.allocUnsafe()", async () => {
     const files = {
       "a.js":
         "let sum = 0; for (let i = 0; i < 500; i++) { const b = Buffer.allocUnsafe(1024); for (const x of b) sum += x; b.fill(1); } console.log(sum > 0);",
@@ -178,30 +178,34 @@ describe("runtime and process control", () => {
     expect(heard).toContain("uncaughtException");
   });
 
-  prove("unhandled-rejections", "=throw ends the program unless unhandledRejection is heard", async () => {
-    expect(await outcome("throw")).toEqual({ status: 1, alive: false, warned: false });
-    expect(await outputOf(hears, ["--unhandled-rejections=throw", "a.js"])).toBe("unhandledRejection");
-  });
+  prove(
+    "unhandled-rejections",
+    "=throw ends the program unless unhandledRejection has a listener",
+    async () => {
+      expect(await outcome("throw")).toEqual({ status: 1, alive: false, warned: false });
+      expect(await outputOf(hears, ["--unhandled-rejections=throw", "a.js"])).toBe("unhandledRejection");
+    },
+  );
 
-  prove("unhandled-rejections", "=warn warns and goes on", async () => {
+  prove("unhandled-rejections", "=warn warns and continues", async () => {
     expect(await outcome("warn")).toEqual({ status: 0, alive: true, warned: true });
   });
 
-  prove("unhandled-rejections", "=none goes on without a word", async () => {
+  prove("unhandled-rejections", "=none continues silently", async () => {
     expect(await outcome("none")).toEqual({ status: 0, alive: true, warned: false });
   });
 
-  prove("unhandled-rejections", "=warn-with-error-code warns, goes on and fails at the end", async () => {
+  prove("unhandled-rejections", "=warn-with-error-code warns, continues and fails at the end", async () => {
     expect(await outcome("warn-with-error-code")).toEqual({ status: 1, alive: true, warned: true });
   });
 
-  prove("console-depth", "sets how deep console.log looks", async () => {
+  prove("console-depth", "sets the depth of console.log", async () => {
     const files = { "a.js": "console.log({ a: { b: { c: { d: { e: 1 } } } } })" };
     expect(await outputOf(files, ["a.js"])).toContain("c: [Object],");
     expect(await outputOf(files, ["--console-depth=6", "a.js"])).toContain("e: 1");
     expect(await outputOf(files, ["--console-depth=1", "a.js"])).not.toContain("c:");
   });
-  prove("console-depth", "prints what lies deeper as [Object], or by its class", async () => {
+  prove("console-depth", "prints deeper values as [Object], or by their class", async () => {
     const files = {
       "a.js":
         'class A { b = {} } console.log([[[[1]]]], { a: { b: { c: new A(), d: new Map([[1, { e: 1 }]]), s: "[Object ...]" } } })',
@@ -215,7 +219,7 @@ describe("runtime and process control", () => {
   });
 });
 
-/** The files that a run leaves beside the program. */
+/** Returns the files beside the program after a run. */
 async function filesAfter(
   args: readonly string[],
   source = "1",
@@ -234,7 +238,7 @@ async function filesAfter(
   }
 }
 
-/** For so long of a processor's time that whoever takes samples gets some of it as well, on a machine that is busy too. */
+/** Uses this much processor time, so that the sampling thread gets some too on a busy machine. */
 const busy =
   "const start = process.cpuUsage(); for (let u = start; (u = process.cpuUsage(start)).user + u.system < 400_000;);";
 
@@ -245,13 +249,13 @@ describe("profiling", () => {
     expect(JSON.parse(read(name)).samples.length).toBeGreaterThan(0);
   });
 
-  prove("cpu-prof-name", "names the profile", async () => {
+  prove("cpu-prof-name", "sets the name of the profile", async () => {
     expect((await filesAfter(["--cpu-prof", "--cpu-prof-name=x.cpuprofile"])).names).toContain(
       "x.cpuprofile",
     );
   });
 
-  prove("cpu-prof-dir", "chooses the directory of the profile", async () => {
+  prove("cpu-prof-dir", "sets the directory of the profile", async () => {
     const { names } = await filesAfter(["--cpu-prof", "--cpu-prof-dir=out"]);
     expect(names.some((name) => /^out.*\.cpuprofile$/.test(name))).toBe(true);
   });
@@ -266,9 +270,9 @@ describe("profiling", () => {
     const shortest = async (interval: number) => {
       const args = ["--cpu-prof", "--cpu-prof-name=x.cpuprofile", `--cpu-prof-interval=${interval}`];
       const { timeDeltas } = JSON.parse((await filesAfter(args, busy)).read("x.cpuprofile"));
-      return Math.min(...timeDeltas.slice(1)); // the first counts from the start
+      return Math.min(...timeDeltas.slice(1)); // the first delta counts from the start
     };
-    expect(await shortest(200)).toBeWithin(100, 10_000); // a sample may come early, since the one before was late
+    expect(await shortest(200)).toBeWithin(100, 10_000); // a late sample makes the next delta short
     expect(await shortest(20_000)).toBeGreaterThan(10_000);
   });
 
@@ -277,13 +281,13 @@ describe("profiling", () => {
     expect(JSON.parse(read(names.find((each) => each.endsWith(".heapprofile"))!))).toBeObject();
   });
 
-  prove("heap-prof-name", "names the profile", async () => {
+  prove("heap-prof-name", "sets the name of the profile", async () => {
     expect((await filesAfter(["--heap-prof", "--heap-prof-name=x.heapprofile"])).names).toContain(
       "x.heapprofile",
     );
   });
 
-  prove("heap-prof-dir", "chooses the directory of the profile", async () => {
+  prove("heap-prof-dir", "sets the directory of the profile", async () => {
     const { names } = await filesAfter(["--heap-prof", "--heap-prof-dir=out"]);
     expect(names.some((name) => /^out.*\.heapprofile$/.test(name))).toBe(true);
   });
@@ -292,9 +296,13 @@ describe("profiling", () => {
     expect((await filesAfter(["--heap-prof-md", "--heap-prof-name=x.md"])).read("x.md")).toContain("#");
   });
 
-  prove("heap-prof-interval", "is taken; the engine's profile is a snapshot and has no samples", async () => {
-    const args = ["--heap-prof", "--heap-prof-name=x.heapprofile", "--heap-prof-interval=1000"];
-    expect((await filesAfter(args)).names).toContain("x.heapprofile");
-    expect((await runRt({ args: ["--heap-prof-interval=many", "a.js"] })).status).toBe(1);
-  });
+  prove(
+    "heap-prof-interval",
+    "is accepted; the engine's profile is a snapshot and has no samples",
+    async () => {
+      const args = ["--heap-prof", "--heap-prof-name=x.heapprofile", "--heap-prof-interval=1000"];
+      expect((await filesAfter(args)).names).toContain("x.heapprofile");
+      expect((await runRt({ args: ["--heap-prof-interval=many", "a.js"] })).status).toBe(1);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Which test proves which option, read from the sources of the tests beside this file.
+// Reads the claims of `prove` for each option from the sources of the tests in this folder.
 import { join } from "node:path";
 
 export async function collectProofs(): Promise<Map<string, string[]>> {

@@ -1,8 +1,8 @@
-// The proof of an option: a test whose name begins with it, found by name in docs/options.md.
+// Tests that demonstrate an option. The title begins with the option, and docs/options.md lists it:
 //
-//   prove("smol", "keeps the heap smaller", async () => { ... })
+// prove("smol", "keeps the heap smaller", async () => { ... })
 //
-// `prove` is written with both names in plain sight, because proofs.ts reads them from the source.
+// Non-obvious: `prove` must be called with two literals, because proofs.ts reads them from the source.
 import { test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
@@ -28,7 +28,7 @@ export async function runIn(
   return await runRt({ args: words, cwd: project.path, env, stdin });
 }
 
-/** What a run that succeeds prints, ends trimmed. */
+/** Returns the trimmed output of a run, which must succeed. */
 export async function outputOf(
   files: Files,
   args: readonly string[],

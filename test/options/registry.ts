@@ -1,4 +1,4 @@
-// An npm registry on a port of its own, with the packages that a test names.
+// Starts an npm registry with the packages of a test.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,24 +10,24 @@ export interface PublishedPackage {
   name: string;
   version: string;
   files: Files;
-  /** More of its package.json. */
+  /** More fields of its package.json. */
   manifest?: Record<string, unknown>;
-  /** When it was published; long ago unless given. */
+  /** The publishing time; long ago by default. */
   time?: string;
 }
 
 export interface Registry extends AsyncDisposable {
   readonly url: string;
-  /** "GET /dep" and so on, since the start or `forget()`. */
+  /** Requests such as "GET /dep", since the start or `forget()`. */
   readonly requests: string[];
-  /** The Authorization headers seen. */
+  /** The received Authorization headers. */
   readonly credentials: string[];
-  /** A cache of its own, and this registry. */
+  /** Variables for a separate cache and this registry. */
   readonly env: Environment;
   readonly cache: string;
   forget(): void;
   publish(each: PublishedPackage): Promise<void>;
-  /** Makes the cached answers of this registry look old, so that they must be asked for again. */
+  /** Makes cached responses look old, so that they must be requested again. */
   ageCache(): void;
 }
 
@@ -82,7 +82,7 @@ export async function openRegistry(
   };
 }
 
-/** A manifest in the cache holds the second at which it goes stale: the only number near the present time in it. */
+/** A cached manifest contains its expiry in seconds: the only number in it that is near the present time. */
 function ageManifests(cache: string): void {
   const now = Date.now() / 1000;
   for (const name of readdirSync(cache)) {

@@ -1,4 +1,4 @@
-// Options about finding modules.
+// Options for module resolution.
 import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
@@ -13,7 +13,7 @@ const preloads = {
 };
 
 describe("preloads", () => {
-  prove("preload", "imports modules first, in order, with rt at hand", async () => {
+  prove("preload", "imports modules first, in order, with rt available", async () => {
     const expected = "first,function,second";
     expect(await outputOf(preloads, ["--preload=./first.ts", "--preload=./second.ts", "a.ts"])).toBe(
       expected,
@@ -43,7 +43,7 @@ const dep = (version: string, text = `dep ${version}`) => ({
 });
 
 describe("auto-install", () => {
-  prove("install", "=auto fetches packages where there is no node_modules", async () => {
+  prove("install", "=auto downloads packages when there is no node_modules", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(source, ["--install=auto", "a.ts"], registry)).toBe("dep 1.0.0");
     const { status } = await runIn(
@@ -77,7 +77,7 @@ describe("auto-install", () => {
       "b.cjs": 'console.log("once")',
     },
   }))
-    test(`what has to be fetched is, and nothing runs twice, for ${what}`, async () => {
+    test(`missing packages are downloaded and no code runs twice: ${what}`, async () => {
       await using registry = await openRegistry([dep("1.0.0")]);
       const { stdout, stderr, status } = await runIn(files, ["main.ts"], registry);
       expect({ stdout, status, stderr }).toEqual({
@@ -87,7 +87,7 @@ describe("auto-install", () => {
       });
       expect(registry.requests).toContain("GET /dep");
     });
-  prove("install", "is auto for what is asked for while the program runs", async () => {
+  prove("install", "is auto for imports while the program runs", async () => {
     for (const [name, asks] of Object.entries({
       "a.ts": 'const d = (await import("dep")).default;',
       "a.js": 'const name = "dep"; const d = (await import(name)).default;',
@@ -110,7 +110,7 @@ describe("auto-install", () => {
       expect(untouched.requests).toEqual([]);
     }
   });
-  test("what has run does not run again for a package that was not seen before", async () => {
+  test("code does not run again for a package that was not found before", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     const files = { "main.ts": 'const ask = require;\nconsole.log("once");\nask("dep");' };
     const { stdout, status } = await runIn(files, ["main.ts"], registry);
@@ -125,11 +125,11 @@ describe("auto-install", () => {
       "main.ts": 'import { T } from "./f.xyz"; console.log("once"); await import("./f.xyz"); let t: T;',
     },
   }))
-    test(`what has run does not run again, for a file that means nothing behind ${what}`, async () => {
+    test(`code does not run again for a file of unknown type after ${what}`, async () => {
       const { stdout, status } = await runIn({ ...files, "f.xyz": "a b c" }, ["main.ts"]);
       expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
     });
-  test("what only holds data may have been read before", async () => {
+  test("a data file may be read before a download", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     const files = {
       "a.cjs": 'const a = require("./a.json");\nconst dep = require("dep");\nconsole.log(a, dep);',
@@ -137,7 +137,7 @@ describe("auto-install", () => {
     };
     expect(await outputOf(files, ["a.cjs"], registry)).toBe("1 dep 1.0.0");
   });
-  test("what has run does not run again for the package of JSX, asked for beside packages", async () => {
+  test("code does not run again for the package of JSX beside node_modules", async () => {
     const files = {
       "a.ts": 'const name = "react/jsx-runtime"; console.log("once"); await import(name);',
       "node_modules/x/a.js": "",
@@ -145,19 +145,19 @@ describe("auto-install", () => {
     const { stdout, status } = await runIn(files, ["a.ts"]);
     expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
   });
-  test("a module with JSX gets the package that nobody imports", async () => {
+  test("a module with JSX gets the runtime package that no import names", async () => {
     const runtime = { "jsx-dev-runtime.js": "exports.jsxDEV = (name) => `<${name}>`" };
     await using registry = await openRegistry([{ name: "react", version: "1.0.0", files: runtime }]);
     const files = { "a.tsx": "export {}; console.log(<b/>);" };
     expect(await outputOf(files, ["a.tsx"], registry)).toBe("<b>");
   });
-  prove("install", "=fallback fetches only what is missing", async () => {
+  prove("install", "=fallback downloads only missing packages", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     const some = { ...source, "node_modules/x/a.js": "" };
     expect(await outputOf(some, ["--install=fallback", "a.ts"], registry)).toBe("dep 1.0.0");
     expect(await outputOf(installed, ["--install=fallback", "a.ts"], registry)).toBe("on disk");
   });
-  prove("install", "=force does not look into node_modules", async () => {
+  prove("install", "=force ignores node_modules", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(installed, ["--install=force", "a.ts"], registry)).toBe("dep 1.0.0");
   });
@@ -167,14 +167,14 @@ describe("auto-install", () => {
       "dep 1.0.0",
     );
   });
-  prove("no-install", "fetches nothing", async () => {
+  prove("no-install", "downloads nothing", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
     registry.forget();
     expect((await runIn(source, ["--no-install", "a.ts"], registry)).status).toBe(1);
     expect(registry.requests).toEqual([]);
   });
-  prove("prefer-offline", "does not ask the registry about what is in the cache, however old", async () => {
+  prove("prefer-offline", "does not ask the registry about cached packages of any age", async () => {
     for (const [options, expected] of [
       [[], "dep 1.1.0"],
       [["--prefer-offline"], "dep 1.0.0"],
@@ -186,7 +186,7 @@ describe("auto-install", () => {
       expect(await outputOf(source, [...options, "a.ts"], registry)).toBe(expected);
     }
   });
-  prove("prefer-latest", "asks the registry, however fresh the answer in the cache is", async () => {
+  prove("prefer-latest", "asks the registry even when the cached response is fresh", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
     await registry.publish(dep("1.1.0"));
@@ -227,7 +227,7 @@ describe("resolution", () => {
     expect(await outputOf(fields, ["--main-fields=absent", "--main-fields=custom", "a.js"])).toBe("custom");
   });
 
-  prove("preserve-symlinks", "looks for a linked package's imports from the link", async () => {
+  prove("preserve-symlinks", "resolves a linked package's imports from the link", async () => {
     await using project = await createProject({
       "packages/x/package.json": { name: "x" },
       "packages/x/index.js": 'console.log(require("dep"))',
@@ -242,23 +242,19 @@ describe("resolution", () => {
     expect(await run("--preserve-symlinks")).toBe("from the link");
   });
 
-  prove(
-    "preserve-symlinks-main",
-    "is answered with a warning: the engine goes by the real path",
-    async () => {
-      await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
-      await symlink("real/a.ts", project.join("link.ts"));
-      const args = ["--preserve-symlinks-main", "./link.ts"];
-      const { stdout, stderr } = await runRt({ args, cwd: project.path });
-      expect(stdout).toBe(`${project.join("real/a.ts")}\n`);
-      expect(stderr).toBe(
-        "warning: --preserve-symlinks-main has no effect: the engine goes by the real path of the file (rt help differences)\n",
-      );
-    },
-  );
+  prove("preserve-symlinks-main", "causes a warning: the engine uses the real path", async () => {
+    await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
+    await symlink("real/a.ts", project.join("link.ts"));
+    const args = ["--preserve-symlinks-main", "./link.ts"];
+    const { stdout, stderr } = await runRt({ args, cwd: project.path });
+    expect(stdout).toBe(`${project.join("real/a.ts")}\n`);
+    expect(stderr).toBe(
+      "warning: --preserve-symlinks-main has no effect: the engine goes by the real path of the file (rt help differences)\n",
+    );
+  });
 
   const both = { "a.cjs": 'require("./m")', "m.js": 'console.log("js")', "m.ts": 'console.log("ts")' };
-  prove("extension-order", "decides between files of one name for require()", async () => {
+  prove("extension-order", "selects between files of one name for require()", async () => {
     expect(await outputOf(both, ["a.cjs"])).toBe("ts");
     expect(await outputOf(both, ["--extension-order=.js,.ts", "a.cjs"])).toBe("js");
     expect(await outputOf(both, ["--extension-order=.ts", "--extension-order=.js", "a.cjs"])).toBe("ts");
@@ -273,22 +269,18 @@ describe("resolution", () => {
     "far/b.ts": 'await import("../d"); import "../m.ts"; new Worker(new URL("./w.ts", import.meta.url))',
     "far/w.ts": 'import "../m"',
   };
-  prove(
-    "extension-order",
-    "leaves files with other extensions to be found, by import as by require()",
-    async () => {
-      const files = {
-        "only.ts": 'export default "only"',
-        "data.json": '{ "name": "data" }',
-        "i.ts": 'import only from "./only"; import data from "./data"; console.log(only, data.name)',
-        "r.cjs": 'console.log(require("./only").default, require("./data").name)',
-      };
-      for (const name of ["i.ts", "r.cjs"])
-        expect(await outputOf(files, ["--extension-order=.js", name])).toBe("only data");
-    },
-  );
+  prove("extension-order", "still finds files with other extensions, for import and require()", async () => {
+    const files = {
+      "only.ts": 'export default "only"',
+      "data.json": '{ "name": "data" }',
+      "i.ts": 'import only from "./only"; import data from "./data"; console.log(only, data.name)',
+      "r.cjs": 'console.log(require("./only").default, require("./data").name)',
+    };
+    for (const name of ["i.ts", "r.cjs"])
+      expect(await outputOf(files, ["--extension-order=.js", name])).toBe("only data");
+  });
 
-  prove("extension-order", "decides between files of one name for import, in workers as well", async () => {
+  prove("extension-order", "selects between files of one name for import, also in workers", async () => {
     expect(await outputOf(imported, ["--extension-order=.js,.ts", "main.ts"])).toBe(
       'js\nts\nd/js\n[ "--extension-order=.js", "--extension-order=.ts" ]\njs',
     );

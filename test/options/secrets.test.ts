@@ -1,4 +1,4 @@
-// --secret: a secret of the credential store for one target of the command line.
+// --secret gives a secret of the credential store to one target of the command line.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prove } from "./prove.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
@@ -31,7 +31,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     runRt({ args: ["--no-redact", ...args], cwd: project.path, env: { ...keyring.env, ...env } });
   const OPTION = "--secret=TOKEN=acme/npm/x";
 
-  prove("secret", "gives a value to whatever runs, before .env and the environment", async () => {
+  prove("secret", "gives a value to any target and wins over .env and the environment", async () => {
     const targets = [
       [["run", OPTION, "printenv", "TOKEN"], `${VALUE}\n`],
       [["run", OPTION, "binary"], VALUE],
@@ -45,19 +45,19 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
       expect(results[index]).toEqual({ stdout, stderr: "", status: 0 });
   });
 
-  prove("no-redact", "lets a value be seen, which is kept out otherwise", async () => {
+  prove("no-redact", "shows a value that is redacted otherwise", async () => {
     const args = ["--silent", "run", OPTION, "show"];
     const start = { cwd: project.path, env: keyring.env };
     expect((await runRt({ args, ...start })).stdout).toBe("before\n[TOKEN]");
     expect((await runRt({ args: ["--no-redact", ...args], ...start })).stdout).toBe(`before\n${VALUE}`);
   });
 
-  prove("secret", "gives a script its value, and not the script's hooks", async () => {
+  prove("secret", "gives a value to a script, but not to its hooks", async () => {
     const { stdout } = await run(["--silent", "run", OPTION, "show"]);
     expect(stdout).toBe(`before\n${VALUE}`);
   });
 
-  test("names what is not there, with the line that stores it, and runs nothing", async () => {
+  test("missing secrets are reported with the commands that store them, and nothing runs", async () => {
     const options = ["--secret", "TOKEN=acme/none", "--secret", "OTHER=-x y/it's", "--silent"];
     expect(await run(["run", ...options, "show"])).toEqual({
       stdout: "",
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     });
   });
 
-  test("refuses names that are none, or that steer programs, and never repeats what may be a value", async () => {
+  test("invalid names and names that control programs are rejected, and a possible value is never repeated", async () => {
     const cases = [
       [
         "1X=a/b",
@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     }
   });
 
-  test("takes names that only look like those", async () => {
+  test("names that only resemble controlling names are accepted", async () => {
     const { stderr } = await run(["run", "--secret", "BUN_AUTH_TOKEN=acme/none", "show"]);
     expect(stderr).toContain("BUN_AUTH_TOKEN");
     expect(stderr).not.toContain("controls programs");

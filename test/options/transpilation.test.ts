@@ -1,4 +1,4 @@
-// Options about what becomes of the source on its way to the machine.
+// Options for transpilation.
 import { describe, expect } from "bun:test";
 import { outputOf, prove, runIn } from "./prove.ts";
 
@@ -47,7 +47,7 @@ describe("transpilation", () => {
     expect(await outputOf(image, ["--loader=.svg:text", "a.ts"])).toBe("<svg/>");
   });
 
-  prove("no-macros", "refuses to execute macros", async () => {
+  prove("no-macros", "rejects macros", async () => {
     const files = {
       "a.ts": 'import { m } from "./m.ts" with { type: "macro" }; console.log(m())',
       "m.ts": 'export function m() { return "expanded" }',
@@ -82,18 +82,18 @@ describe("JSX", () => {
     expect(await outputOf(elements, ["--jsx-runtime=automatic", "a.jsx"])).toBe("react b react fragment");
     expect(await outputOf(elements, ["--jsx-runtime=classic", "a.jsx"])).toBe("React b React its fragment");
   });
-  prove("jsx-factory", "names the function of the classic runtime", async () => {
+  prove("jsx-factory", "sets the function of the classic runtime", async () => {
     const options = ["--jsx-runtime=classic", "--jsx-factory=h"];
     expect(await outputOf(elements, [...options, "a.jsx"])).toStartWith("h b");
   });
-  prove("jsx-fragment", "names the fragment of the classic runtime", async () => {
+  prove("jsx-fragment", "sets the fragment of the classic runtime", async () => {
     const options = ["--jsx-runtime=classic", "--jsx-factory=h", "--jsx-fragment=F"];
     expect(await outputOf(elements, [...options, "a.jsx"])).toBe("h b h F");
   });
-  prove("jsx-import-source", "names the module of the automatic runtime", async () => {
+  prove("jsx-import-source", "sets the module of the automatic runtime", async () => {
     expect(await outputOf(elements, ["--jsx-import-source=other", "a.jsx"])).toBe("other b other fragment");
   });
-  prove("jsx-side-effects", "keeps elements that nobody uses", async () => {
+  prove("jsx-side-effects", "keeps unused elements", async () => {
     const files = {
       ...elements,
       "a.jsx": "<b/>;",

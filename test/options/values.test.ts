@@ -1,4 +1,4 @@
-// Values that options and keys of rtfig.toml refuse, over the whole tables.
+// Invalid values of options and keys of rtfig.toml, over the whole tables.
 import { describe, expect, test } from "bun:test";
 import { KEYS } from "../../src/config/keys.ts";
 import { OPTIONS } from "../../src/options/options.ts";
@@ -34,7 +34,7 @@ describe.concurrent("empty values", () => {
   }
 });
 
-describe.concurrent("a wrong value in rtfig.toml", () => {
+describe.concurrent("an invalid value in rtfig.toml", () => {
   const cases = [
     [
       '[define]\n"1a" = "2"',
@@ -64,7 +64,7 @@ describe.concurrent("a wrong value in rtfig.toml", () => {
     ],
   ] as const;
   for (const [config, error, hint] of cases)
-    test(`${config.replaceAll("\n", " ")} is one error with its line, and nothing runs`, async () => {
+    test(`${config.replaceAll("\n", " ")} is an error with its line, and nothing runs`, async () => {
       for (const args of [["a.ts"], ["-p", "1"]])
         expect(await runIn({ ...FILES, "rtfig.toml": config }, args)).toEqual({
           stdout: "",
@@ -80,7 +80,7 @@ test("a definition that is not JSON is reported without its value, which may be 
   expect(stderr).not.toContain("secret-7");
 });
 
-test("every loader of the table is one that the engine takes, and it has no other", async () => {
+test("the engine accepts every loader of the table, and has no other", async () => {
   await using project = await createProject({ "a.js": 'console.log("ran")' });
   const start = async (loader: string) =>
     await runRt({ program: [process.execPath], args: [`--loader=.x:${loader}`, "a.js"], cwd: project.path });
@@ -89,6 +89,6 @@ test("every loader of the table is one that the engine takes, and it has no othe
   const { stderr } = await start("none");
   const named = [...stderr.matchAll(/^- +(\w+)$/gm)].map(([, loader]) => loader!);
   expect(named.length).toBeGreaterThan(15);
-  // The engine names it, and refuses it.
+  // The engine names it, but rejects it.
   expect(named.filter((loader) => !LOADERS.includes(loader))).toEqual(["bunsh"]);
 });

@@ -8,12 +8,12 @@ import { RT } from "../support/rt.ts";
 import { startLive } from "./live.ts";
 import { prove } from "./prove.ts";
 
-/** A program that says which version it is and whether `rt` is there, and stays. */
+/** A program that prints its version and whether it has `rt`, and keeps running. */
 const program = (version: number | string, first = "") =>
   `${first}\nconsole.log("version ${version}", typeof rt.secrets.get);\nsetInterval(() => {}, 1000);\n`;
 
 describe("rt --watch <file>", () => {
-  prove("watch", "restarts a program when it or what it imports changes, with rt at hand", async () => {
+  prove("watch", "restarts a program with rt when it or an import changes", async () => {
     await using project = await createProject({
       "a.ts":
         'import { name } from "./lib/name.ts"; console.log("hello", name, typeof rt.secrets.get); setInterval(() => {}, 1000);',
@@ -27,7 +27,7 @@ describe("rt --watch <file>", () => {
     await live.see("version three function");
   });
 
-  prove("watch", "keeps code on standard input, and runs it again when the project changes", async () => {
+  prove("watch", "stores code from standard input and runs it again when the project changes", async () => {
     await using project = await createProject({ "lib/name.ts": 'export const name = "one";' });
     const stdin = `import { name } from "./lib/name.ts";
       const rest: string = await Bun.stdin.text();
@@ -52,7 +52,7 @@ describe("rt --watch <file>", () => {
     await waitUntil(() => live.family() === 0);
   });
 
-  prove("watch", "survives what does not parse", async () => {
+  prove("watch", "survives a syntax error", async () => {
     await using project = await createProject({ "a.ts": program(1) });
     await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     await live.see("version 1");
@@ -62,7 +62,7 @@ describe("rt --watch <file>", () => {
     await live.see("version 2 function");
   });
 
-  prove("watch", "survives that its file is deleted, and goes on when it is there again", async () => {
+  prove("watch", "survives the deletion of its file, and restarts when the file returns", async () => {
     await using project = await createProject({ "a.ts": program(1) });
     await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     await live.see("version 1");
@@ -74,20 +74,20 @@ describe("rt --watch <file>", () => {
     await live.see("version 3 function");
   });
 
-  prove("watch", "can be ended while its file is gone", async () => {
+  prove("watch", "ends on a signal while its file is missing", async () => {
     await using project = await createProject({ "a.ts": program(1) });
     await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     await live.see("version 1");
     await rm(project.join("a.ts"));
     await live.see("not found");
-    // rt looks once more before it waits for the file: a good many looks of ours later it does.
+    // rt looks once more before it waits for the file. After 40 checks of this test it is waiting.
     let looks = 0;
     await waitUntil(() => live.family() === 1 && (looks += 1) > 40);
     live.kill("SIGINT");
     expect(await live.ended).toBe("SIGINT");
   });
 
-  prove("watch", "survives that a module is deleted, and goes on when it is there again", async () => {
+  prove("watch", "survives the deletion of a module, and restarts when the module returns", async () => {
     await using project = await createProject({
       "a.ts": 'import { name } from "./name.ts"; console.log("hello", name); setInterval(() => {}, 1000);',
       "name.ts": 'export const name = "one";',
@@ -96,14 +96,14 @@ describe("rt --watch <file>", () => {
     await live.see("hello one");
     await rm(project.join("name.ts"));
     await live.see("Cannot find module");
-    // A file that is soon back was replaced, which the engine sees by itself. When it has been gone for long enough, rt
-    // starts the program again for files that went after it: each comes back twelve looks later.
+    // The engine detects a file that is replaced quickly. Only after a longer absence does rt restart the program for other
+    // removed files, so each of these returns twelve checks later.
     const before = live.others();
-    let look = 0;
+    let round = 0;
     await waitUntil(async () => {
-      await rm(project.join(`${look % 24}.ts`), { force: true });
-      await project.write({ [`${(look + 12) % 24}.ts`]: "" });
-      look += 1;
+      await rm(project.join(`${round % 24}.ts`), { force: true });
+      await project.write({ [`${(round + 12) % 24}.ts`]: "" });
+      round += 1;
       return !Bun.deepEquals(live.others(), before);
     });
     await live.see("Cannot find module");
@@ -111,7 +111,7 @@ describe("rt --watch <file>", () => {
     await live.see("hello two");
   });
 
-  prove("watch", "sees a file that is renamed into place", async () => {
+  prove("watch", "detects a file that is renamed over the old one", async () => {
     await using project = await createProject({ "a.ts": program(1) });
     await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     await live.see("version 1");
@@ -122,7 +122,7 @@ describe("rt --watch <file>", () => {
     }
   });
 
-  prove("watch", "ends up at the last of many quick saves", async () => {
+  prove("watch", "runs the last of many quick saves", async () => {
     await using project = await createProject({ "a.ts": program(0) });
     await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     await live.see("version 0");
@@ -130,7 +130,7 @@ describe("rt --watch <file>", () => {
     await live.see("version 20 function");
   });
 
-  prove("watch", "frees ports and leaves no processes behind", async () => {
+  prove("watch", "frees ports and leaves no processes running", async () => {
     const server = (version: number) => `
       const server = Bun.serve({ port: Number(process.env.TEST_PORT ?? 0), fetch: () => new Response("x") });
       Bun.spawn(["sleep", "1000"]);
@@ -150,14 +150,14 @@ describe("rt --watch <file>", () => {
     await live.ended;
   });
 
-  prove("watch", "ends like the program, and with nothing left", async () => {
+  prove("watch", "exits like the program, and leaves no processes running", async () => {
     await using project = await createProject({
       "a.ts": "console.log('going'); process.exit(3)",
       "b.ts": program(1),
     });
     await using ending = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
     expect(await ending.ended).toBe(3);
-    // The engine answers Ctrl-C with success.
+    // The engine exits with 0 on Ctrl-C.
     for (const [signal, outcome] of [
       ["SIGTERM", "SIGTERM"],
       ["SIGINT", 0],
@@ -170,7 +170,7 @@ describe("rt --watch <file>", () => {
     }
   });
 
-  prove("watch-kill-signal", "names the signal whose handlers run at a restart", async () => {
+  prove("watch-kill-signal", "sets the signal whose handlers run at a restart", async () => {
     const handler = (version: number) =>
       program(
         version,
@@ -191,7 +191,7 @@ describe("rt --watch <file>", () => {
   });
 
   const CLEAR = "\x1b[H";
-  prove("no-clear-screen", "leaves what was printed on the terminal", async () => {
+  prove("no-clear-screen", "keeps the previous output on the terminal", async () => {
     await using project = await createProject({
       "package.json": { scripts: { dev: "cat a.ts; sleep 1000" } },
     });
@@ -217,7 +217,7 @@ describe("rt --watch <file>", () => {
 });
 
 describe("rt --hot <file>", () => {
-  prove("hot", "reloads code, keeps the process and its state", async () => {
+  prove("hot", "reloads code and keeps the process and its state", async () => {
     const source = (version: number) =>
       `globalThis.count = (globalThis.count ?? 0) + 1; console.log("version ${version}, load", globalThis.count, "in", process.pid, typeof rt.secrets.get); setInterval(() => {}, 1000);`;
     await using project = await createProject({ "a.ts": source(1) });
@@ -245,7 +245,7 @@ describe("rt --hot <file>", () => {
   });
 });
 
-describe("--hot with a tool", () => {
+describe("--hot with an engine tool", () => {
   const files = {
     "package.json": {},
     "a.test.ts":
@@ -253,7 +253,7 @@ describe("--hot with a tool", () => {
     "b.ts": 'console.log("version 1");',
   };
 
-  prove("hot", "runs the tests again when a file changes, in front of test and behind it", async () => {
+  prove("hot", "runs the tests again when a file changes, before and after test", async () => {
     for (const args of [
       ["--hot", "test"],
       ["test", "--hot"],
@@ -267,7 +267,7 @@ describe("--hot with a tool", () => {
     }
   });
 
-  prove("hot", "bundles again when a file changes, in front of build and behind it", async () => {
+  prove("hot", "bundles again when a file changes, before and after build", async () => {
     for (const args of [
       ["--hot", "build", "b.ts", "--outdir=out"],
       ["build", "b.ts", "--outdir=out", "--hot"],
@@ -287,54 +287,54 @@ describe("rt --watch run <script>", () => {
     "package.json": { scripts: { dev: `echo "started ${text} $(cat value.json)" && sleep 1000` } },
   });
 
-  prove("watch", "restarts a script when a source file changes, and leaves nothing behind", async () => {
-    await using project = await createProject({ ...files("a"), "value.json": "1" });
-    await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
-    await live.see("started a 1");
-    for (let value = 2; value < 6; value += 1) {
-      await project.write({ "value.json": String(value) });
-      await live.see(`started a ${value}`);
-    }
-    await waitUntil(() => live.family() === 2); // rt and the script
-    await project.write(files("b"));
-    await live.see("started b 5");
-    live.kill("SIGINT");
-    expect(await live.ended).toBe("SIGINT");
-    await waitUntil(() => live.family() === 0);
-  });
-
   prove(
     "watch",
-    "looks at new directories, and neither at node_modules nor at what Git ignores",
+    "restarts a script when a source file changes, and leaves no processes running",
     async () => {
-      await using project = await createProject({
-        "package.json": { scripts: { dev: "echo started >> log.txt; wc -l < log.txt; sleep 1000" } },
-        ".gitignore": "/out/\n*.gen.ts\n!kept.gen.ts\n",
-        ".git/HEAD": "",
-        "out/a.ts": "",
-        "node_modules/x/index.js": "",
-        "src/.gitignore": "local.ts\n",
-        "src/a.ts": "",
-      });
+      await using project = await createProject({ ...files("a"), "value.json": "1" });
       await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
-      await live.see(/^1$/m);
-      await project.write({
-        "out/a.ts": "1",
-        "node_modules/x/index.js": "1",
-        "src/b.gen.ts": "1",
-        "src/local.ts": "1",
-        "notes.txt": "1",
-      });
-      await project.write({ "src/deep/er/new.ts": "1" });
-      await live.see(/^2$/m);
-      await project.write({ "src/deep/er/new.ts": "2" });
-      await live.see(/^3$/m);
-      await project.write({ "src/kept.gen.ts": "1" });
-      await live.see(/^4$/m);
+      await live.see("started a 1");
+      for (let value = 2; value < 6; value += 1) {
+        await project.write({ "value.json": String(value) });
+        await live.see(`started a ${value}`);
+      }
+      await waitUntil(() => live.family() === 2); // rt and the script
+      await project.write(files("b"));
+      await live.see("started b 5");
+      live.kill("SIGINT");
+      expect(await live.ended).toBe("SIGINT");
+      await waitUntil(() => live.family() === 0);
     },
   );
 
-  prove("watch", "starts a script again that has ended", async () => {
+  prove("watch", "watches new directories, but not node_modules and files that Git ignores", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { dev: "echo started >> log.txt; wc -l < log.txt; sleep 1000" } },
+      ".gitignore": "/out/\n*.gen.ts\n!kept.gen.ts\n",
+      ".git/HEAD": "",
+      "out/a.ts": "",
+      "node_modules/x/index.js": "",
+      "src/.gitignore": "local.ts\n",
+      "src/a.ts": "",
+    });
+    await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
+    await live.see(/^1$/m);
+    await project.write({
+      "out/a.ts": "1",
+      "node_modules/x/index.js": "1",
+      "src/b.gen.ts": "1",
+      "src/local.ts": "1",
+      "notes.txt": "1",
+    });
+    await project.write({ "src/deep/er/new.ts": "1" });
+    await live.see(/^2$/m);
+    await project.write({ "src/deep/er/new.ts": "2" });
+    await live.see(/^3$/m);
+    await project.write({ "src/kept.gen.ts": "1" });
+    await live.see(/^4$/m);
+  });
+
+  prove("watch", "restarts a script that has ended", async () => {
     await using project = await createProject({
       "package.json": { scripts: { dev: "cat a.ts; exit 3", postdev: "echo never" } },
       "a.ts": "// first\n",
@@ -350,19 +350,19 @@ describe("rt --watch run <script>", () => {
     expect(live.output).not.toContain("never");
   });
 
-  prove("watch", "kills what does not want to end when it is asked twice", async () => {
+  prove("watch", "kills a script that ignores two signals", async () => {
     await using project = await createProject({
       "package.json": { scripts: { dev: "trap '' TERM; echo started; while :; do sleep 0.05; done" } },
     });
     await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
     await live.see("started");
     live.kill("SIGTERM");
-    live.kill("SIGHUP"); // not the same again: two of one kind may arrive as one
+    live.kill("SIGHUP"); // another signal, since two equal ones may be merged
     expect(await live.ended).toMatch(/^SIG(?:TERM|HUP)$/);
     await waitUntil(() => live.family() === 0);
   });
 
-  prove("watch-path", "names what is watched instead of the project", async () => {
+  prove("watch-path", "sets the watched paths instead of the project", async () => {
     await using project = await createProject({ ...files("a"), "value.json": "1", "views/a.hbs": "" });
     await project.write({ "ends.ts": "process.exit(3)" });
     await using file = startLive({ args: ["--watch", "--watch-path=views", "ends.ts"], cwd: project.path });
@@ -380,7 +380,7 @@ describe("rt --watch run <script>", () => {
     await live.see("rt: views/a.hbs changed\n");
   });
 
-  prove("watch-ignore", "leaves files alone, and takes back what is left alone unasked", async () => {
+  prove("watch-ignore", "excludes files, and can include files that are excluded by default", async () => {
     await using project = await createProject({ ...files("a"), "value.json": "1", "dist/a.js": "" });
     const options = ["--watch-ignore=value.json", "--watch-ignore=!dist/"];
     await using live = startLive({ args: ["--watch", ...options, "run", "dev"], cwd: project.path });
@@ -390,7 +390,7 @@ describe("rt --watch run <script>", () => {
     await live.see("rt: dist/a.js changed\n");
   });
 
-  prove("watch-kill-signal", "names the signal that ends a script", async () => {
+  prove("watch-kill-signal", "sets the signal that ends a script", async () => {
     await using project = await createProject({
       "package.json": {
         scripts: { dev: "trap 'echo heard INT; exit' INT; echo started; while :; do sleep 0.02; done" },
@@ -407,7 +407,7 @@ describe("rt --watch run <script>", () => {
     await live.see("started");
   });
 
-  prove("watch", "restarts many scripts at once", async () => {
+  prove("watch", "restarts several scripts at once", async () => {
     await using project = await createProject({
       "package.json": { scripts: { x: "cat a.ts; sleep 1000", y: "cat a.ts; sleep 1000" } },
       "a.ts": "// one\n",
