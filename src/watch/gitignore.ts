@@ -43,7 +43,9 @@ function parseRule(line: string): IgnoreRule | undefined {
   const isForDirectories = pattern.endsWith("/");
   if (isForDirectories) pattern = pattern.slice(0, -1);
   const isAnchored = pattern.includes("/");
-  pattern = pattern.replace(/^\//, "").replace(/[{}]/g, "\\$&");
+  pattern = pattern
+    .replace(/^\//, "")
+    .replace(/\\.|[{}]/gs, (part) => (part.length > 1 ? part : `\\${part}`));
   return { glob: new Bun.Glob(isAnchored ? pattern : `**/${pattern}`), isNegated, isForDirectories };
 }
 

@@ -43,6 +43,7 @@ const CASES: readonly (readonly string[])[] = [
   ["src/**/a.ts"],
   ["**/out"],
   ["x {y}/"],
+  ["x \\{y\\}/"],
   ["#a.ts"],
   ["\\#a.ts"],
   ["space\\ "],
