@@ -55,6 +55,7 @@ function layerOf(path: string): string {
 const GROUND = [
   ...[
     "color",
+    "config-hint",
     "error-output",
     "user-error",
     "did-you-mean",

@@ -4,6 +4,7 @@
 // - The copy is in a private directory of the user and is content-addressed, so that a second run reuses it.
 // - A credential is never copied. In a file that needs a copy, it has to be the name of a variable.
 import { writePrivateFile } from "../../platform/files/private-file.ts";
+import { configHint } from "../config-hint.ts";
 import { UserError } from "../user-error.ts";
 import { type Config, readConfig, type Setting } from "./rtfig.ts";
 import type { MutableTomlTable } from "./toml-table.ts";
@@ -28,7 +29,7 @@ export function fileForEngine(config: Config, purpose: Purpose, cwd: string): st
     const name = path.join(".");
     throw new UserError(
       `${file}: ${name} cannot be a plaintext credential together with ${hidden}`,
-      `write ${name} = "$NAME" and set NAME in the environment`,
+      `set NAME to it in the environment, and ${configHint(path, "$NAME", file)}`,
     );
   }
   const {

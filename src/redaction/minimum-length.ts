@@ -1,6 +1,7 @@
 // Checks that a value is long enough for redaction: shorter ones occur in any output.
 //
 // Non-obvious: this is a separate module because the check runs before the redaction code is loaded.
+import { configHint } from "../config-hint.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import type { SecretValue } from "./secret-value.ts";
@@ -23,7 +24,7 @@ export function refuseShort(secrets: readonly SecretValue[]): void {
     short.length === 1
       ? `The value of ${names} is too short to redact in the output: it has fewer than ${MIN_REDACTED_LENGTH} characters`
       : `The values of ${names} are too short to redact in the output: they have fewer than ${MIN_REDACTED_LENGTH} characters`,
-    `use a longer value, or set "redact = false" in [secrets.${oneLine(first.name)}] of rtfig.toml to show it`,
+    `use a longer value, or ${configHint(["secrets", first.name, "redact"], false)}`,
   );
 }
 

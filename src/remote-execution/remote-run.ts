@@ -6,6 +6,7 @@
 // - A failing script is not an error. A server error ends the run for all tasks.
 import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
+import { configHint } from "../config-hint.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import { RemoteClient } from "../reapi/client.ts";
@@ -336,13 +337,12 @@ async function connect(
 }
 
 /** Installed packages are for this system. @throws UserError */
-function requireSystem({ system }: RemoteSettings): void {
-  const here = host.system.replace(" ", "-");
-  if (system === here) return;
-  throw new UserError(
-    `The script cannot run remotely: the server runs ${oneLine(system)}, and node_modules is for ${here}`,
-    "set run.remote.system in rtfig.toml to the server's system",
-  );
+function requireSystem({ system }: RemoteSettings, here = host.system.replace(" ", "-")): void {
+  if (system !== here)
+    throw new UserError(
+      `The script cannot run remotely: the server runs ${oneLine(system)}, and node_modules is for ${here}`,
+      `if the server runs ${here}, ${configHint(["run", "remote", "system"], here)}`,
+    );
 }
 
 function stopped(signal: AbortSignal): Promise<"stopped"> {

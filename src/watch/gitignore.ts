@@ -4,6 +4,7 @@
 // anchored to its file's directory; a trailing slash matches directories only. An ignored directory is not entered,
 // so nothing below it can be included again.
 import { files } from "../../platform/files/files.ts";
+import { oneLine } from "../printable.ts";
 
 interface IgnoreRule {
   readonly glob: Bun.Glob;
@@ -32,6 +33,19 @@ export function parseIgnoreLines(lines: readonly string[], directory: string): I
 /** The prefix of every path in a directory. */
 export function startOf(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;
+}
+
+/**
+ * Returns the pattern of one path; undefined outside the directory. `?` replaces characters that are invisible or
+ * control a terminal, so the pattern can be printed and copied.
+ */
+export function patternOf(path: string, directory: string): string | undefined {
+  const start = startOf(directory);
+  if (!path.startsWith(start)) return undefined;
+  const visible = Array.from(path.slice(start.length), (part) =>
+    /[^\S ]/.test(part) || oneLine(part) !== part ? "?" : part,
+  ).join("");
+  return `/${visible.replace(/[*[\]{}!\\]| (?= *$)/g, "\\$&")}`;
 }
 
 function parseRule(line: string): IgnoreRule | undefined {

@@ -3,11 +3,13 @@
 import { host } from "../../platform/processes/process.ts";
 import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
 import { wantsColor } from "../color.ts";
+import { configHint } from "../config-hint.ts";
 import { colorLabel } from "../output.ts";
 import { oneLine, printable } from "../printable.ts";
+import { quoteArgument } from "../shell-quoting.ts";
 import { OutputQueue } from "../tasks/output-queue.ts";
 import type { WatchSettings } from "../config/settings/watch.ts";
-import { startOf } from "./gitignore.ts";
+import { patternOf, startOf } from "./gitignore.ts";
 import type { SourceWatcher } from "./source-watcher.ts";
 
 /** Hints for watch limits, by error code. */
@@ -62,7 +64,12 @@ export class WatchMessages {
   warnSelfWrite(path: string): void {
     const name = this.#name(path);
     this.#printMessage(`warning: the script writes ${name}, which it watches; ignoring it from now on`);
-    this.#printMessage(`hint: add --watch-ignore='${name}', or the file to [watch] ignore in rtfig.toml`);
+    const pattern = patternOf(path, this.#cwd);
+    if (pattern === undefined) return;
+    const ignore = [...new Set([...this.#settings.ignore, pattern])];
+    this.#printMessage(
+      `hint: add --watch-ignore=${quoteArgument(pattern)}, or ${configHint(["watch", "ignore"], ignore)}`,
+    );
   }
 
   /** Reports an error in what was to run. */

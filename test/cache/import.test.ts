@@ -79,7 +79,7 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     '"watch": "siblings" has no place',
     '"watch": "extends" has no place',
   ];
-  for (const each of [...about, "remoteCache.preflight", "signed here", "globalDependencies"])
+  for (const each of [...about, "remoteCache.preflight", "rt signs shared entries", "globalDependencies"])
     expect([each, notes.filter((note) => note.includes(each)).length]).toEqual([each, 1]);
   // The written file is valid, and a second import does not change it.
   expect((await runRt({ args: ["run"], cwd: project.path })).status).toBe(0);

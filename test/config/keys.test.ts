@@ -212,7 +212,7 @@ describe("rt", () => {
       const refused = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
       expect(refused).toEqual({
         stdout: "",
-        stderr: `error: rtfig.toml: ${name} cannot be a plaintext credential together with preload\nhint: write ${name} = "$NAME" and set NAME in the environment\n`,
+        stderr: `error: rtfig.toml: ${name} cannot be a plaintext credential together with preload\nhint: set NAME to it in the environment, and add to [install.registry] of rtfig.toml: ${name.split(".").at(-1)} = "$NAME"\n`,
         status: 1,
       });
     });

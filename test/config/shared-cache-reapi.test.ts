@@ -43,7 +43,8 @@ effect("cache.remote.headers.*", "is sent, with variables and secrets expanded",
   const calls = server.calls.length;
   expect(await runWith(server, table)).toEqual({
     stderr:
-      "warning: shared cache disabled: KEY is not set; set it, or declare its source in [secrets] of rtfig.toml\n",
+      "warning: shared cache disabled: KEY is not set\n" +
+      'hint: set it, or add to [secrets.KEY] of rtfig.toml: from = "service/KEY"\n',
     status: 0,
   });
   const bell = await runWith(server, table, { env: { KEY: "s3cret\u0007" } });

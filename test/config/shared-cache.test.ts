@@ -71,7 +71,7 @@ effect("cache.remote.token", "names the variable of the token; TURBO_TOKEN wins"
   expect({ stderr, status, paths }).toEqual({
     stderr:
       "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
-      'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
+      'hint: set TURBO_TOKEN to the value, and add to [cache.remote] of rtfig.toml: token = "$TURBO_TOKEN"\n',
     status: 1,
     paths: [],
   });
@@ -81,7 +81,7 @@ effect("cache.remote.signature-key", "names the variable of the key", async () =
   if (!CAN_TRACE) return;
   const lines = 'signature-key = "$MINE"';
   expect((await requestsWith(lines, { TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined })).stderr).toContain(
-    "warning: shared cache disabled: MINE is not set; ",
+    "warning: shared cache disabled: MINE is not set\n",
   );
   const { requests } = await requestsWith(lines, { MINE: "m", TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined });
   expect(requests[2]!.headers.get("x-artifact-tag")).toMatch(/^[\w+/]{43}=$/);

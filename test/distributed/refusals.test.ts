@@ -49,7 +49,8 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ),
   [
     share,
-    "error: --share needs [run.cache] and [cache.remote], which transfer outputs between machines\nhint: rt help ci\n",
+    "error: --share needs [run.cache] and [cache.remote], which transfer outputs between machines\n" +
+      'hint: add to [cache.remote] of rtfig.toml: url = "https://cache.example.com"\nhint: rt help ci\n',
     "[run.cache]\nt = true\n",
   ],
   [
@@ -59,7 +60,8 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ],
   [
     share,
-    "error: --share needs the shared cache: shared cache disabled: TURBO_TOKEN is not set; set it, or declare its source in [secrets] of rtfig.toml\n",
+    "error: --share needs the shared cache: shared cache disabled: TURBO_TOKEN is not set\n" +
+      'hint: set it, or add to [secrets.TURBO_TOKEN] of rtfig.toml: from = "service/TURBO_TOKEN"\n',
     `# without a token\n[run.cache]\nt = true\n${caches}`,
   ],
 ])("the arguments %j are an error before anything runs", async (words, stderr, config = "") => {

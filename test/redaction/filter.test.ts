@@ -422,7 +422,7 @@ describe("openRedaction()", () => {
       expect.objectContaining({
         name: "UserError",
         message: "The value of PIN is too short to redact in the output: it has fewer than 8 characters",
-        hint: 'use a longer value, or set "redact = false" in [secrets.PIN] of rtfig.toml to show it',
+        hint: "use a longer value, or add to [secrets.PIN] of rtfig.toml: redact = false",
       }),
     );
     expect(open({ A: "1234567\n", B: "äöüäöüä", C: "long enough" })).toThrow(

@@ -3,6 +3,7 @@
 // Invariants:
 // - Pure. Every setting without an equivalent has a note with a reason or an advice.
 // - A task that turbo does not cache is not cached.
+import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
 import { oneLine } from "../../printable.ts";
 import {
   packageTasks,
@@ -77,7 +78,7 @@ export function importTurbo(
       said.add(`${name}: ${text}`);
       notes.push(`${show(script)}: ${text}`);
     };
-    return [`${keyOf(script)} = ${ruleOf(script, tableOf(task), everywhere, say)}`];
+    return [`${tomlKey(script)} = ${ruleOf(script, tableOf(task), everywhere, say)}`];
   });
   for (const { packageName, name, task } of others) {
     const script = `${packageName}#${name}`;
@@ -88,7 +89,7 @@ export function importTurbo(
       say(
         "turbo leaves it out there, and rt runs each script that a package has: take it out of package.json",
       );
-    rules.push(`${keyOf(script)} = ${task ? ruleOf(script, task, everywhere, say) : "false"}`);
+    rules.push(`${tomlKey(script)} = ${task ? ruleOf(script, task, everywhere, say) : "false"}`);
   }
   notes.push(...own);
   const remote = remoteOf(tableOf(content.remoteCache), notes);
@@ -128,11 +129,11 @@ function ruleOf(
   if (textsOf(task.passThroughEnv).length > 0)
     say("variables of passThroughEnv count here: a script that is given one can depend on it");
   const parts = [
-    ...(rule.env.length > 0 ? [`env = ${listOf(rule.env)}`] : []),
-    ...(rule.inputs.length > 0 ? [`inputs = ${listOf(rule.inputs)}`] : []),
+    ...(rule.env.length > 0 ? [`env = ${tomlValue(rule.env)}`] : []),
+    ...(rule.inputs.length > 0 ? [`inputs = ${tomlValue(rule.inputs)}`] : []),
     // Without tracing, empty outputs must be declared.
-    `outputs = ${listOf(rule.outputs)}`,
-    ...(rule.ignore.length > 0 ? [`ignore = ${listOf(rule.ignore)}`] : []),
+    `outputs = ${tomlValue(rule.outputs)}`,
+    ...(rule.ignore.length > 0 ? [`ignore = ${tomlValue(rule.ignore)}`] : []),
   ];
   return `{ ${parts.join(", ")} }`;
 }
@@ -215,10 +216,15 @@ function remoteOf(remote: TurboTable, notes: string[]): string[] {
   }
   if (lines.length > 0 && remote.signature !== true)
     notes.push(
-      "what is shared is signed here: TURBO_REMOTE_CACHE_SIGNATURE_KEY has to be set, or signature = false in [cache.remote]",
+      "rt signs shared entries: set TURBO_REMOTE_CACHE_SIGNATURE_KEY, or " +
+        configHint(["cache", "remote", "signature"], false),
     );
   const hasServer = remote.apiUrl !== undefined || lines.length === 0 || remote.enabled === false;
-  if (!hasServer) notes.push("[cache.remote] needs the address of the server: url, or TURBO_API");
+  if (!hasServer)
+    notes.push(
+      "The shared cache needs the address of its server: set TURBO_API, or " +
+        configHint(["cache", "remote", "url"], "https://cache.example.com"),
+    );
   return lines.length > 0 ? ["[cache.remote]", ...lines] : [];
 }
 
@@ -240,13 +246,4 @@ function noteRest(content: TurboTable, notes: string[]): void {
 
 function show(text: string): string {
   return JSON.stringify(text);
-}
-
-/** JSON strings are valid TOML strings. */
-function listOf(texts: readonly string[]): string {
-  return `[${texts.map((each) => JSON.stringify(each)).join(", ")}]`;
-}
-
-function keyOf(name: string): string {
-  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }

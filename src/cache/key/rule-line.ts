@@ -1,6 +1,6 @@
 // Formats the rule of a script, with additions, as a line for [run.cache].
 import { relative } from "node:path";
-import { oneLine } from "../../printable.ts";
+import { tomlKey, tomlValue } from "../../config-hint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { literally } from "./rule-globs.ts";
 import { withSlashes } from "../entry/relocation.ts";
@@ -15,12 +15,11 @@ export function describeRule(rule: CacheRule, addition: RuleAddition): string {
   const parts = (["env", "inputs", "outputs", "ignore"] as const).flatMap((list) => {
     const values = [...new Set([...rule[list], ...(addition[list] ?? [])])];
     const isSaid = values.length > 0 || (list === "outputs" && rule.saysOutputs);
-    return isSaid ? `${list} = [${values.map((value) => JSON.stringify(value)).join(", ")}]` : [];
+    return isSaid ? `${list} = ${tomlValue(values)}` : [];
   });
   if (!rule.isShared) parts.push("shared = false");
   if (!rule.isTraced || addition.trace === false) parts.push("trace = false");
-  const name = /^[\w-]+$/.test(rule.name) ? rule.name : JSON.stringify(rule.name);
-  return oneLine(`set its rule in [run.cache] to: ${name} = { ${parts.join(", ")} }`);
+  return `set its rule in [run.cache] to: ${tomlKey(rule.name)} = { ${parts.join(", ")} }`;
 }
 
 /** Returns a glob for one path: relative to the package if it is in the project, absolute otherwise. */

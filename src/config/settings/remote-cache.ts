@@ -8,6 +8,7 @@
 // - Without the table, variables must define everything. If one is missing, rt prints nothing.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import {
   type Certificates,
@@ -93,20 +94,22 @@ export function readRemoteCache(
   if (url === undefined)
     throw new UserError(
       `${file}: [${SECTION}] does not say where the cache is`,
-      'write url = "https://..." or url = "grpcs://..." below it, or set TURBO_API',
+      `set TURBO_API, or ${configHint(["cache", "remote", "url"], "https://cache.example.com", file)}`,
     );
   for (const [address, keys, beginnings] of OWN_KEYS) {
     const strange = address.test(url) ? undefined : keys.find((key) => table?.[key] !== undefined);
     if (strange !== undefined && URL.canParse(url))
       throw new UserError(
         `${file}: ${SECTION}.${strange} is for addresses that begin with ${beginnings}`,
-        speaksReapi
-          ? `credentials are in [${SECTION}.headers]`
-          : "this one is of turbo's protocol, which has a token",
+        strange === "token"
+          ? `remove it, and ${configHint(["cache", "remote", "headers", "authorization"], "Bearer $TOKEN", file)}`
+          : strange === "headers"
+            ? `remove it, and ${configHint(["cache", "remote", "token"], "$TOKEN", file)}`
+            : "remove it",
       );
   }
   const variableFor = (name: string, standard: string) => {
-    const configured = nameOf(table?.[name] as string | undefined, name, file);
+    const configured = nameOf(table?.[name] as string | undefined, name, standard, file);
     return own(standard) === undefined || speaksReapi ? (configured ?? standard) : standard;
   };
   const shared = {
@@ -172,13 +175,13 @@ export function variablesOf(settings: Omit<TurboSettings, "named"> | Omit<ReapiS
 }
 
 /** Returns the variable that a value refers to: "$NAME". @throws UserError without the value, which may be a secret */
-function nameOf(value: string | undefined, key: string, file: string): string | undefined {
+function nameOf(value: string | undefined, key: string, standard: string, file: string): string | undefined {
   if (value === undefined) return undefined;
   const [, name] = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
   if (name === undefined)
     throw new UserError(
       `${file}: ${SECTION}.${key} is the name of a variable, not its value`,
-      `write ${key} = "$NAME", and NAME in the environment or in [secrets]`,
+      `set ${standard} to the value, and ${configHint(["cache", "remote", key], `$${standard}`, file)}`,
     );
   return name;
 }

@@ -5,6 +5,7 @@
 //   values are in no message.
 import { resolve } from "node:path";
 import { files } from "../../../platform/files/files.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 
@@ -38,13 +39,19 @@ export function readServerUrl(text: string, section: string, hasHeaders: boolean
       "use grpcs:// or grpc:// with a host and a port",
     );
   if (url.username !== "" || url.password !== "")
-    throw new UserError(`${section}.url has a password in it`, `give it in [${section}.headers]`);
+    throw new UserError(
+      `${section}.url has a password in it`,
+      `remove it, and ${configHint([...section.split("."), "headers", "authorization"], "Bearer $TOKEN")}`,
+    );
   // The engine does not verify certificates for IP addresses.
   if (url.protocol === "grpcs:" && /^(?:[\d.]+|\[.*\])$/.test(url.hostname))
     throw new UserError(`${section}.url needs a host name with grpcs://, not an IP address`);
   const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
   if (url.protocol === "grpc:" && !isLocal && hasHeaders)
-    throw new UserError(`[${section}.headers] would be sent unencrypted`, `write grpcs:// in ${section}.url`);
+    throw new UserError(
+      `[${section}.headers] would be sent unencrypted`,
+      configHint([...section.split("."), "url"], `grpcs://${url.host}`),
+    );
   return `${url.protocol}//${url.host}`;
 }
 

@@ -5,6 +5,7 @@
 // - A header's value may reference variables ("Bearer $TOKEN"). They are substituted when the server is called.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
 import { oneLine } from "../../printable.ts";
@@ -90,7 +91,7 @@ export function readRemoteSettings(
   if (url === undefined)
     throw new UserError(
       "--remote needs the URL of a server",
-      'add url = "grpcs://..." to [run.remote] in rtfig.toml',
+      configHint(["run", "remote", "url"], "grpcs://remote.example.com", config?.file),
     );
   const directory = config ? dirname(resolve(cwd, config.file)) : cwd;
   return {

@@ -11,6 +11,7 @@ import { type OpenBackend, RemoteCache } from "../../cache/remote/remote-cache.t
 import { TurboBackend } from "../../cache/remote/turbo-backend.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { ServerUse } from "../../config/server-use.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { fetchSecrets } from "../../secrets/grants/secret-fetch.ts";
@@ -94,9 +95,9 @@ function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, st
 
 function describeMissing(name: string, isKey: boolean): string[] {
   const help = isKey
-    ? "set it to the same value for all users of the cache, or set signature = false in [cache.remote] for a trusted cache"
-    : "set it, or declare its source in [secrets] of rtfig.toml";
-  return [`shared cache disabled: ${name} is not set; ${help}`];
+    ? `set it to the same value for all users of the cache; if the cache is trusted, ${configHint(["cache", "remote", "signature"], false)}`
+    : `set it, or ${configHint(["secrets", name, "from"], `service/${name}`)}`;
+  return [`shared cache disabled: ${name} is not set`, help];
 }
 
 /**

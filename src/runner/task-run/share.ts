@@ -7,6 +7,7 @@ import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { whyRuleFails } from "../../cache/cache.ts";
 import type { Config } from "../../config/rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import type { ShareSettings } from "../../config/settings/share.ts";
@@ -63,7 +64,11 @@ export async function whyUnshared(
   if (!cache || !remote)
     throw new UserError(
       "--share needs [run.cache] and [cache.remote], which transfer outputs between machines",
-      "rt help ci",
+      [
+        ...(cache ? [] : [configHint(["run", "cache", scriptName], true)]),
+        configHint(["cache", "remote", "url"], "https://cache.example.com"),
+        "rt help ci",
+      ],
     );
   if (!remote.isRead || !remote.isWritten)
     throw new UserError(

@@ -10,6 +10,7 @@ import { FILE_NAME } from "../../config/config-file-name.ts";
 import { projectIdIn } from "../../config/project-id.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { parseConfig, readConfig } from "../../config/rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { printable, quoted } from "../../printable.ts";
 import { draftFile, readProjectFile } from "../atomic-file-edit.ts";
@@ -73,7 +74,7 @@ export function ensureProjectId(path: string): string {
   if ("project" in config.content || projectIdIn(parseConfig(text, FILE_NAME)) !== id)
     throw new ArgumentError(
       `${FILE_NAME} has no identifier of this project, and rt cannot add it`,
-      `add id = "${id}" to its table [project]`,
+      configHint(["project", "id"], id),
     );
   using draft = draftFile(file, text);
   draft.commit();

@@ -55,6 +55,11 @@ export function parseRowName(text: string): RowName {
   return { package: hash < 0 ? undefined : text.slice(0, hash), script: text.slice(hash + 1) };
 }
 
+/** Returns the key of the row for this script of every package. */
+export function rowKeyOf(script: string): string {
+  return script.includes("#") ? `*#${script}` : script;
+}
+
 export function isFor(row: RowName, { package: owner, script, isHook }: ScriptName): boolean {
   if (row.package !== undefined && owner !== undefined && !matches(row.package, owner)) return false;
   return isHook ? row.script === script : matches(row.script, script);

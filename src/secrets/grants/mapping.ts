@@ -5,6 +5,7 @@
 //   [secrets].
 import { errorMessage } from "../../../platform/caught-error.ts";
 import type { Config } from "../../config/rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { projectIdIn } from "../../config/project-id.ts";
 import type { ServerUse } from "../../config/server-use.ts";
@@ -92,7 +93,7 @@ function readSecret(name: string, row: GrantRow, config: Config, project: string
       config,
       ["secrets", name],
       `secrets.${name} has no source`,
-      `add from = "service/name", the address in the credential store`,
+      configHint(["secrets", name, "from"], `service/${name}`, config.file),
     );
   return {
     name,
@@ -157,7 +158,7 @@ function readGrant(
       ["run", "secrets", pattern],
       `run.secrets."${printable(pattern)}" names ${printable(missing)}, which is not in [secrets]`,
       similar === undefined
-        ? `add [secrets.${missing}] with from = "service/name"`
+        ? configHint(["secrets", missing, "from"], `service/${missing}`, config.file)
         : `did you mean ${similar}?`,
     );
   }

@@ -8,6 +8,7 @@
 // - A source of rtfig.toml is read only after trust (trust.ts). An address on the command line needs no trust.
 import { host } from "../../../platform/processes/process.ts";
 import type { Config } from "../../config/rtfig.ts";
+import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { printable } from "../../printable.ts";
 import { isCommon } from "../../redaction/common-values.ts";
@@ -16,7 +17,7 @@ import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type MissingSecret } from "./secret-fetch.ts";
 import type { ScriptRules } from "../../config/unmatched-rules.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
-import { grantedNames, isForOne, type ScriptName, withheldNames } from "./grants.ts";
+import { grantedNames, isForOne, type ScriptName, withheldNames, rowKeyOf } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { isTrusted, requireTrust } from "../trust/trust.ts";
 import { variableNameFault } from "./variable-name.ts";
@@ -116,7 +117,7 @@ export function openProvision({
     warned.add(name);
     reportLine(
       `warning: The value of ${name} is a common word or number; every occurrence in the output is shown as [${name}]\n` +
-        `hint: if it is not secret, set "redact = false" in [secrets.${name}] of rtfig.toml`,
+        `hint: if it is not secret, ${configHint(["secrets", name, "redact"], false)}`,
     );
   }
 
@@ -144,7 +145,7 @@ export function openProvision({
       const all = [...wanted.values()];
       const absent = all.filter((each) => !each.isFromLine && inheritedValue(each) === undefined);
       if (all.length > 0) host.hideMemory?.();
-      const fetched = await explainWithheld(absent, async () => {
+      const fetched = await explainWithheld(absent, mapping, async () => {
         if (mapping && absent.length > 0) requireTrust(mapping, "scripts");
         return await fetchAll(all, mapping?.folder ?? from);
       });
@@ -173,6 +174,7 @@ export function openProvision({
 /** Adds a hint if an outer rt had the value but did not give it to the script that started this rt. @throws UserError */
 async function explainWithheld<Result>(
   absent: readonly MappedSecret[],
+  mapping: Mapping | undefined,
   read: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -182,12 +184,14 @@ async function explainWithheld<Result>(
     const names = absent.map(({ name }) => name).filter((name) => withheld.includes(name));
     const { name, message, hint, status } = error as UserError;
     if (name !== "UserError" || names.length === 0) throw error;
-    const script = host.originalVariable("npm_lifecycle_event");
+    const script = host.originalVariable("npm_lifecycle_event") ?? "";
+    const row = rowKeyOf(script);
+    const granted = mapping?.grants.find(({ pattern }) => pattern === row)?.names ?? [];
     throw new UserError(
       message,
       [
-        `${names.join(", ")} was in the environment, but the script ${script === undefined ? "" : `"${printable(script)}" `}` +
-          "that started this run does not get it; add a row for that script to [run.secrets]",
+        `${names.join(", ")} was in the environment, but the script "${printable(script)}" ` +
+          `that started this run does not get it; ${configHint(["run", "secrets", row], [...granted, ...names])}`,
         ...[hint ?? []].flat(),
       ],
       status,

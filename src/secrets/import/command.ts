@@ -12,9 +12,11 @@ import { splitRemedy } from "../../../platform/secrets/contract/secret-provider.
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME } from "../../config/config-file-name.ts";
 import { printable } from "../../printable.ts";
+import { readPackageJson, scriptNames } from "../../workspace/package-json.ts";
 import { runGit } from "../scan/git.ts";
 import { confirm } from "../confirm-prompt.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
+import { rowKeyOf } from "../grants/grants.ts";
 import { variableNameFault } from "../grants/variable-name.ts";
 import { checkText } from "../api/secrets.ts";
 import { print } from "../streams.ts";
@@ -23,7 +25,7 @@ import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
 import { describeAddress, mappingPath, pathOf, storeAll } from "./destination.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../atomic-file-edit.ts";
-import { addToMapping, parseMappingText, tableAt } from "./mapping-editor.ts";
+import { addToMapping, grantHint, parseMappingText, tableAt } from "./mapping-editor.ts";
 import { movedLine } from "./moved-comment.ts";
 import { type CredentialAddress, type Move, type ImportPlan, planImport, type StoreAddress } from "./plan.ts";
 import { defaultService } from "./project-service.ts";
@@ -72,7 +74,7 @@ async function moveVariables(
   const mapping = readProjectFile(mappingPath(), true);
   const scripts = words.values.get("script") ?? [];
   const plan = await planFile(file, mapping, names, words);
-  await print(describePlan(plan, path, names.length > 0, scripts));
+  await print(describePlan(plan, path, names.length > 0, scripts, mapping));
   if (plan.moves.length === 0) {
     await print(`Nothing to move in ${printable(path)}\n`);
     return DONE;
@@ -211,6 +213,7 @@ function describePlan(
   path: string,
   isNamed: boolean,
   scripts: readonly string[],
+  mapping: ProjectFile,
 ): string {
   // A user who names variables need not see the others.
   const stays = isNamed ? [] : all;
@@ -230,9 +233,19 @@ function describePlan(
       "",
       scripts.length > 0
         ? `These scripts get the moved secrets: ${scripts.map(printable).join(", ")}`
-        : `No script gets the moved secrets yet: add a row to [run.secrets] of ${FILE_NAME}, or use --script`,
+        : `No script gets the moved secrets yet: use --script, or ${exampleGrant(moves, mapping)}`,
     );
   return [...lines, "", ""].join("\n");
+}
+
+/** Returns a hint with a row for the first script of package.json. */
+function exampleGrant(moves: readonly Move[], { text, path }: ProjectFile): string {
+  const [script = "dev"] = scriptNames(readPackageJson(dirname(resolve(path))) ?? {});
+  return grantHint(
+    parseMappingText(text, path),
+    rowKeyOf(script),
+    moves.map(({ name }) => name),
+  );
 }
 
 async function executePlan(

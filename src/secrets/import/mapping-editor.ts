@@ -4,6 +4,7 @@
 // - The new text is parsed again and must equal the old content plus the requested additions. Otherwise nothing is written,
 //   for example if the existing syntax leaves no position for a line.
 import { errorMessage } from "../../../platform/caught-error.ts";
+import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { parseConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
@@ -65,7 +66,7 @@ export function addToMapping(
     const missing = names.filter((name) => !before?.includes(name));
     if (missing.length === 0) continue;
     const list = missing.map((name) => JSON.stringify(name)).join(", ");
-    const line = `${keyOf(script)} = [${list}]`;
+    const line = `${tomlKey(script)} = [${list}]`;
     if (before) result = addToList(result, ["run", "secrets", script], list, before.length > 0);
     else if (Object.keys(tableAt(parse(result), "run", "secrets")).length > 0)
       result = insertBelow(result, lineOf(result, ["run", "secrets"]), line + lineBreak);
@@ -76,21 +77,24 @@ export function addToMapping(
   else
     throw new ArgumentError(
       `rt cannot edit ${printable(file)} in its present form, so nothing was changed`,
-      `add [secrets.<name>] with from = "<service>/<name>" and [run.secrets] by hand, and import again`,
+      "write its secrets in sections, [secrets.NAME] and [run.secrets], instead of inline tables, and import again",
     );
   return result;
 }
 
-/** Formats "service/name", or a table if that could not be split again. */
-function sourceOf(address: CredentialAddress): string {
-  if (address.file !== undefined) return JSON.stringify(`age:${address.file}`);
-  const { service, name } = address;
-  if (!service.includes("/") && !service.startsWith("age:")) return JSON.stringify(`${service}/${name}`);
-  return `{ service = ${JSON.stringify(service)}, name = ${JSON.stringify(name)} }`;
+/** Returns a hint with the row of [run.secrets] that also gives these secrets to a script. */
+export function grantHint(content: MutableTomlTable, row: string, names: readonly string[]): string {
+  const rows = tableAt(content, "run", "secrets");
+  const granted = Object.hasOwn(rows, row) ? (rows[row] as readonly string[]) : [];
+  return configHint(["run", "secrets", row], [...new Set([...granted, ...names])]);
 }
 
-function keyOf(name: string): string {
-  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+/** Formats "service/name", or a table if that could not be split again. */
+function sourceOf(address: CredentialAddress): string {
+  if (address.file !== undefined) return tomlValue(`age:${address.file}`);
+  const { service, name } = address;
+  if (!service.includes("/") && !service.startsWith("age:")) return tomlValue(`${service}/${name}`);
+  return `{ service = ${tomlValue(service)}, name = ${tomlValue(name)} }`;
 }
 
 function isTable(value: unknown): value is MutableTomlTable {

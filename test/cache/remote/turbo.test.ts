@@ -120,10 +120,10 @@ test.skipIf(!CAN_TRACE)(
     expect(await run({ TURBO_TOKEN: undefined })).toEqual({ ...ran, line: undefined });
     await project.write({ "rtfig.toml": "[run.cache]\nbuild = true\n[cache.remote]\n" });
     expect((await run({ TURBO_TOKEN: undefined })).line).toStartWith(
-      "warning: shared cache disabled: TURBO_TOKEN is not set; ",
+      "warning: shared cache disabled: TURBO_TOKEN is not set",
     );
     expect((await run({ TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined })).line).toStartWith(
-      "warning: shared cache disabled: TURBO_REMOTE_CACHE_SIGNATURE_KEY is not set; ",
+      "warning: shared cache disabled: TURBO_REMOTE_CACHE_SIGNATURE_KEY is not set",
     );
     expect((await run({ TURBO_TOKEN: "a b" })).line).toEndWith(
       "TURBO_TOKEN contains characters that are invalid in a token",

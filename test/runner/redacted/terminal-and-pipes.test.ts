@@ -457,7 +457,7 @@ describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
         stdout: "[TOKEN]\n",
         stderr:
           "warning: The value of TOKEN is a common word or number; every occurrence in the output is shown as [TOKEN]\n" +
-          'hint: if it is not secret, set "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
+          "hint: if it is not secret, add to [secrets.TOKEN] of rtfig.toml: redact = false\n",
         status: 0,
       });
     for (const specificValue of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
@@ -476,7 +476,7 @@ describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
       stdout: "",
       stderr:
         "error: The value of TOKEN is too short to redact in the output: it has fewer than 8 characters\n" +
-        'hint: use a longer value, or set "redact = false" in [secrets.TOKEN] of rtfig.toml to show it\n',
+        "hint: use a longer value, or add to [secrets.TOKEN] of rtfig.toml: redact = false\n",
       status: 1,
     });
     const allowed = { args: ["--silent", "run", "--no-redact", "show"], cwd: project.path };

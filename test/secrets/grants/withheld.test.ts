@@ -131,7 +131,7 @@ url = "grpc://127.0.0.1:1"
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toContain(
       'hint: TOKEN was in the environment, but the script "around" that started this run does not get it; ' +
-        "add a row for that script to [run.secrets]\n",
+        'add to [run.secrets] of rtfig.toml: around = ["TOKEN"]\n',
     );
   });
 
