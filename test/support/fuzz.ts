@@ -1,22 +1,22 @@
-// Feeds a parser of foreign bytes with damaged copies of good ones, the same in every run.
+// Feeds a parser of foreign bytes with damaged copies of valid ones, the same in every run.
 //
-//   fuzz("tar", { inputs: [good], check: (bytes, what) => { ... throw what is a fault ... } })
+//   fuzz("tar", { inputs: [good], check: (bytes, what) => { ... throw for a fault ... } })
 //
-// `npm test` tries COUNT inputs; RT_FUZZ says another number and RT_FUZZ_SEED where to begin. Input n is made of the seed
-// plus n alone, so that a failure is seen again with RT_FUZZ=1 RT_FUZZ_SEED=<what it printed>.
+// `npm test` tries COUNT inputs; RT_FUZZ sets another number, RT_FUZZ_SEED the first seed. Input n depends on the seed plus n
+// alone, so RT_FUZZ=1 RT_FUZZ_SEED=<seed of the error> repeats a failure.
 //
-// A fault is what `check` throws, a check that does not end, and memory that grows. A parser that hangs lets nothing else
-// of its thread run: another thread looks at whether there is progress, says which input it was, and ends the process.
+// Faults are errors of `check`, a check that does not end, and growing memory. A parser that hangs blocks its thread, so another
+// thread checks the progress, prints the input and ends the process.
 import { createRandom, type Random } from "./random.ts";
 
 const COUNT = 2000;
 const SEED = Number(process.env.RT_FUZZ_SEED ?? 1);
-/** Milliseconds for one input: thousands of times what one takes. */
-const PATIENCE = 20_000;
-/** By how much the process may grow during all of it. */
-const MOST_MEMORY = 512 * 1024 * 1024; // bytes
+/** Time limit of one input in ms: thousands of times the usual time. */
+const TIME_LIMIT = 20_000;
+/** Limit of the process's growth over all inputs. */
+const MAX_GROWTH = 512 * 1024 * 1024; // bytes
 
-/** What lengths, counts and offsets are when they are lies. */
+/** Invalid lengths, counts and offsets. */
 const EXTREMES = [
   0n,
   1n,
@@ -67,7 +67,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-/** One to four mutations of one of the inputs, which stay as they are. */
+/** Applies one to four mutations to a copy of one of the inputs. */
 export function mutate(random: Random, inputs: readonly Uint8Array[]): Buffer {
   let bytes: Buffer = Buffer.from(random.pick(inputs));
   for (let left = 1 + random.below(4); left > 0 && bytes.length > 0; left -= 1)
@@ -91,13 +91,13 @@ const WATCH = `
   postMessage("ready");`;
 
 export interface FuzzedParser {
-  /** Good inputs, which `check` must have accepted. */
+  /** Valid inputs, which `check` must have accepted. */
   readonly inputs: readonly Uint8Array[];
-  /** Throws for a fault. */
+  /** Throws an error for a fault. */
   check(bytes: Buffer): void | Promise<void>;
-  /** Another way to make an input, where damage alone does not get far: behind a checksum. */
+  /** Makes inputs differently where damage alone is rejected early, for example by a checksum. */
   make?(random: Random): Uint8Array;
-  /** How many inputs `npm test` tries where one takes long. */
+  /** Number of inputs in `npm test` when one takes long. */
   readonly count?: number;
 }
 
@@ -109,7 +109,7 @@ export async function fuzz(
   const progress = new Int32Array(new SharedArrayBuffer(4));
   const watch = new Worker(URL.createObjectURL(new Blob([WATCH])));
   await new Promise((resolve) => watch.addEventListener("message", resolve, { once: true }));
-  watch.postMessage({ progress, name, seed: SEED, patience: PATIENCE });
+  watch.postMessage({ progress, name, seed: SEED, patience: TIME_LIMIT });
   const before = process.resourceUsage().maxRSS;
   try {
     for (let index = 0; index < Number(process.env.RT_FUZZ ?? count); index += 1) {
@@ -117,7 +117,7 @@ export async function fuzz(
       const random = createRandom(SEED + index);
       try {
         await check(Buffer.from(make?.(random) ?? mutate(random, inputs)));
-        if ((process.resourceUsage().maxRSS - before) * 1024 > MOST_MEMORY)
+        if ((process.resourceUsage().maxRSS - before) * 1024 > MAX_GROWTH)
           throw new Error("takes too much memory");
       } catch (cause) {
         throw new Error(`fuzz ${name}: ${(cause as Error).message}; RT_FUZZ=1 RT_FUZZ_SEED=${SEED + index}`, {

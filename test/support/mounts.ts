@@ -1,4 +1,4 @@
-/** Whether a test may have a file system of its own, in a namespace of its own. */
+/** Whether a test may mount a file system in a separate namespace. */
 export const CAN_MOUNT =
   process.platform === "linux" &&
   Bun.spawnSync(["unshare", "-Urm", "bash", "-c", "mount -t tmpfs none /mnt"], {

@@ -1,7 +1,7 @@
-// What a program that a test has started prints, and how it ends.
+// The output and the exit code of a program that a test has started.
 //
-//   await resultOf(Bun.spawn(command, { stdout: "pipe", stderr: "pipe" }))    to look at
-//   await outputOfProgram(["openssl", "version"])                             of one that must succeed
+//   await resultOf(Bun.spawn(command, { stdout: "pipe", stderr: "pipe" }))    of any program
+//   await outputOfProgram(["openssl", "version"])                             of a program that must succeed
 
 export interface Result {
   stdout: string;
@@ -25,7 +25,7 @@ export interface ProgramOptions {
   readonly stdin?: string | undefined;
 }
 
-/** Its standard output. Throws what it said when it does not succeed. */
+/** Returns the standard output. Throws the error output when the program fails. */
 export async function outputOfProgram(
   command: readonly string[],
   { cwd, env, stdin }: ProgramOptions = {},
@@ -42,7 +42,7 @@ export async function outputOfProgram(
   return stdout;
 }
 
-/** The last is what stands behind the last line end. */
+/** The last line is the text after the last line end. */
 export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let rest = "";

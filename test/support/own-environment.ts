@@ -1,5 +1,5 @@
-// The environment of the test's own process. What rt decides for itself it asks libc about, since process.env has the
-// values of `.env` files in it too; so a test that runs rt's source in its own process has to tell both.
+// The environment of the test's own process. rt reads its own settings through libc, since process.env also has the values of
+// `.env` files. A test that runs rt's source in its own process must set both.
 import { dlopen, FFIType } from "bun:ffi";
 
 const { i32, ptr: pointer } = FFIType;
@@ -14,7 +14,7 @@ const libc =
 
 const cString = (text: string) => new TextEncoder().encode(`${text}\0`);
 
-/** Sets or, with undefined, removes; answers what was there. */
+/** Sets variables, or removes undefined ones; returns the previous values. */
 export function setVariables(values: Record<string, string | undefined>): Record<string, string | undefined> {
   const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
   for (const [name, value] of Object.entries(values)) {

@@ -1,5 +1,4 @@
-// The process table, seen through a mark: a variable that a test puts into the environment of what it starts
-// and that every descendant inherits, whatever group, session or parent it has moved to.
+// Finds processes by a mark: an environment variable that all descendants inherit, in any process group, session or parent.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface MarkedProcess {
@@ -11,15 +10,15 @@ const MARK = "RT_TEST_MARK";
 
 export interface Mark {
   readonly env: Record<string, string>;
-  /** Those that have it and live. */
+  /** Returns the living processes with the mark. */
   find(): MarkedProcess[];
-  /** Sends a signal to all of them, SIGKILL where none is named. */
+  /** Sends a signal to all of them, by default SIGKILL. */
   kill(signal?: NodeJS.Signals): void;
 }
 
 export function createMark(): Mark {
   const mark = crypto.randomUUID();
-  /** They cannot have it. One that ends may leave its number to one that has. */
+  /** Processes that existed before the mark. The id of one that exits may be reused by a marked process. */
   let others = new Set(processNames());
   const find = () => {
     const all = processNames();
@@ -36,7 +35,7 @@ function processNames(): string[] {
   return existsSync("/proc/self/environ") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
 }
 
-/** Every living process among these that carries the mark, this test's own program included. */
+/** Returns the living processes among these that have the mark, including this process. */
 function findMarked(entry: string, names: readonly string[]): MarkedProcess[] {
   return names.flatMap((name) => {
     try {
@@ -51,18 +50,18 @@ function findMarked(entry: string, names: readonly string[]): MarkedProcess[] {
   });
 }
 
-/** Kills all that has this variable in its environment; nothing on systems without /proc. */
+/** Kills all processes that have this variable; does nothing on systems without /proc. */
 export function endProcesses(name: string, value: string): void {
   endAll(findMarked(`${name}=${value}`, processNames()), "SIGKILL");
 }
 
-/** Kills all whose program lies below this directory, deleted or not; nothing on systems without /proc. */
+/** Kills all processes whose program is below this directory, deleted or not; does nothing on systems without /proc. */
 export function endPrograms(directory: string): void {
   const isBelow = (name: string) => {
     try {
       return readlinkSync(`/proc/${name}/exe`).startsWith(`${directory}/`);
     } catch {
-      return false; // it has ended, or is another user's
+      return false; // it has exited, or belongs to another user
     }
   };
   endAll(
@@ -78,32 +77,32 @@ function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): vo
     try {
       if (pid !== process.pid) process.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // It has exited in between.
     }
   }
 }
 
-const LOOK_AGAIN = 5; // ms
+const POLL_INTERVAL = 5; // ms
 
 /**
- * Looks again until `condition` holds: for what nobody tells of, as what a foreign program does, and the only place of the
- * tests that sleeps. The test's own time limit ends the wait.
+ * Polls until `condition` holds, where no event exists, as for a foreign program. This is the only place in the tests that
+ * sleeps. The test's own time limit ends the wait.
  */
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(LOOK_AGAIN);
+  while (!(await condition())) await Bun.sleep(POLL_INTERVAL);
 }
 
 /**
- * The process that ends the scripts of an rt which is killed outright (platform/processes/posix/kill-watchdog.ts), as soon as it has so many
- * of them on its list. Before that, at the very moment that a script starts, a killed rt leaves it behind. Linux.
+ * Returns rt's kill watchdog (platform/processes/posix/kill-watchdog.ts) when its list has this many scripts. Until then, a
+ * killed rt leaves a script running that is just starting. Linux only.
  */
 export async function guardianOf(rt: number, scripts: number): Promise<number> {
-  let guardian = 0;
+  let watchdog = 0;
   await waitUntil(() => {
-    guardian = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog")) ?? 0;
-    return guardian > 0 && listOf(guardian).length >= scripts;
+    watchdog = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog")) ?? 0;
+    return watchdog > 0 && listOf(watchdog).length >= scripts;
   });
-  return guardian;
+  return watchdog;
 }
 
 function childrenOf(pid: number): number[] {
@@ -115,18 +114,18 @@ function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "latin1");
   } catch {
-    return ""; // it has ended meanwhile
+    return ""; // it has exited in between
   }
 }
 
-/** The file without a name that it reads when rt has ended. */
-function listOf(guardian: number): string[] {
-  return readFileSync(`/proc/${guardian}/fd/3`, "latin1").match(/\d+/g) ?? [];
+/** Returns the process ids in the watchdog's unlinked file, which it reads when rt has exited. */
+function listOf(watchdog: number): string[] {
+  return readFileSync(`/proc/${watchdog}/fd/3`, "latin1").match(/\d+/g) ?? [];
 }
 
 /**
- * A program in Python that says "serving" and the port, in another thread than its first. That one ends: to the system the
- * process is a zombie from then on. It ends by itself if nobody else ends it.
+ * Returns a Python program that prints "serving" and the port from its second thread. Its first thread exits, so the process is a
+ * zombie to the system. It exits by itself after a minute.
  */
 export function serverOfSecondThread(port: number): string {
   return `

@@ -1,13 +1,13 @@
-// A throw-away directory with the given files, for one test.
+// Creates a temporary directory with the given files for one test.
 //
 //   await using project = await createProject({ "package.json": { name: "x" }, "a.ts": "..." });
 //
-// Objects are written as JSON. The path is real (symlinks resolved), so that what a program prints of
-// its own location can be compared. `executable` marks files by name with mode 755.
+// Objects are written as JSON. The path is real (symlinks resolved), so that it can be compared with output. `executable` names
+// files that get mode 755.
 //
-// Surprising: files are written in one go, on the thread that starts programs. A program that is being started holds for a
-// moment what another thread has open for writing, and the system executes no file that somebody writes (ETXTBSY): the
-// files of one test could not be started because another test was starting something.
+// Non-obvious: files are written synchronously, on the thread that starts programs. A program that is being started inherits
+// files that another thread has open for writing, and the system executes no such file (ETXTBSY). One test would break the
+// programs of another.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ export interface Project extends AsyncDisposable {
   write(files: Files): Promise<void>;
 }
 
-/** @param place where it is made */
+/** @param place the parent directory */
 export async function createProject(
   files: Files = {},
   executable: readonly string[] = [],

@@ -1,14 +1,14 @@
-// Random test input that is the same in every run, so that a failure can be seen again.
+// Random test input that is the same in every run, so that a failure can be repeated.
 
 export interface Random {
-  /** A whole number from 0 up to, not including, `end`. */
+  /** Returns a whole number from 0 up to, not including, `end`. */
   below(end: number): number;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   fraction(): number;
   pick<Item>(items: readonly Item[] | string): Item;
 }
 
-/** The generator known as mulberry32. */
+/** The generator mulberry32. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const below = (end: number) => {

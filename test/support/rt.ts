@@ -1,11 +1,11 @@
-// Starts the compiled `dist/rt` as a user would. Three ways, from the plainest to the most free:
+// Starts the compiled `dist/rt` like a user.
 //
-//   await expectRt({ files, args, stdout, stderr, status })   a transcript: output is empty unless given
-//   await runRt({ args, cwd, env, stdin })                    the result, to look at
-//   startRt({ args, cwd, env })                               a live process, for signals and pipes
+//   await expectRt({ files, args, stdout, stderr, status })   checks a transcript: output is empty by default
+//   await runRt({ args, cwd, env, stdin })                    returns the result
+//   startRt({ args, cwd, env })                               returns a live process, for signals and pipes
 //
-// The environment is built from nothing (a fresh HOME, no session bus, no colour settings), so that a
-// developer's own settings cannot decide a test.
+// The environment is built from nothing (a fresh HOME, no session bus, no colour settings), so a developer's settings do not
+// affect a test.
 import { expect } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export const ABSENT = join(tmpdir(), "rt-test-absent");
 
 export type Environment = Record<string, string | undefined>;
 
-/** What every started program sees unless a test says otherwise. */
+/** The default environment of every started program. */
 export function cleanEnvironment(extra: Environment = {}): Record<string, string> {
   const base: Environment = {
     PATH: process.env.PATH,
@@ -43,7 +43,7 @@ export interface RtOptions {
   cwd?: string;
   env?: Environment;
   stdin?: string | Uint8Array;
-  /** Another program than `dist/rt`, to compare with. */
+  /** Another program instead of `dist/rt`. */
   program?: readonly string[];
 }
 
@@ -69,14 +69,14 @@ type Expected = string | RegExp;
 export interface Transcript extends RtOptions {
   files?: Files;
   executable?: readonly string[];
-  /** A folder of the project to start in. */
+  /** The working directory, relative to the project. */
   in?: string;
   stdout?: Expected;
   stderr?: Expected;
   status?: number | string;
 }
 
-/** Runs `rt` in a fresh project. Output that is not mentioned must be empty; `$PROJECT` stands for the project's path. */
+/** Runs `rt` in a fresh project. Output that is not given must be empty; `$PROJECT` is replaced by the project's path. */
 export async function expectRt({
   files = {},
   executable = [],

@@ -1,4 +1,4 @@
-// Tables of transcripts: each row a name, what is started and what must come of it. The rows of a table run side by side.
+// Tables of transcripts: each row has a name, a command and its expected output. The rows of a table run concurrently.
 //
 //   testTranscripts("the exit code", [["0 of a file", { files: { "a.ts": "" }, args: ["a.ts"] }]]);
 import { describe, test } from "bun:test";
@@ -12,7 +12,7 @@ export function testTranscripts(title: string, rows: readonly Row[]): void {
   });
 }
 
-/** The same with --silent, so that a script is not shown before it runs. */
+/** Runs the rows with --silent, so that rt does not print the commands of scripts. */
 export function testSilently(title: string, rows: readonly Row[]): void {
   testTranscripts(
     title,

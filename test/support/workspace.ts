@@ -1,15 +1,15 @@
 // Packages and workspaces for tests.
 import type { Files } from "./project.ts";
 
-/** A package with these scripts. @param more what its package.json has besides, or instead */
+/** Returns a package with these scripts. @param more additional or different fields of its package.json */
 export function packageWith(scripts: Readonly<Record<string, unknown>>, more: object = {}) {
   return { "package.json": { name: "project", version: "1.2.3", scripts, ...more } };
 }
 
 /**
- * A package.json at the top, and a package in packages/ for each name.
+ * Returns a package.json at the root, and a package in packages/ for each name.
  *
- * @param root what the top's package.json has besides, or instead
+ * @param root additional or different fields of the root's package.json
  */
 export function workspace(packages: Record<string, object>, root: object = {}): Files {
   const files: Files = { "package.json": { name: "root", workspaces: ["packages/*"], ...root } };
@@ -18,5 +18,5 @@ export function workspace(packages: Record<string, object>, root: object = {}): 
   return files;
 }
 
-/** A package's manifest with one script, `t`. */
+/** Returns a manifest with one script, `t`. */
 export const scripts = (t: string) => ({ scripts: { t } });

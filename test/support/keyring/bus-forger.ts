@@ -1,8 +1,8 @@
-// A program on the same bus that pretends to be the secret service: `bun bus-forger.ts <address> <to> <what>` sends one
-// client all that could be taken for an answer, and prints "sent" when the bus has passed it on.
+// Pretends to be the secret service on the same bus. `bun bus-forger.ts <address> <to> <what>` sends one client forged replies
+// and signals, and prints "sent" when the bus has delivered them.
 //
-//   serials         answers with every serial number that the client may have used: nothing found, another value
-//   <path>          that the prompt at this path was dismissed, and that the secret service has ended
+//   serials   replies to every serial number that the client may have used: nothing found, another value
+//   <path>    reports that the prompt at this path was dismissed, and that the secret service has ended
 import { Message, MessageType, sessionBus, Variant } from "dbus-next";
 
 const [address = "", destination = "", what = ""] = process.argv.slice(2);
@@ -39,7 +39,7 @@ else {
   const gone = ["org.freedesktop.secrets", ":1.1", ""];
   signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", gone);
 }
-// The bus passes on in order: when it answers, all before has gone out.
+// The bus delivers in order, so its reply proves that everything before was delivered.
 const BUS = {
   destination: "org.freedesktop.DBus",
   path: "/org/freedesktop/DBus",

@@ -1,5 +1,4 @@
-// `rt.secrets` in the test's own process, as part of a desktop session of its own: with a real service, or with one that
-// misbehaves on demand.
+// Runs `rt.secrets` in the test's own process, in a separate desktop session with a real or a fake secret service.
 //
 //   await using entered = await enterKeyring();
 //   await using entered = await enterFake();
@@ -36,7 +35,7 @@ export async function enterFake(options?: KeyringOptions): Promise<Entered & { f
   return { ...entered, fake, [Symbol.asyncDispose]: dispose };
 }
 
-/** The environment for the duration of a test. */
+/** Sets the environment for the duration of a test. */
 export function setEnvironment(values: Record<string, string | undefined>): Disposable {
   const before = setVariables(values);
   return { [Symbol.dispose]: () => void setVariables(before) };

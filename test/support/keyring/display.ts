@@ -1,4 +1,4 @@
-// An X display without a screen, and what a person does at it: sees a dialog, types, presses keys.
+// An X display without a screen, and a user's actions on it: typing, pressing keys, waiting for dialogs.
 //
 //   await using display = await startDisplay();
 //   await using keyring = await startKeyring({ display: display.name });
@@ -6,22 +6,22 @@
 //   await display.type("password");
 //   await display.press("Return");
 //
-// A window manager runs because toolkits take no keys into a window that nobody has given the focus to.
+// A window manager runs because toolkits accept keys only in a window that has the focus.
 import { firstLine } from "./keyring.ts";
 import { waitUntil } from "../processes.ts";
 
 export interface Dialog {
   readonly title: string;
-  /** Place and size, which differ when a line of text has come or gone. */
+  /** Place and size, which change when a line of text appears or disappears. */
   readonly shape: string;
 }
 
 export interface Display extends AsyncDisposable {
-  /** For the variable DISPLAY. */
+  /** The value of DISPLAY. */
   readonly name: string;
   /** Resolves with the program's dialog when it has the keyboard and is as expected. */
   shows(program: string, isExpected?: (dialog: Dialog) => boolean): Promise<Dialog>;
-  /** Resolves when no dialog of the program can be seen. */
+  /** Resolves when the program has no visible dialog. */
   hides(program: string): Promise<void>;
   count(program: string): Promise<number>;
   type(text: string): Promise<void>;
@@ -29,7 +29,7 @@ export interface Display extends AsyncDisposable {
 }
 
 export async function startDisplay(): Promise<Display> {
-  // Not the first number that is free: a display that ends takes its socket along, which may be its successor's by then.
+  // Not the first free number: a display that exits removes its socket, which may belong to a newer display by then.
   const number = 100 + Math.floor(Math.random() * 50_000);
   const server = spawn([
     "Xvfb",
@@ -45,7 +45,7 @@ export async function startDisplay(): Promise<Display> {
   const name = `:${await firstLine(server.stdout)}`;
   const manager = spawn(["openbox"], name);
 
-  /** The words that xdotool prints; none when it finds nothing. */
+  /** Returns the words that xdotool prints; none when it finds nothing. */
   async function look(...args: string[]): Promise<string[]> {
     const child = spawn(["xdotool", ...args], name);
     const [text] = await Promise.all([new Response(child.stdout).text(), child.exited]);
@@ -81,7 +81,7 @@ export async function startDisplay(): Promise<Display> {
     },
     async [Symbol.asyncDispose]() {
       manager.kill("SIGKILL");
-      server.kill("SIGTERM"); // it removes its socket
+      server.kill("SIGTERM"); // removes its socket
       await Promise.all([manager.exited, server.exited]);
     },
   };

@@ -1,9 +1,9 @@
-// A secret service that misbehaves on demand, on a private bus: for what the real ones do only when somebody is
-// unlucky (a dialog nobody answers, an item that vanishes, a method that never returns).
+// A fake secret service with faults on a private bus. It reproduces what real services do rarely: dialogs without an answer,
+// items that disappear, calls without a reply.
 //
-// It keeps items in memory, speaks `plain` sessions only and has one collection. `silent` names methods that
-// it never answers, `held` those that it answers when the test says so, `failures` errors that it answers once each,
-// `replies` what it answers instead of the right thing, and `prompts` what becomes of a dialog.
+// It keeps items in memory, has only `plain` sessions and one collection. `silent` names methods without replies, `held` those
+// with replies after `release`. `failures` has errors for one call each, `replies` wrong replies, and `prompts` the result of
+// dialogs.
 import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 import { SECRETS_NAME } from "./keyring.ts";
 
@@ -23,23 +23,23 @@ export class FakeSecretService implements AsyncDisposable {
   readonly items = new Map<string, FakeItem>();
   readonly silent = new Set<string>();
   readonly held = new Set<string>();
-  /** Signature and body to answer, by method or, for properties, "Get" and the property's name. */
+  /** Signature and body of the reply, by method, or by "Get" and the name of a property. */
   readonly replies = new Map<string, [string, unknown[]]>();
-  /** The unique name of whoever called last. */
+  /** The unique name of the last caller. */
   caller = "";
-  /** Path of the prompt that was made last. */
+  /** The path of the last prompt. */
   lastPrompt = "";
-  /** Text of the errors that it answers. */
+  /** The text of error replies. */
   errorText = "as the test wanted";
-  /** Error names to answer, by method, each once. */
+  /** Error names to reply with, by method, each once. */
   readonly failures = new Map<string, string[]>();
   prompts: "complete" | "dismiss" | "ignore" = "complete";
-  /** Every method that was called, in order. */
+  /** All called methods, in order. */
   readonly calls: string[] = [];
-  /** The most dialogs that were open at one time. */
+  /** The largest number of dialogs that were open at one time. */
   maxOpenPrompts = 0;
   needsPrompt = false;
-  /** Whether a locked item is read as an empty value, as by KWallet. */
+  /** Whether a locked item has an empty value, as in KWallet. */
   hidesLocks = false;
   readonly #bus: MessageBus;
   readonly #open = new Map<string, () => void>();
@@ -83,22 +83,22 @@ export class FakeSecretService implements AsyncDisposable {
     return path;
   }
 
-  /** Resolves when `member` is called the next time. */
+  /** Resolves at the next call of `member`. */
   called(member: string): Promise<void> {
     return new Promise((resolve) => this.#listeners.push({ member, resolve }));
   }
 
-  /** Says that a prompt has ended, which need not exist. */
+  /** Sends the signal that a prompt has ended; the prompt need not exist. */
   announce(path: string, isDismissed: boolean): void {
     this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
   }
 
-  /** What a person does with the dialogs that are open. */
+  /** Answers all open dialogs as a user would. */
   completePrompts(isDismissed = false): void {
     for (const [path, accept] of this.#open) this.#complete(path, accept, isDismissed);
   }
 
-  /** Answers what was held, and holds nothing any more. */
+  /** Replies to all held calls, and holds no further ones. */
   release(): void {
     this.held.clear();
     for (const message of this.#heldMessages.splice(0)) this.#reply(message);

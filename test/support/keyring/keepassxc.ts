@@ -1,5 +1,5 @@
-// KeePassXC in a private session, headless: a database made on the command line, with one group that is exposed
-// as the default collection. Autosave is off, since version 2.7 ends itself now and then while it saves.
+// KeePassXC in a private session, without a display. Its database is created on the command line, with one group as the default
+// collection. Autosave is off, since version 2.7 sometimes crashes while saving.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Keyring, startKeyring } from "./keyring.ts";
@@ -23,7 +23,7 @@ ShowNotification=false
 LockDatabaseIdle=false
 `;
 
-/** A session whose secret service is KeePassXC, with an open database. */
+/** Starts a session whose secret service is KeePassXC, with an open database. */
 export async function startKeePassXC(): Promise<Keyring> {
   const keyring = await startKeyring({ service: "none" });
   try {
@@ -42,7 +42,7 @@ export async function startKeePassXC(): Promise<Keyring> {
     await writeFile(path(".config/keepassxc/keepassxc.ini"), SETTINGS);
     const environment = { QT_QPA_PLATFORM: "offscreen", TMPDIR: path("tmp") };
     await keyring.start(["keepassxc", "--pw-stdin", path("exposed.kdbx")], environment, `${PASSWORD}\n`);
-    // The name is taken before the database is open, and the collection is there before it is unlocked.
+    // KeePassXC owns the name before the database is open, and the collection exists before it is unlocked.
     await waitUntil(() => keyring.isOpen());
     return keyring;
   } catch (error) {

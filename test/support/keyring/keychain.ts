@@ -1,12 +1,10 @@
-// The keychain of macOS on a system that has none: rt with its provider for macOS and, in the place of Apple's
-// frameworks, the library of test/macos/keychain-stand-in.c.
+// The keychain of macOS on other systems: rt with its macOS provider, and and fake frameworks (test/macos).
 //
 //   await using keychain = await startKeychain();
 //   await compileWithStandIn(path);
 //   await runRt({ program: [path], args: ["secrets", "list"], env: keychain.env });
 //
-// The provider is chosen, and the frameworks' paths are set, while such a program is compiled. No other build of rt
-// knows of it.
+// The provider and the paths of the frameworks are set while such a program is compiled. No other build of rt contains them.
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,17 +35,17 @@ export interface Rule {
 
 export interface Keychain extends AsyncDisposable {
   readonly env: Record<string, string>;
-  /** What goes wrong from now on. */
+  /** Sets the faults from now on. */
   rule(...rules: readonly Rule[]): Promise<void>;
-  /** Answers the dialogs of an account, those to come too. */
+  /** Answers all dialogs of an account, also later ones. */
   answer(account: string, status?: number): Promise<void>;
   /** Words: locked, readonly, nodefault, nographics, adhoc. */
   setState(words: string): Promise<void>;
-  /** The calls so far: "SecItemAdd alice". */
+  /** All calls so far, such as "SecItemAdd alice". */
   calls(): Promise<string[]>;
-  /** Resolves when such a call has begun. */
+  /** Resolves when such a call has started. */
   awaitCall(call: string): Promise<void>;
-  /** The file of the credentials, its values hidden. */
+  /** Returns the file of the credentials, whose values are encoded. */
   items(): Promise<string>;
 }
 
@@ -73,7 +71,7 @@ export async function startKeychain(): Promise<Keychain> {
   return keychain;
 }
 
-/** Compiles the stand-in, once for all test files. */
+/** Compiles the fake frameworks once for all test files. */
 export async function buildStandIn(): Promise<string> {
   const path = join(tmpdir(), `rt-test-keychain-${Bun.hash(await readFile(SOURCE)).toString(36)}.so`);
   return await madeOnce(path, (draft) =>
@@ -81,7 +79,7 @@ export async function buildStandIn(): Promise<string> {
   );
 }
 
-/** Chooses the provider for macOS, and the stand-in for every framework. */
+/** Selects the provider for macOS, and the fake library for every framework. */
 function useStandIn(library: string): BunPlugin {
   const frameworks = ["CORE_FOUNDATION", "SECURITY", "OBJECTIVE_C"];
   return {
@@ -99,7 +97,7 @@ function useStandIn(library: string): BunPlugin {
   };
 }
 
-/** A program like `dist/rt`, at `path`. */
+/** Compiles a program like `dist/rt` at `path`. */
 export async function compileWithStandIn(path: string): Promise<void> {
   await compile(hostTarget(), path, [useStandIn(await buildStandIn())]);
 }
@@ -111,11 +109,11 @@ export interface SecretsModule {
 
 export interface StandIn extends SecretsModule {
   use(keychain: Keychain): void;
-  /** How many objects of CoreFoundation are alive. */
+  /** Returns the number of live CoreFoundation objects. */
   liveObjects(): number;
 }
 
-/** The modules behind `rt.secrets`, in this process, over the stand-in. */
+/** Imports the modules behind `rt.secrets` into this process, over the fake frameworks. */
 export async function importWithStandIn(): Promise<StandIn> {
   const library = await buildStandIn();
   const { symbols } = dlopen(library, {

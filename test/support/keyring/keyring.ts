@@ -1,11 +1,10 @@
-// A private desktop session for one test: a message bus, a secret service, their own HOME and XDG_RUNTIME_DIR.
+// A private desktop session for one test: a message bus, a secret service, HOME and XDG_RUNTIME_DIR.
 //
 //   await using keyring = await startKeyring();                     // GNOME Keyring, unlocked
-//   await using keyring = await startKeyring({ service: "none" });  // a bus with nobody on it
+//   await using keyring = await startKeyring({ service: "none" });  // a bus without a service
 //   await runRt({ args: ["script.ts"], env: keyring.env });
 //
-// Everything is killed and removed when the keyring goes out of scope; the bus also dies with the test's
-// process, and the services with the bus.
+// Disposing the keyring kills and removes everything. The bus also exits with the test's process, and the services with the bus.
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,43 +15,43 @@ import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";
-/** Of the default collection, for those that have to type it. */
+/** The password of the default collection, for dialogs. */
 export const KEYRING_PASSWORD = "the-keyring's-password";
 
 export interface KeyringOptions {
-  /** "activatable" leaves it to the bus to start GNOME Keyring when it is first called. */
+  /** With "activatable" the bus starts GNOME Keyring at the first call. */
   service?: "gnome-keyring" | "activatable" | "none";
-  /** Whether the default collection exists and is open; a daemon that was never unlocked has none. */
+  /** Whether the default collection exists and is unlocked; a daemon that was never unlocked has no collection. */
   isUnlocked?: boolean;
-  /** Socket of the bus; by default a path in the session's own directory. */
+  /** Socket of the bus; by default a path in the session's directory. */
   listen?: string;
-  /** An X display for dialogs, see display.ts; the bus can then start the programs that show them. */
+  /** An X display for dialogs (display.ts); the bus can then start the programs that show them. */
   display?: string;
-  /** Whether programs may own names of rt's on the bus. */
+  /** Whether programs may own rt's names on the bus. */
   ownsNames?: boolean;
 }
 
 export interface Keyring extends AsyncDisposable {
   readonly home: string;
   readonly address: string;
-  /** What a program must see to be part of this session. */
+  /** The environment of programs in this session. */
   readonly env: Record<string, string>;
   /** Makes this process part of the session until the keyring is disposed. */
   enter(): void;
-  /** Calls the secret service as another program would. */
+  /** Calls the secret service from another connection. */
   call(path: string, on: string, member: string, signature?: string, body?: unknown[]): Promise<unknown[]>;
   lock(): Promise<void>;
-  /** What the bus has to keep, the connection of the one who counts included. */
+  /** Counts the bus's connections or match rules, including the connection that counts. */
   countOnBus(what: "ActiveConnections" | "MatchRules"): Promise<number>;
   /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
   startService(options?: { isUnlocked?: boolean }): Promise<void>;
   /** Whether there is a default collection that is not locked. */
   isOpen(): Promise<boolean>;
-  /** Starts any program and waits until it owns the name of the secret service. */
+  /** Starts a program and waits until it owns the name of the secret service. */
   start(command: readonly string[], environment?: Record<string, string>, stdin?: string): Promise<void>;
   killService(): Promise<void>;
   killBus(): Promise<void>;
-  /** Runs a program inside the session and answers its output without the last line break. */
+  /** Runs a program in the session and returns its output without the last line break. */
   run(command: readonly string[], stdin?: string): Promise<string>;
 }
 
@@ -106,18 +105,18 @@ export async function startKeyring({
   const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address, NO_COLOR: "1" };
   let client: MessageBus | undefined;
   let serviceProcess: Bun.Subprocess | undefined;
-  /** Whether the service's end is the test's doing. */
+  /** Whether the test itself stopped the service. */
   let isStopped = false;
   let restore: Record<string, string | undefined> | undefined;
 
   async function connect(): Promise<MessageBus> {
     if (client) return client;
-    // dbus-next knows neither escapes nor, without a native package, abstract sockets.
+    // dbus-next supports neither escapes nor, without a native package, abstract sockets.
     const socket = decodeURIComponent(address).replace(/,guid=.*/, "");
     client = sessionBus({
       busAddress: socket.replace("unix:path=", "unix:socket=").replace("unix:abstract=", "unix:socket=\0"),
     });
-    client.on("error", () => {}); // the bus may be killed by the test
+    client.on("error", () => {}); // the test may kill the bus
     await new Promise<void>((resolve) => client!.once("connect", resolve));
     return client;
   }
@@ -169,7 +168,7 @@ export async function startKeyring({
       const daemon = ["gnome-keyring-daemon", "--foreground", "--components=secrets"];
       if (!isUnlocked) return await keyring.start(daemon);
       await keyring.start([...daemon, "--unlock"], {}, KEYRING_PASSWORD);
-      // The daemon takes its name on the bus before it has read the password.
+      // The daemon owns its name on the bus before it has read the password.
       await waitUntil(() => keyring.isOpen());
     },
     async start(command, environment = {}, stdin) {
@@ -186,7 +185,7 @@ export async function startKeyring({
       const started = serviceProcess;
       const ended = started.exited.then(async () => {
         if (isStopped) return;
-        // Whatever fails next, this is why.
+        // The service's exit explains any later failure.
         const how = started.signalCode ?? `exit code ${started.exitCode}`;
         const words = await readFile(log, "utf8").catch(() => "");
         if (started.exitCode !== 0)
@@ -202,7 +201,7 @@ export async function startKeyring({
       await serviceProcess?.exited;
     },
     async killBus() {
-      isStopped = true; // it ends with the bus
+      isStopped = true; // the service ends with the bus
       busProcess.kill("SIGKILL");
       await busProcess.exited;
     },
@@ -277,7 +276,7 @@ async function nameOwned(bus: MessageBus): Promise<void> {
   bus.off("message", listen);
 }
 
-/** The first line that a program prints. */
+/** Resolves with the first line of a program's output. */
 export async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -289,7 +288,7 @@ export async function firstLine(stream: ReadableStream<Uint8Array>): Promise<str
   throw new Error("A program of the test ended before it printed a line");
 }
 
-/** Services that the bus has started, and their helpers, are known by their environment alone. */
+/** Kills services that the bus has started, and their helpers; only their environment identifies them. */
 async function killRemaining(runtime: string): Promise<void> {
   for (const pid of await readdir("/proc")) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
@@ -298,7 +297,7 @@ async function killRemaining(runtime: string): Promise<void> {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // it has ended by itself
+      // it has already exited
     }
   }
 }

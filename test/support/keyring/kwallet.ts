@@ -1,5 +1,5 @@
-// KWallet in a private session: its wallet is made and opened through the call that the login manager's PAM module
-// uses, with the key that is derived from the password instead of the password.
+// KWallet in a private session. The wallet is created and opened by the call of the login manager's PAM module, with a key
+// derived from the password.
 import { pbkdf2Sync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -21,12 +21,12 @@ apiEnabled=true
 [Auto Allow]
 kdewallet=*
 `;
-/** For those that have to type it. */
+/** The password of the wallet, for dialogs. */
 export const WALLET_PASSWORD = "the-wallet's-password";
 const SALT = Uint8Array.from({ length: 56 }, (_, index) => index + 1);
 const KEY = [...pbkdf2Sync(WALLET_PASSWORD, SALT, 50_000, 56, "sha512")];
 
-/** A session whose secret service is KWallet, with an open wallet; its dialogs need a display. */
+/** Starts a session whose secret service is KWallet, with an open wallet; its dialogs need a display. */
 export async function startKWallet({ display }: { display?: string } = {}): Promise<Keyring> {
   const keyring = await startKeyring({ service: "none", display });
   try {
@@ -36,7 +36,7 @@ export async function startKWallet({ display }: { display?: string } = {}): Prom
     await writeFile(join(keyring.home, ".config", "kwalletrc"), CONFIG);
     const platform = { QT_QPA_PLATFORM: display === undefined ? "offscreen" : "xcb" };
     const start = () => keyring.start(["kwalletd5"], platform);
-    // Collections are read at the start, so the wallet has to exist before it.
+    // KWallet reads collections at its start, so the wallet must exist before.
     await start();
     await openWallet(keyring);
     const wallet = join(keyring.home, ".local/share/kwalletd/kdewallet.kwl");

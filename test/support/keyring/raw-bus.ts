@@ -1,5 +1,5 @@
-// A session bus and a secret service in one that is nothing but a socket: what it sends can be altered byte by byte, as no
-// real bus would let pass. It has one credential and `plain` sessions only.
+// A session bus and a secret service in one socket. A test can alter each byte that it sends, which a real bus would reject. It
+// has one credential and only `plain` sessions.
 //
 //   await using bus = await startRawBus({ value: "value" });
 //   bus.alter = (member, reply) => (member === "SearchItems" ? [reply.subarray(0, 20)] : [reply]);
@@ -19,7 +19,7 @@ const ITEM = "/org/freedesktop/secrets/collection/login/1";
 
 export interface RawBus extends AsyncDisposable {
   readonly env: Record<string, string>;
-  /** What is sent in the place of a reply, piece by piece. */
+  /** Returns the bytes to send instead of a reply, in chunks. */
   alter(member: string, reply: Buffer): readonly Buffer[];
   /** Called with each connection and message. */
   heard(socket: Socket, member: string): void;
@@ -30,7 +30,7 @@ export interface RawBusOptions {
   readonly greeting?: string;
 }
 
-/** A message as bytes; fields as dbus-next names them. */
+/** Encodes a message; fields have dbus-next's names. */
 export function marshal(fields: Record<string, unknown>): Buffer {
   return compat.marshallMessage(new Message({ serial: 1, ...fields } as never))[0];
 }
@@ -45,7 +45,7 @@ export async function startRawBus({ value, greeting = "OK 0\r\n" }: RawBusOption
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on("error", () => {}); // the client may have had enough
+    socket.on("error", () => {}); // the client may have disconnected
     socket.on("close", () => sockets.delete(socket));
     let received: Buffer = Buffer.alloc(0);
     let isGreeted = false;

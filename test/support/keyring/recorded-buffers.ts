@@ -1,7 +1,10 @@
-// Every buffer that the client of a store makes while something runs, to be looked at when it should be empty.
+// Records every buffer that the client of a store creates during a task, to check its zeroization.
 import { expect } from "bun:test";
 
-/** Remembers what platform and the secrets' commands make while `task` runs. What the engine itself receives into is out of our hands. */
+/**
+ * Records the buffers that platform/ and the secrets commands create while `task` runs. The engine's own receive buffers are out
+ * of reach.
+ */
 export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Array[]> {
   const made: Uint8Array[] = [];
   const keep = <T extends Uint8Array>(bytes: T): T => {
@@ -27,7 +30,7 @@ export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Arr
   return made;
 }
 
-/** None of them has the bytes of `value`. */
+/** Checks that no buffer contains `value`. */
 export function expectWithout(buffers: readonly Uint8Array[], value: string | Uint8Array): void {
   const holding = buffers.filter((bytes) =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(value),

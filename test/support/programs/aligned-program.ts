@@ -1,5 +1,5 @@
-// A program for Windows whose sections begin at pages of the file, as Wine can map them: what begins elsewhere, as the
-// toolchain leaves it, is read into memory at each start, and that is a hundred megabytes. Nothing else of it changes.
+// Aligns the sections of a Windows program to pages of the file, so that Wine can map them. Otherwise Wine reads a hundred
+// megabytes into memory at each start. It changes only that.
 const PAGE = 4096; // bytes
 const SECTION_HEADER = 40; // bytes
 

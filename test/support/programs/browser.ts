@@ -1,4 +1,4 @@
-// Chromium, and a page that rt has written, opened in it from its file.
+// Opens a page that rt has written in Chromium, from its file.
 //
 //   await using view = await openPage(path, "dark");
 //   expect(view.complaints).toEqual([]);
@@ -9,8 +9,8 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
 /**
- * A site's pages share a process, as where there is little memory; starting one takes longer than a page. What draws is in the
- * browser's own, where its watchdog would end that too when a slow machine lets it wait.
+ * The pages of a site share a process, as on a machine with little memory, since starting a process takes longer than a
+ * page. Drawing runs in the browser's process, because the watchdog of a separate one kills it on a slow machine.
  */
 const FEW_PROCESSES = ["--in-process-gpu", "--disable-gpu-watchdog", "--renderer-process-limit=1"];
 
@@ -20,11 +20,11 @@ export function launchBrowser(): Promise<Browser> {
 
 export interface View extends AsyncDisposable {
   readonly page: Page;
-  /** Of the console and of the page's script, and requests for anything but the file. */
+  /** Messages of the console and of the page's script, and requests for anything but the file. */
   readonly complaints: readonly string[];
 }
 
-/** One tab for one view after the other, since each takes processes of its own. */
+/** One tab for all views, one after the other, since each tab starts processes. */
 export async function openPage(
   browser: Browser,
   file: string,
@@ -51,7 +51,7 @@ export async function openPage(
   };
 }
 
-/** What axe-core finds, of some weight. The page forbids foreign scripts, so that it is evaluated from outside. */
+/** Returns axe-core's serious findings. The page forbids foreign scripts, so axe-core is evaluated from outside. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
   await page.evaluate(axe);

@@ -1,5 +1,5 @@
-// What several test files need and what is dear to make: programs that they start or look into. Each is made once in a run
-// of `npm test`, whose files share a directory for what is temporary: who comes first makes it, and others wait for it.
+// Programs that several test files need and that are slow to build. Each is built once in a run of `npm test`, whose files share
+// a temporary directory: the first file builds it, and the others wait.
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,15 +10,16 @@ import { waitUntil } from "../processes.ts";
 import { RT } from "../rt.ts";
 
 /**
- * Milliseconds for who may be the first to need one of them, or has to wait for that one: the engine of another system may
- * have to be fetched. Whoever gives up while it makes something leaves all others waiting.
+ * Time limit in ms for a test that may build such a program or wait for it. The engine of another system may have to be
+ * downloaded. A builder that is aborted would block all others.
  */
 export const PREPARATION = 300_000;
 
 const making = new Map<string, Promise<string>>();
 
 /**
- * @param make puts a file or directory at the path that it gets, which nobody else sees yet
+ * @param make creates a file or directory at the given path, which is private
+ *
  * @returns the path
  */
 export function madeOnce(path: string, make: (draft: string) => Promise<unknown>): Promise<string> {
@@ -31,7 +32,7 @@ async function makeAlone(path: string, make: (draft: string) => Promise<unknown>
   const lock = `${path}.maker`;
   while (!existsSync(path)) {
     if (!(await takeLock(lock))) {
-      // Where making it has failed, this one fails by itself.
+      // After the builder has failed, this call builds it.
       await waitUntil(() => existsSync(path) || !isHeld(lock));
       continue;
     }
@@ -58,10 +59,10 @@ async function takeLock(lock: string): Promise<boolean> {
   }
 }
 
-/** One whose maker was killed is nobody's, and goes. */
+/** Returns whether the builder is alive; removes the lock of one that was killed. */
 function isHeld(lock: string): boolean {
   try {
-    process.kill(Number(readFileSync(lock, "utf8")), 0); // itself, as long as nobody is written there
+    process.kill(Number(readFileSync(lock, "utf8")), 0); // 0 is this process itself, until an id is written
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") rmSync(lock, { force: true });
@@ -69,12 +70,12 @@ function isHeld(lock: string): boolean {
   }
 }
 
-/** A program for this run; another one where dist/rt is another. */
+/** Builds a program for this run and this dist/rt. */
 export function compiledOnce(name: string, make: (path: string) => Promise<unknown>): Promise<string> {
   return madeOnce(join(tmpdir(), `rt-test-${name}-${statSync(RT).mtimeMs}`), make);
 }
 
-/** rt for a target, as a release has it. */
+/** Builds rt for a target, like a release. */
 export function compiledFor(target: BuildTarget): Promise<string> {
   if (target.name === hostTarget().name) return Promise.resolve(RT);
   return compiledOnce(target.name, (path) => compile(target, path));

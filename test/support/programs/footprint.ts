@@ -1,9 +1,9 @@
-// Finds the files that a run of the tests leaves on the machine. Its temporary files are in a directory that is removed. It may
-// create nothing else.
+// Finds the files that a run of the tests leaves on the machine. The tests may create files only in their temporary directory,
+// which is removed.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Directories of other runs, on a machine where several run at once. */
+/** Directories of other runs on the same machine. */
 const OTHER_RUNS = /^rt-(?:tests|bare)-/;
 const IN_HOME = [".", ".cache", ".config", ".local", ".local/share", ".local/state"];
 
@@ -22,8 +22,8 @@ function namesIn(directory: string): string[] {
 }
 
 /**
- * Lists the directories in which a program without the HOME and TMPDIR of the tests creates files. Other programs use the directory
- * for temporary files too, so only names that rt or a test chooses count there.
+ * Lists the directories where a program without the tests' HOME and TMPDIR would create files. Other programs use the temporary
+ * directory too, so only names of rt and of tests count there.
  */
 export function listFootprint({ root, home, temporary }: Places): ReadonlySet<string> {
   const ours = namesIn(temporary).filter((path) => {

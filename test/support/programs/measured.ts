@@ -1,7 +1,7 @@
-// Runs `rt` and tells how much memory it took.
+// Runs `rt` and measures its memory.
 //
-// Surprising: another process of ours stands in between. What a process that was forked and replaced has taken includes
-// what its parent had at that moment, and the process of the tests has half a gigabyte.
+// Non-obvious: another process starts rt, because the memory of a forked process includes that of its parent. The test process
+// has half a gigabyte.
 import { cleanEnvironment, RT } from "../rt.ts";
 
 const BETWEEN = `

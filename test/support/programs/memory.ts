@@ -1,7 +1,7 @@
-// What a running program has in its memory, looked at from outside (Linux): whether it still has a canary.
+// Searches the memory of a running program for canaries, from outside (Linux).
 //
-// A canary has a character outside Latin-1 in front, so the engine keeps its string as 16-bit units: what is found as
-// UTF-8 is a buffer. The program is given numbers, lest its source or arguments contain the text.
+// A canary has a character outside Latin-1 in front, so the engine stores its string as 16-bit units. A match in UTF-8 is
+// therefore a buffer. The program gets numbers, so that its source and arguments do not contain the text.
 import { expect } from "bun:test";
 import { open, readFile } from "node:fs/promises";
 
@@ -11,16 +11,16 @@ export function makeCanary(what: string): string {
   return `canary ${what} ${crypto.randomUUID()}`;
 }
 
-/** As an argument of a program that has `SHOWN_CANARIES`. */
+/** The argument of a program that has `SHOWN_CANARIES`. */
 export function hideCanary(canary: string): string {
   return [...canary].map((character) => character.charCodeAt(0) ^ MASK).join();
 }
 
-/** In a program: the canaries that it was given, each with a check mark in front. */
+/** Code of a program that decodes the given canaries, each with a check mark in front. */
 export const SHOWN_CANARIES = `process.argv.slice(2).map((text) =>
   String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ ${MASK})))`;
 
-/** Counts them in a program that has printed "ready", and ends it. */
+/** Counts the canaries in a program that has printed "ready", and kills it. */
 export async function countCanaries(
   child: { pid: number; stdout: ReadableStream<Uint8Array>; kill(signal: NodeJS.Signals): void },
   canaries: string[],
@@ -33,10 +33,10 @@ export async function countCanaries(
 }
 
 const PAGE = 4096;
-/** Of an entry of the page map: whether the page is in memory or swapped out, and not merely reserved. */
+/** Bits of a page map entry: the page is in memory or swapped out, not only reserved. */
 const HAS_PAGE = 0xc0;
 
-/** Occurrences in the writable memory of a process. Reads present pages only: the engine reserves gigabytes. */
+/** Counts the occurrences in a process's writable memory. Reads present pages only, because the engine reserves gigabytes. */
 export async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
   const maps = await readFile(`/proc/${pid}/maps`, "utf8");
   await using memory = await open(`/proc/${pid}/mem`, "r");
@@ -56,7 +56,7 @@ export async function countInMemory(pid: number, texts: string[]): Promise<numbe
     const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
     if (!from || !to) continue;
     const end = Number.parseInt(to, 16);
-    /** Where the present pages begin that have not been looked at. */
+    /** Returns the addresses of present pages that were not searched yet. */
     let begin: number | undefined;
     for (let start = Number.parseInt(from, 16); start < end; start += STEP) {
       const length = Math.min(STEP, end - start);

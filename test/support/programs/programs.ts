@@ -1,4 +1,4 @@
-// Programs for tests that exchange rt for another: rt itself under another name, and tiny ones that say a version.
+// Programs that replace rt in tests: rt itself under another name, and small ones that print a version.
 import { constants } from "node:fs";
 import { copyFile, link } from "node:fs/promises";
 import { compiledOnce } from "./compiled.ts";
@@ -6,9 +6,11 @@ import { outputOfProgram } from "../output.ts";
 import { RT } from "../rt.ts";
 
 /**
- * Without copying its hundred megabytes each time, where the file system allows it. What replaces a link leaves the others
- * alone. The links are of a copy, since a link more or less changes when dist/rt was last changed: what reads that
- * file in another test at that moment would take it for one that is being written.
+ * Places rt by a hard link where the file system allows it, without copying a hundred megabytes. Replacing one
+ * link keeps the others.
+ *
+ * The links are to a copy of dist/rt, because a new link changes the ctime. A test that checks dist/rt would take it for a file
+ * that is being written.
  */
 export async function placeRt(path: string, rt?: string): Promise<void> {
   const copy = rt ?? (await compiledOnce("copy", (draft) => copyFile(RT, draft, constants.COPYFILE_FICLONE)));
@@ -16,8 +18,8 @@ export async function placeRt(path: string, rt?: string): Promise<void> {
 }
 
 /**
- * The system's own, with what its packages bring. The first in PATH may be one that a version manager stands for, which
- * another user may not start.
+ * The system's own Python with its packages. The first one in PATH may belong to a version manager, which another user may not
+ * start.
  */
 export const PYTHON = "/usr/bin/python3";
 

@@ -1,5 +1,5 @@
-// A key that no release is signed with, and an rt that trusts it: built for the tests with another src/cli/upgrade/release-keys.ts,
-// since the program that people get takes no key from anywhere.
+// A key for test releases, and an rt that trusts it. That rt is built with another src/cli/upgrade/release-keys.ts, because a
+// released rt accepts no key from outside.
 import type { BunPlugin } from "bun";
 import { compile } from "../../../build/compile.ts";
 import { hostTarget } from "../../../build/targets.ts";
@@ -11,7 +11,7 @@ export const TEST_KEY = {
     "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAOhtstIwtGDQB4FA3d7iPWt0hRDiBWJHFfRVfZbUoRJBtcvdjql8zKgimIdq+Yrp7zPJPCMFcN3HTbL8Q3HL95hgo4xlJvOJdAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 } as const;
 
-/** The key after that: what is in the table beside it. */
+/** The key after that, which is also in the table. */
 export const NEXT_KEY = {
   publicKey: "RWQVCH+XwwGQEU9skGx6Q6XmGQoX6RID5jA2qFncmMWar7SbzTBJsLv7",
   secretKey:
@@ -28,7 +28,7 @@ const testKeys: BunPlugin = {
   },
 };
 
-/** An rt that is `dist/rt` but for its keys. */
+/** Compiles an rt that differs from `dist/rt` only in its keys. */
 export function compileTrusting(): Promise<string> {
   return compiledOnce("that-trusts-the-test-key", (path) => compile(hostTarget(), path, [testKeys]));
 }

@@ -1,4 +1,4 @@
-// A program on a terminal of its own, typed at by a test.
+// Starts a program on its own terminal, with input from a test.
 //
 //   await using terminal = startOnTerminal([RT, "secrets", "set", "a", "b"], env);
 //   await terminal.shows("Value for");
@@ -11,27 +11,27 @@ const ICANON = 0o2;
 
 export interface TerminalProgram extends AsyncDisposable {
   readonly pid: number;
-  /** Everything shown so far. */
+  /** The output so far. */
   readonly shown: string;
-  /** Whether the terminal shows what is typed, line by line, as a shell needs it. */
+  /** Whether the terminal echoes input and is line-buffered, as a shell expects it. */
   readonly isOrdinary: boolean;
   makeOrdinary(): void;
-  /** Resolves when `text` has been shown so many times. */
+  /** Resolves when the output contains `text` this many times. */
   shows(text: string, times?: number): Promise<void>;
   type(keys: string): void;
   resize(columns: number, rows: number): void;
-  /** The terminal goes away, as when its window is closed. */
+  /** Closes the terminal, like its window. */
   hangUp(): void;
-  /** Resolves when nobody has the terminal open any more and all is shown. */
+  /** Resolves when no process has the terminal open any more and all output has arrived. */
   rest(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, or the signal's name. What was shown last may still be on its way: ask `shows` first. */
+  /** Resolves with the exit code or the signal's name. The last output may still be missing: await `shows` first. */
   ends(): Promise<number | string>;
 }
 
 export interface TerminalOptions {
   readonly cwd?: string;
-  /** The program leads a session of its own there, as a shell's does: Ctrl-C and the like reach it. */
+  /** The program leads a session on the terminal, like a shell, so Ctrl-C reaches it. */
   readonly isInControl?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function startOnTerminal(
       notify();
     },
   };
-  // One that is made before is no program's own.
+  // A terminal that is created before the program is not its controlling terminal.
   const made = isInControl ? undefined : new Bun.Terminal(options);
   const child = Bun.spawn([...command], { cwd, env: { TERM: "xterm", ...env }, terminal: made ?? options });
   const terminal = made ?? child.terminal!;

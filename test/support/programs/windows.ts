@@ -1,15 +1,14 @@
-// The Windows binary of rt, started as a user would: under Wine on Linux, by itself on Windows.
+// Starts the Windows binary of rt, under Wine on Linux and directly on Windows.
 //
-//   await using windows = await openWindows();      // a Windows of its own: registry, credentials, users
-//   await windows.run({ args: ["-p", "1"] })        // the result, as runRt() gives it
+//   await using windows = await openWindows();      // with its own registry, credentials and users
+//   await windows.run({ args: ["-p", "1"] })        // the result, as from runRt()
 //   windows.start({ args, cwd })                    // a live process
 //
-// The binary is built once in a run of `npm test`, and for Wine laid out anew (aligned-program.ts). What Wine needs for the
-// first time takes ten seconds and is kept in .toolchain; each test file gets a copy of what can change and links to the rest.
-//
-// Surprising: Wine 8 lacks bcryptprimitives.dll, which the engine takes its random numbers from, so one with that one
-// function is built here; it also makes Wine tell how much waits in a pipe where the size of a file is asked for, as Windows
-// does. And the engine complains under Wine about directories that it does understand, and cannot install packages there.
+// Non-obvious:
+// - Wine's set-up takes ten seconds and is kept in .toolchain. Each test file copies what can change and links to the rest.
+// - Wine 8 lacks bcryptprimitives.dll, the engine's random source. A library built here provides it, and also lets Wine return
+//   the size of a pipe's content, like Windows.
+// - Under Wine the engine prints wrong errors about directories, and cannot install packages.
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,12 +21,11 @@ import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "../
 
 export const isWine = process.platform !== "win32";
 
-/** Wine runs programs for its own processor. */
+/** Wine runs only programs for its own processor. */
 export const canRunWindows = !isWine || (process.platform === "linux" && process.arch === "x64");
 
 const PROGRAM = "/usr/lib/wine/wine64";
-// A Windows program has addresses that it must be at. Where the kernel happens to have put something else there, Wine ends
-// with 1 and says nothing.
+// A Windows program needs fixed addresses. If the kernel has placed something else there, Wine exits with 1 silently.
 const WINE = ["setarch", "x86_64", "--addr-no-randomize", PROGRAM];
 const WINESERVER = "/usr/lib/wine/wineserver";
 
@@ -37,12 +35,12 @@ export interface WindowsOptions extends Omit<RtOptions, "stdin" | "program"> {
 
 export interface Windows extends AsyncDisposable {
   start(options: WindowsOptions): Bun.Subprocess<"pipe", "pipe", "pipe">;
-  /** @param options.input what the program finds on standard input, which is empty otherwise */
+  /** @param options.input the standard input, empty by default */
   run(options: WindowsOptions & { input?: string | undefined }): Promise<RtResult>;
-  /** The command line of rt, for a test that starts it in another way, and what it needs around it. */
+  /** The command line and environment of rt, for tests that start it in another way. */
   command(...args: string[]): string[];
   readonly environment: Record<string, string>;
-  /** What the programs call a file of this machine. */
+  /** Returns the Windows path of a file of this machine. */
   path(file: string): string;
 }
 
@@ -54,7 +52,7 @@ export async function openWindows(): Promise<Windows> {
   const command = (...args: readonly string[]) => [...(isWine ? WINE : []), program, ...args];
   if (prefix) {
     await runQuietly([WINESERVER, "-p"], system);
-    // The first program starts the system's services, which keep its pipes.
+    // The first program starts the system's services, which would keep its pipes open.
     await runQuietly([...WINE, "cmd.exe", "/c", "exit"], system);
   }
 
@@ -63,7 +61,7 @@ export async function openWindows(): Promise<Windows> {
     return Bun.spawn(command(...args), { ...options, stdin }) as Bun.Subprocess<"pipe", "pipe", "pipe">;
   }
 
-  /** Through a pipe as shells make it; what the engine makes on Linux for `stdin` is a socket, which Wine does not take. */
+  /** Uses a shell's pipe for the input. The engine's `stdin` is a socket on Linux, which Wine does not support. */
   async function startWithInput(options: WindowsOptions, input: string) {
     if (!isWine) {
       const child = start({ ...options, stdin: "pipe" });
@@ -104,8 +102,8 @@ export async function openWindows(): Promise<Windows> {
 }
 
 /**
- * Without the engine's complaint about Wine, and Wine's about itself: a thread of it may yet speak to its server when the end of
- * the process has closed that. With the line ends of other systems.
+ * Removes errors that the engine and Wine print only under Wine, and converts line ends. A Wine thread may write to its server
+ * after the process has closed the connection.
  */
 function readable(output: string): string {
   const lines = output.replaceAll("\r\n", "\n");
@@ -119,17 +117,17 @@ function wineEnvironment(prefix: string): Record<string, string> {
     HOME: prefix,
     LANG: "C.UTF-8",
     WINEPREFIX: prefix,
-    // Where the server leaves a directory.
+    // The server creates a directory there.
     TMPDIR: prefix,
     WINEARCH: "win64",
     WINEDEBUG: "-all",
-    // Neither .NET nor a browser is set up, and nothing is shown.
+    // Sets up neither .NET nor a browser, and shows no window.
     WINEDLLOVERRIDES: "mscoree,mshtml,winemenubuilder.exe=",
     DISPLAY: "",
   };
 }
 
-/** The binary, as a release has it. */
+/** Builds the binary like a release. */
 export function windowsRt(): Promise<string> {
   return compiledFor(TARGETS.find(({ name }) => name === "windows-x64")!);
 }
@@ -142,7 +140,7 @@ async function alignedRt(): Promise<string> {
   return join(directory, "rt.exe");
 }
 
-/** With this variable pipes have no size, as Wine leaves it. */
+/** With this variable pipes have no size, as in Wine itself. */
 export const WITHOUT_PIPE_SIZES = { WITHOUT_PIPE_SIZES: "1" };
 
 const MISSING = `#include <windows.h>
@@ -186,10 +184,10 @@ BOOL WINAPI DllMain(HINSTANCE self, DWORD reason, void *reserved) {
 }
 `;
 
-/** Another one where what is built into it is another. */
+/** The name depends on the library that is built into it. */
 const TEMPLATE = join(REPOSITORY, `.toolchain/wine-prefix-${Bun.hash(MISSING).toString(36)}`);
 
-/** Kept for later runs: what is made once in this one is the look for it. */
+/** The template is kept for later runs; only this search happens once in a run. */
 async function findTemplate(draft: string): Promise<void> {
   if (!existsSync(TEMPLATE)) await makeTemplate();
   await symlink(TEMPLATE, draft);
@@ -229,11 +227,11 @@ async function copyTemplate(): Promise<string> {
   return prefix;
 }
 
-/** Nothing is piped: what it leaves behind in the background would keep the pipe. */
+/** Runs without pipes, which background processes would keep open. */
 async function runQuietly(command: readonly string[], env: Environment): Promise<void> {
   const child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   await child.exited;
-  const isServer = command[0] === WINESERVER; // which answers with failure when it has nothing to do
+  const isServer = command[0] === WINESERVER; // it fails when it has nothing to do
   if (child.exitCode !== 0 && !isServer)
     throw new Error(`${command.join(" ")} failed with ${child.exitCode}`);
 }

@@ -1,10 +1,10 @@
-// A server whose connection breaks in the middle of an archive. The checksums beside it are whole.
+// A server whose connection breaks in the middle of an archive. Its checksum files are complete.
 
 export interface BrokenServer extends Disposable {
   readonly url: string;
 }
 
-/** @param length of the archive as the server promises it, in bytes */
+/** @param length the announced length of the archive in bytes */
 export function startBrokenServer(checksums: string, length: number): BrokenServer {
   const server = Bun.listen({
     hostname: "127.0.0.1",

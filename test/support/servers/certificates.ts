@@ -1,8 +1,8 @@
-// A certificate authority of a test's own, and a server's certificate from it, made by openssl.
+// A certificate authority and a server certificate for a test, created by openssl.
 import { createProject } from "../project.ts";
 
 export interface Certificates extends AsyncDisposable {
-  /** The authority's certificate, as a file, and a directory that OpenSSL can look it up in. */
+  /** The authority's certificate as a file, and a directory in which OpenSSL can look it up. */
   readonly authority: string;
   readonly directory: string;
   readonly key: string;

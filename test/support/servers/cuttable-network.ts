@@ -1,17 +1,17 @@
-// A network between rt and a server: whoever connects here is connected with the server, until a test cuts the line.
+// A network between rt and a server, which a test can cut.
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 export interface Line extends Disposable {
-  /** Where rt connects. */
+  /** The port that rt connects to. */
   readonly port: number;
-  /** Whose it is from now on: connections that there are stay where they are. */
+  /** Sets the server of new connections; existing ones are unchanged. */
   lead(port: number): void;
-  /** All connections are reset. @param isLasting whether nobody gets through before `mend` */
+  /** Resets all connections. @param isLasting whether new connections fail too, until `mend` */
   cut(isLasting: boolean): void;
   mend(): void;
 }
 
-/** @param port the server's, on this machine */
+/** @param port the server's port on this machine */
 export async function openLine(port: number): Promise<Line> {
   let target = port;
   let isCut = false;
@@ -29,7 +29,7 @@ export async function openLine(port: number): Promise<Line> {
       });
       other.on("drain", () => socket.resume());
       socket.on("end", () => other.end());
-      socket.on("error", () => {}); // "close" comes after it
+      socket.on("error", () => {}); // "close" follows
       socket.on("close", () => {
         sockets.delete(socket);
         other.destroy();

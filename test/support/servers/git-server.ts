@@ -1,17 +1,17 @@
-// A git repository over HTTP that only one user may read and write, by git's own http-backend.
+// A git repository over HTTP for one user, by git's own http-backend.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outputOfProgram } from "../output.ts";
 
 export interface GitServer extends AsyncDisposable {
-  /** Of the repository, without a user. */
+  /** The URL of the repository, without a user. */
   readonly url: string;
   readonly host: string;
-  /** What the server takes from now on. */
+  /** The accepted user and password from now on. */
   user: string;
   password: string;
-  /** Users and passwords that were tried. */
+  /** The users and passwords of all requests. */
   readonly tried: string[];
 }
 

@@ -1,10 +1,10 @@
-// A port for a program that has to be told one.
+// A free port for a program that needs its number in advance.
 
-/** Below what Linux, macOS and Windows give to those that ask for any: nothing else that is started meanwhile gets it. */
+/** Below the ephemeral ports of Linux, macOS and Windows, so no other program gets the port by chance. */
 const FIRST = 20_000;
 const LAST = 32_000;
 
-/** A port that nobody listened on a moment ago. */
+/** Returns a port that had no listener just before. */
 export function freePort(): number {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
@@ -12,7 +12,7 @@ export function freePort(): number {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
       return port;
     } catch {
-      // Somebody has it.
+      // The port is in use.
     }
   }
 }

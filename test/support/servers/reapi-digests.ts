@@ -1,4 +1,4 @@
-// Digests as the tests' server has them: made by node:crypto, and put into the messages of another program than rt's.
+// Digests of the fake server: computed by node:crypto and encoded by another library than rt's.
 import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
 import { type Digest as DigestMessage, DigestSchema } from "./reapi-messages/remote_execution_pb.ts";

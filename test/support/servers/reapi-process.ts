@@ -1,11 +1,11 @@
-// The server of reapi-server.ts in a process of its own, so that it can be killed with all that it has.
+// Runs the fake server of reapi-server.ts in a separate process, so that it can be killed with all its state.
 //
-// Started as a program it serves, prints its address, and ends when its input does.
+// Started as a program, it prints its address, serves, and exits at the end of its input.
 import { cleanEnvironment } from "../rt.ts";
 
 export interface ReapiProcess extends AsyncDisposable {
   readonly port: number;
-  /** It answers nothing any more, and what it had is lost. */
+  /** Kills the server; its state is lost. */
   kill(): Promise<void>;
 }
 

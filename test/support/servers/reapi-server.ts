@@ -1,9 +1,8 @@
-// A server of the Remote Execution API that lies, loses things and breaks off when a test asks it to. It executes for real:
-// the input root in a folder of its own, the command in it, and what it has made. Bazel's own worker, which does none of that
-// wrong, is in reapi-worker.ts.
+// A fake server of the Remote Execution API with faults. It really executes actions: input root in a separate folder, command,
+// outputs. reapi-worker.ts runs Bazel's own worker, which has no faults.
 //
-// It speaks with @grpc/grpc-js and with messages of @bufbuild/protobuf, as others made them: rt has its own of both, and must
-// not be the one who reads what it writes.
+// It uses @grpc/grpc-js and the messages of @bufbuild/protobuf, so that rt's own encoder and decoder are not tested against
+// themselves.
 import {
   type handleUnaryCall,
   Server,
@@ -55,50 +54,50 @@ import {
 export type ActionResult = MessageShape<typeof ActionResultSchema>;
 
 export interface Faults {
-  /** Fails a call with this code, or leaves it without an answer. @param count of this method's calls, from 1 up */
+  /** Fails a call with this code, or never answers it. @param count of this method's calls, from 1 up */
   fail?(method: string, count: number): status | "never" | undefined;
-  /** Keeps an answer back until this is settled. @param hashes of the content that is to be read */
+  /** Delays a response until this settles. @param hashes of the requested content */
   hold?(method: string, hashes: readonly string[]): Promise<void> | undefined;
-  /** Changes what an action has made. */
+  /** Changes the result of an action. */
   result?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
-  /** Changes content that is read. */
+  /** Changes content that a client reads. */
   content?(bytes: Uint8Array): Uint8Array;
-  /** Called with each start of an action; it goes on when this is settled. */
+  /** Called at the start of each action, which continues when this settles. */
   started?(count: number): Promise<void> | void;
-  /** Ends an execution with this status, and no result. */
+  /** Ends an execution with this status and without a result. */
   status?(count: number): { code: number; message: string } | undefined;
-  /** Whether the stream of an execution ends when its name has been told. @param count of streams, from 1 up */
+  /** Whether the stream of an execution ends after its name was sent. @param count of streams, from 1 up */
   cut?(count: number): boolean;
   capabilities?: object;
-  /** Changes a result that is asked for. */
+  /** Changes a requested result. */
   known?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
-  /** Whether it puts output into its answers where that is asked for. */
+  /** Whether responses contain inline output when requested. */
   inlines?: boolean;
-  /** Whether it takes and gives content with zstd. */
+  /** Whether the server supports zstd. */
   zstd?: boolean;
-  /** Every action has ended well, without anything having been done. */
+  /** Every action succeeds without running. */
   executesNothing?: boolean;
-  /** Whether it keeps what has failed as well, and gives it to whoever does not ask for another try. */
+  /** Whether failed results are stored too, and returned to clients that do not skip the lookup. */
   keepsFailures?: boolean;
-  /** What the machine is called that executes; "" for one that does not tell. */
+  /** The name of the worker; "" omits it. */
   worker?: string;
 }
 
 export interface ReapiServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** Names of methods in the order of their calls. */
+  /** Names of the called methods, in order. */
   readonly calls: string[];
   /** Headers of the last call. */
   readonly headers: Map<string, string>;
-  /** Names of instances that were asked for. */
+  /** Requested instance names. */
   readonly instances: Set<string>;
-  /** Those of the actions that were executed. */
+  /** Commands of the executed actions. */
   readonly commands: MessageShape<typeof CommandSchema>[];
   readonly blobs: Map<string, Uint8Array>;
-  /** By the hashes of actions. */
+  /** Results by action hash. */
   readonly results: Map<string, ActionResult>;
-  /** How often content was sent or taken compressed. */
+  /** Number of compressed transfers. */
   compressed: number;
   readonly cancelled: string[];
   faults: Faults;
@@ -184,7 +183,7 @@ export async function openReapiServer(
   const pack = (bytes: Uint8Array, isPacked: boolean) => {
     if (!isPacked) return bytes;
     state.compressed++;
-    // As some servers do: in several frames.
+    // Several frames, as some servers send them.
     const half = bytes.length >> 1;
     return Buffer.concat([zstdCompressSync(bytes.subarray(0, half)), zstdCompressSync(bytes.subarray(half))]);
   };
@@ -273,7 +272,7 @@ export async function openReapiServer(
       if (state.faults.inlines && request.inlineStdout && stdout) result.stdoutRaw = stdout;
       return answer(null, result);
     },
-    // As servers that look at it do: nothing may be missing that it names.
+    // Validates the result like strict servers: every blob in it must exist.
     updateActionResult: (
       { request }: { request: { actionDigest: { hash: string }; actionResult: ActionResult } },
       answer,

@@ -1,4 +1,4 @@
-// Bazel's own worker, started for a test: somebody else's idea of the Remote Execution API. It needs 490 MB of packages, which
+// Bazel's own worker for a test: an independent implementation of the Remote Execution API. It needs 490 MB of packages, which
 // `npm run test:remote` installs.
 import { join } from "node:path";
 import { cleanEnvironment, REPOSITORY } from "../rt.ts";

@@ -1,11 +1,11 @@
-// Stands between a client and a real Redis, and answers some of its commands with an error of the test's choice.
+// A proxy for a real Redis, which answers some commands with an error of the test.
 import type { Socket } from "bun";
 
 export interface RefusingProxy extends AsyncDisposable {
   readonly url: string;
-  /** Of the last `refuse`: how many commands were refused. */
+  /** Number of rejected commands since the last `refuse`. */
   readonly refused: number;
-  /** The next EVAL commands get this error. */
+  /** Sets the error for the next EVAL commands. */
   refuse(error: string, times: number): void;
 }
 

@@ -1,28 +1,28 @@
-// A real redis-server of a test's own, which keeps nothing: started again, it is empty.
+// A real redis-server for a test, without persistence: it is empty after a restart.
 import { hasProgram } from "../../../build/system-programs.ts";
 import type { Certificates } from "./certificates.ts";
 import { createProject } from "../project.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment } from "../rt.ts";
 
-/** Where it is not, what needs it is skipped by name. */
+/** Tests that need it are skipped when it is missing. */
 export const HAS_REDIS = hasProgram("redis-server");
 
 export interface Redis extends AsyncDisposable {
   readonly port: number;
-  /** Without a password. */
+  /** The URL without a password. */
   readonly url: string;
-  /** Its answer to a command, as redis-cli has it. */
+  /** Sends a command and returns the output of redis-cli. */
   ask(...words: string[]): Promise<string>;
-  /** It takes what comes, and answers nothing. */
+  /** Stops the server: it accepts data, but answers nothing. */
   pause(): void;
-  /** Ends it, at once. */
+  /** Kills the server. */
   kill(): Promise<void>;
-  /** Another one in its place, on the same port. */
+  /** Starts another server on the same port. */
   start(): Promise<void>;
 }
 
-/** @param certificates for a server that speaks TLS alone, as localhost */
+/** @param certificates for a server that accepts only TLS, as localhost */
 export async function startRedis(password = "", certificates?: Certificates): Promise<Redis> {
   const { key = "", cert = "" } = certificates ?? {};
   const folder = await createProject({ "server.key": key, "server.pem": cert });
@@ -58,7 +58,7 @@ export async function startRedis(password = "", certificates?: Certificates): Pr
   return redis;
 }
 
-/** Undefined where the port is another's. */
+/** Resolves with undefined when the port is in use. */
 async function start(port: number, directory: string, password: string, isSecure: boolean) {
   const files = ["--tls-cert-file", "server.pem", "--tls-key-file", "server.key", "--tls-auth-clients", "no"];
   const secure = ["--port", "0", "--tls-port", String(port), "--tls-ca-cert-file", "server.pem", ...files];

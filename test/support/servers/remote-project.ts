@@ -1,4 +1,4 @@
-// A project whose scripts run on a server of the Remote Execution API: that of reapi-server.ts, which a test may have go wrong.
+// A project whose scripts run on the fake server of reapi-server.ts.
 import { join } from "node:path";
 import { createProject, type Files, type Project } from "../project.ts";
 import { type Faults, openReapiServer, type ReapiServer } from "./reapi-server.ts";
@@ -13,9 +13,9 @@ export const config = (url: string, more = "") =>
 export interface RemoteProject extends AsyncDisposable {
   readonly project: Project;
   readonly server: ReapiServer;
-  /** Where rt keeps what it remembers: a server of another test may have had the same port. */
+  /** A separate cache directory, since a server of another test may have had the same port. */
   readonly cache: string;
-  /** What says so. */
+  /** The variables that select the cache directory. */
   readonly env: Environment;
   run(args: readonly string[], env?: Environment): ReturnType<typeof runRt>;
 }
