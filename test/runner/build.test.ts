@@ -7,8 +7,6 @@ import { renameTools } from "../../build/engine-message-patch.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
-const TIMEOUT = 60_000;
-
 for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]])
   test(`a bundle ${["made", ...target].join(" ")} imports the module "rt" at run time`, async () => {
     await using app = await createProject({
@@ -37,23 +35,19 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     // In rt's engine the tools are named after rt, and shortened text is marked as specified.
     renameTools(expected, await readFile(process.execPath));
     shortenCutOff(expected);
-  }, TIMEOUT);
+  });
   afterAll(() => project[Symbol.asyncDispose]());
 
   for (const options of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
-    test(
-      ["puts the program into the engine's own file", ...options].join(" "),
-      async () => {
-        // The program contains its own file name.
-        expect(await make(RT, "app", options)).toMatchObject({ stderr: "", status: 0 });
-        expect(expected.equals(await readFile(project.join("app")))).toBe(true);
-        const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
-        expect(stdout).toBe('made [ "a" ]\n');
-        const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
-        expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
-      },
-      TIMEOUT,
-    );
+    test(["puts the program into the engine's own file", ...options].join(" "), async () => {
+      // The program contains its own file name.
+      expect(await make(RT, "app", options)).toMatchObject({ stderr: "", status: 0 });
+      expect(expected.equals(await readFile(project.join("app")))).toBe(true);
+      const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
+      expect(stdout).toBe('made [ "a" ]\n');
+      const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
+      expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
+    });
 
   test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`])(
     "does not use its own engine for another system: %s",
@@ -67,7 +61,6 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
       expect([status, existsSync(own.join("app"))]).toEqual([1, false]);
       expect(stderr).toContain("download");
     },
-    TIMEOUT,
   );
 
   // The programs are run by runtime/program.test.ts.
@@ -82,29 +75,21 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
       expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
     });
 
-  test(
-    "accepts the engine file of Bun.build(), and bundles without changes",
-    async () => {
-      const code = `const build = async (config) => {
+  test("accepts the engine file of Bun.build(), and bundles without changes", async () => {
+    const code = `const build = async (config) => {
           try { return (await Bun.build({ entrypoints: ["./app.ts"], ...config })).success } catch (error) { return String(error) }
         };
         console.log(await build({ compile: { outfile: "x", executablePath: "./missing" } }), await build({ outdir: "out" }), await build(), await build({ entrypoints: 1 }))`;
-      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
-      const [expectedResult, actual] = await Promise.all(
-        [process.execPath, RT].map((program) =>
-          runRt({ program: [program], args: ["api.ts"], cwd: own.path }),
-        ),
-      );
-      expect(actual!.stdout).toContain("true true");
-      expect(actual).toEqual(expectedResult);
-    },
-    TIMEOUT,
-  );
+    await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+    const [expectedResult, actual] = await Promise.all(
+      [process.execPath, RT].map((program) => runRt({ program: [program], args: ["api.ts"], cwd: own.path })),
+    );
+    expect(actual!.stdout).toContain("true true");
+    expect(actual).toEqual(expectedResult);
+  });
 
-  test(
-    "closes every file of Bun.build() after success and failure",
-    async () => {
-      const code = `const { readdirSync, readlinkSync } = require("node:fs");
+  test("closes every file of Bun.build() after success and failure", async () => {
+    const code = `const { readdirSync, readlinkSync } = require("node:fs");
         const open = () => readdirSync("/proc/self/fd").filter((fd) => {
           try { return readlinkSync("/proc/self/fd/" + fd).includes("/engine-") } catch { return false }
         }).length;
@@ -112,42 +97,32 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
           const { success } = await Bun.build({ entrypoints: [entry], throw: false, compile: { outfile: "app" } });
           console.log(success, open());
         }`;
-      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
-      const { stdout } = await runRt({ args: ["api.ts"], cwd: own.path, env: { TMPDIR: own.path } });
-      expect(stdout).toBe("true 0\nfalse 0\n");
-    },
-    TIMEOUT,
-  );
+    await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+    const { stdout } = await runRt({ args: ["api.ts"], cwd: own.path, env: { TMPDIR: own.path } });
+    expect(stdout).toBe("true 0\nfalse 0\n");
+  });
 
-  test(
-    "accepts the engine file of --compile-executable-path",
-    async () => {
-      const options = ["--compile-executable-path", "missing"];
-      const { stderr, status } = await make(RT, "other", options);
-      expect({ isMade: existsSync(project.join("other")), status }).toEqual({ isMade: false, status: 1 });
-      expect(stderr).toContain("missing");
-    },
-    TIMEOUT,
-  );
+  test("accepts the engine file of --compile-executable-path", async () => {
+    const options = ["--compile-executable-path", "missing"];
+    const { stderr, status } = await make(RT, "other", options);
+    expect({ isMade: existsSync(project.join("other")), status }).toEqual({ isMade: false, status: 1 });
+    expect(stderr).toContain("missing");
+  });
 
-  test(
-    "supports Bun.build() after rt's own file was deleted",
-    async () => {
-      const code =
-        'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
-      await using own = await createProject({ "app.ts": "console.log('made')" });
-      const env = { TMPDIR: own.path };
-      await copyFile(RT, own.join("rt"));
-      const { stdout, stderr } = await runRt({
-        program: [own.join("rt")],
-        args: ["-p", code],
-        cwd: own.path,
-        env,
-      });
-      expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
-    },
-    TIMEOUT,
-  );
+  test("supports Bun.build() after rt's own file was deleted", async () => {
+    const code =
+      'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
+    await using own = await createProject({ "app.ts": "console.log('made')" });
+    const env = { TMPDIR: own.path };
+    await copyFile(RT, own.join("rt"));
+    const { stdout, stderr } = await runRt({
+      program: [own.join("rt")],
+      args: ["-p", code],
+      cwd: own.path,
+      env,
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
+  });
 
   test("leaves no file behind when the disk is full", async () => {
     await using own = await createProject({ "app.ts": "", "files/.keep": "" });
@@ -165,34 +140,30 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     ]);
   });
 
-  test(
-    "builds again after each change with --watch",
-    async () => {
-      await using own = await createProject({ "app.ts": "console.log(1)" });
-      const child = startRt({
-        args: ["build", "--compile", "--watch", "--no-clear-screen", "app.ts", "--outfile", "app"],
-        cwd: own.path,
-        env: { TMPDIR: own.path, XDG_RUNTIME_DIR: own.path },
-      });
-      try {
-        let output = "";
-        const decoder = new TextDecoder();
-        let times = 0;
-        for await (const chunk of child.stdout) {
-          output += decoder.decode(chunk, { stream: true });
-          if (output.split("compile").length - 1 <= times) continue;
-          times += 1;
-          const { stdout } = await runRt({ program: [own.join("app")] });
-          expect(stdout).toBe(`${times}\n`);
-          if (times === 2) break;
-          await own.write({ "app.ts": "console.log(2)" });
-        }
-        expect(times).toBe(2);
-      } finally {
-        child.kill();
-        await child.exited;
+  test("builds again after each change with --watch", async () => {
+    await using own = await createProject({ "app.ts": "console.log(1)" });
+    const child = startRt({
+      args: ["build", "--compile", "--watch", "--no-clear-screen", "app.ts", "--outfile", "app"],
+      cwd: own.path,
+      env: { TMPDIR: own.path, XDG_RUNTIME_DIR: own.path },
+    });
+    try {
+      let output = "";
+      const decoder = new TextDecoder();
+      let times = 0;
+      for await (const chunk of child.stdout) {
+        output += decoder.decode(chunk, { stream: true });
+        if (output.split("compile").length - 1 <= times) continue;
+        times += 1;
+        const { stdout } = await runRt({ program: [own.join("app")] });
+        expect(stdout).toBe(`${times}\n`);
+        if (times === 2) break;
+        await own.write({ "app.ts": "console.log(2)" });
       }
-    },
-    TIMEOUT,
-  );
+      expect(times).toBe(2);
+    } finally {
+      child.kill();
+      await child.exited;
+    }
+  });
 });

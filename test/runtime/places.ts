@@ -103,7 +103,7 @@ export function placesOf(code: string): Place[] {
     ),
     at(
       "a test",
-      { "x.test.ts": 'import { test } from "bun:test"; test("x", () => import("./code.ts"), 60_000);' },
+      { "x.test.ts": 'import { test } from "bun:test"; test("x", () => import("./code.ts"), 120_000);' },
       "test",
       "x.test.ts",
     ),

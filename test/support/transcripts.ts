@@ -8,7 +8,7 @@ export type Row = readonly [name: string, transcript: Transcript];
 
 export function testTranscripts(title: string, rows: readonly Row[]): void {
   describe.concurrent(title, () => {
-    for (const [name, transcript] of rows) test(name, () => expectRt(transcript), 30_000);
+    for (const [name, transcript] of rows) test(name, () => expectRt(transcript));
   });
 }
 

@@ -357,7 +357,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await shop.write({ "other.env": "NPM_TOKEN=other-value-1\n" });
     const other = await run(shop, ["other.env", "--yes"]);
     expect(other.stderr).toContain(
-      `needs another name, or change that one: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`,
+      `or replace the stored value: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`,
     );
   });
 
