@@ -56,11 +56,11 @@ async function timeKeys(terminals: readonly TerminalProgram[], key: string): Pro
       const before = terminal.shown.split(key).length - 1;
       const start = Bun.nanoseconds();
       terminal.type(key);
-      await terminal.shows(key, before + 1);
+      await terminal.awaitOutput(key, before + 1);
       if (round >= 0) times[index]!.push((Bun.nanoseconds() - start) / 1e6);
       const lines = terminal.shown.split("~\r\n").length - 1;
       terminal.type("~\n");
-      await terminal.shows("~\r\n", lines + 2); // its echo, and what cat makes of it
+      await terminal.awaitOutput("~\r\n", lines + 2); // its echo, and what cat makes of it
     }
   }
   return times.map(median);
@@ -71,14 +71,14 @@ async function measureKeys(rt: string, cwd: string, env: Record<string, string>)
   const start = (...options: string[]) =>
     startOnTerminal([rt, "--silent", ...options, "run", "cat"], cleanEnvironment(env), {
       cwd,
-      isInControl: true,
+      isSessionLeader: true,
     });
   await using between = start();
   await using direct = start("--no-redact");
   const terminals = [between, direct];
   for (const terminal of terminals) {
     terminal.type("~\n");
-    await terminal.shows("~\r\n", 2);
+    await terminal.awaitOutput("~\r\n", 2);
   }
   const rows: Row[] = [];
   for (const [figure, key, goal] of [

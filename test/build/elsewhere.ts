@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
-import { compiledOnce } from "../support/programs/compiled.ts";
+import { compileOnce } from "../support/programs/compiled.ts";
 import { outputOfProgram } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import type { BuildChecksums } from "./make-elsewhere.ts";
@@ -33,7 +33,7 @@ export const ELSEWHERE_LIMIT = 300_000;
 
 export async function checksumsOfOtherCheckout(): Promise<BuildChecksums> {
   return JSON.parse(
-    await readFile(await compiledOnce("elsewhere", buildOtherCheckout), "utf8"),
+    await readFile(await compileOnce("elsewhere", buildOtherCheckout), "utf8"),
   ) as BuildChecksums;
 }
 

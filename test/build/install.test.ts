@@ -8,7 +8,7 @@ import { startBrokenServer } from "../support/servers/broken-server.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, runRt } from "../support/rt.ts";
-import { AS_OTHER } from "../support/users.ts";
+import { AS_OTHER_USER } from "../support/users.ts";
 import { archiveOf, INSTALLER, type InstallSite, openInstallSite, sha256 } from "./install-site.ts";
 
 let site: InstallSite;
@@ -319,13 +319,13 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
       stderr: `error: Cannot write to ${home.join("bin")}\nhint: name another directory with --dir\n`,
       status: 1,
     };
-    expect(await site.install("good", { args: ["--dir", home.join("bin")], prefix: AS_OTHER })).toEqual(
+    expect(await site.install("good", { args: ["--dir", home.join("bin")], prefix: AS_OTHER_USER })).toEqual(
       expected,
     );
     const inside = home.join("bin/deeper");
-    expect((await site.install("good", { args: ["--dir", inside], prefix: AS_OTHER })).stderr).toStartWith(
-      `error: Cannot create ${inside}\n`,
-    );
+    expect(
+      (await site.install("good", { args: ["--dir", inside], prefix: AS_OTHER_USER })).stderr,
+    ).toStartWith(`error: Cannot create ${inside}\n`);
   });
 
   test("prints its help, and rejects unknown options and missing values", async () => {

@@ -9,7 +9,7 @@ import { homebrewFormula, scoopManifest } from "../../build/packages/manifests.t
 import { CHECKSUMS, NPM_FILE, RELEASE_FILES } from "../../build/release-files.ts";
 import { buildRelease } from "../../build/release.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { REPOSITORY, runRt } from "../support/rt.ts";
 import { ELSEWHERE_LIMIT, checksumsOfOtherCheckout, RELEASE } from "./elsewhere.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   otherChecksums = checksumsOfOtherCheckout(); // in a separate process
   await buildRelease({ ...RELEASE, directory });
   await Bun.$`mkdir ${unpacked} && tar -xzf ${join(directory, HOST.archive)} -C ${unpacked}`;
-}, PREPARATION);
+}, PREPARATION_TIMEOUT);
 
 afterAll(async () => {
   await otherChecksums.catch(() => {});

@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BuildTarget, TARGETS } from "../../build/targets.ts";
-import { compiledFor, PREPARATION } from "../support/programs/compiled.ts";
+import { compileFor, PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { type Environment, type RtOptions, runRt } from "../support/rt.ts";
@@ -82,9 +82,9 @@ for (const target of TARGETS) {
         createProject(FILES),
         startKeyring(),
         prepare(directory),
-        compiledFor(target),
+        compileFor(target),
       ]);
-    }, PREPARATION);
+    }, PREPARATION_TIMEOUT);
 
     afterAll(async () => {
       await keyring[Symbol.asyncDispose]();

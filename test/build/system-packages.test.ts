@@ -48,7 +48,7 @@ test("programs that are started by name have a row in the list", () => {
   const started = search(
     /\b(?:spawn|spawnSync|outputOfProgram|runQuietly|startOnTerminal)\(\s*\[\s*"([a-z][\w+.-]*)"/g,
   );
-  const named = search(/\b(?:program|WINE|AS_OTHER\b[^=\n]*)\s*[:=]\s*\[\s*"([a-z][\w+.-]*)"/g);
+  const named = search(/\b(?:program|WINE|AS_OTHER_USER\b[^=\n]*)\s*[:=]\s*\[\s*"([a-z][\w+.-]*)"/g);
   const shell = search(/\bBun\.\$`([a-z][\w+.-]*) /g);
   const all = [...started, ...named, ...shell];
   expect(all.length).toBeGreaterThan(100);

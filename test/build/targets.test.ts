@@ -10,7 +10,7 @@ import { MOST_ADDED } from "../../build/release.ts";
 import type { System } from "../../platform/processes/running-executable.ts";
 import { unpackScripts } from "../../src/runtime/modules/embedded-modules.ts";
 import { TARGETS, type BuildTarget } from "../../build/targets.ts";
-import { compiledFor, PREPARATION } from "../support/programs/compiled.ts";
+import { compileFor, PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { verifySignature } from "./code-signature.ts";
 import { COMPARED, ELSEWHERE_LIMIT, checksumsOfOtherCheckout } from "./elsewhere.ts";
@@ -60,8 +60,8 @@ for (const target of TARGETS) {
     let file: Buffer;
 
     beforeAll(async () => {
-      file = await readFile(await compiledFor(target));
-    }, PREPARATION);
+      file = await readFile(await compileFor(target));
+    }, PREPARATION_TIMEOUT);
 
     afterAll(() => {
       file = Buffer.alloc(0);

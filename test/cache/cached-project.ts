@@ -1,7 +1,7 @@
 // A project with cached scripts and a separate cache directory.
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 
 export interface CachedProject extends Project {
   /** The value of XDG_CACHE_HOME. */
@@ -58,7 +58,7 @@ export async function cachedProject(
     const text = (await file.exists()) ? await file.text() : "";
     // Tests of consent set RT_TRUST themselves. For all others every server is allowed.
     const mayAsk = /^\[(?:cache|run)\.remote\]$/m.test(text) && !(env && "RT_TRUST" in env);
-    const allowed = mayAsk ? await allowAll(project.path, env) : {};
+    const allowed = mayAsk ? await trustAll(project.path, env) : {};
     return await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...allowed, ...env } });
   };
   return {

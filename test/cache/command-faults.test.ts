@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { RT } from "../support/rt.ts";
-import { AS_OTHER } from "../support/users.ts";
+import { AS_OTHER_USER } from "../support/users.ts";
 import { type CachedProject, cachedProject } from "./cached-project.ts";
 
 const HINT = "hint: give the folder back to this user, or set XDG_CACHE_HOME\n";
@@ -45,9 +45,9 @@ test("rt cache fails when the store is a file, and rt cache clear removes that f
   expect(await project.run("t")).toBe("hit");
 });
 
-describe.skipIf(AS_OTHER.length === 0)("cache of another user:", () => {
+describe.skipIf(AS_OTHER_USER.length === 0)("cache of another user:", () => {
   const asOther = async (project: CachedProject, command: string) => {
-    const child = Bun.spawnSync([...AS_OTHER, RT, "cache", ...command.split(" ")], {
+    const child = Bun.spawnSync([...AS_OTHER_USER, RT, "cache", ...command.split(" ")], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin", XDG_CACHE_HOME: project.cache },
     });

@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { ABSENT, type Environment, RT, runRt } from "../support/rt.ts";
-import { AS_OTHER } from "../support/users.ts";
+import { AS_OTHER_USER } from "../support/users.ts";
 
 interface Check {
   readonly name: string;
@@ -137,7 +137,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     await using project = await createProject({ "cache/x": "", "tmp/x": "" });
     await chmod(project.path, 0o755);
     for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o555);
-    const { of } = await examine(project, { TMPDIR: project.join("tmp") }, [...AS_OTHER, RT]);
+    const { of } = await examine(project, { TMPDIR: project.join("tmp") }, [...AS_OTHER_USER, RT]);
     expect(of("cache")).toMatchObject({
       status: "warning",
       found: expect.stringMatching(/^Cannot write to .*\/cache\/rt\/scripts-\d+ \(EACCES\)$/),

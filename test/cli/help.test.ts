@@ -84,8 +84,8 @@ describe("a rendered guide", () => {
     for (const columns of [60, 100]) {
       const command = `stty cols ${columns}; exec "$0" help csrf`;
       await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
-      await terminal.shows("String");
-      await terminal.ends();
+      await terminal.awaitOutput("String");
+      await terminal.awaitExit();
       const lines = Bun.stripANSI(terminal.shown).split("\r\n");
       const prose = lines.filter((line) => !line.startsWith("    ") && !line.startsWith("  prints"));
       expect(Math.max(...prose.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(columns);
@@ -98,8 +98,8 @@ describe("a rendered guide", () => {
   test("omits colours with NO_COLOR", async () => {
     const environment = cleanEnvironment({ NO_COLOR: "1" });
     await using terminal = startOnTerminal([RT, "help", "errors"], environment);
-    await terminal.shows("rt doctor");
-    await terminal.ends();
+    await terminal.awaitOutput("rt doctor");
+    await terminal.awaitExit();
     expect(terminal.shown).not.toMatch(ESCAPE);
   });
 });
@@ -142,7 +142,7 @@ describe("rt help", () => {
     expect(await help("run")).toContain(text);
     const command = 'stty cols 72; exec "$0" help run';
     await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
-    await terminal.shows("Guides: rt help scripts");
+    await terminal.awaitOutput("Guides: rt help scripts");
     const lines = Bun.stripANSI(terminal.shown).split("\r\n");
     const long = lines.filter((line) => Bun.stringWidth(line) > 72);
     // Names are not broken: the list of an option's choices is one word.

@@ -96,7 +96,7 @@ test("rt colours the label of a message on a terminal, unless NO_COLOR is set", 
   const shown = async (variables: Record<string, string>) => {
     const env = { ...cleanEnvironment(), ...variables };
     await using terminal = startOnTerminal([RT, "run", "absent"], env, { cwd: project.path });
-    await terminal.shows('Script not found "absent"');
+    await terminal.awaitOutput('Script not found "absent"');
     return terminal.shown;
   };
   expect(await shown({ TERM: "xterm" })).toStartWith("\x1b[31merror:\x1b[39m Script");

@@ -54,14 +54,14 @@ class Screen {
   }
 
   /** Resolves with the screen when it has this line. */
-  async shows(line: string): Promise<string[]> {
+  async awaitLine(line: string): Promise<string[]> {
     let lines: string[] = [];
     await waitUntil(() => (lines = this.lines).includes(line));
     return lines;
   }
 
   /** Resolves with the exit code after checking that the terminal's modes are restored. */
-  async ends(): Promise<number> {
+  async awaitExit(): Promise<number> {
     await waitUntil(() => /^status \d+$/.test(this.lines.at(-1) ?? ""));
     const [, before, after] = /^modes (.*)\/ (.*)$/.exec(this.lines.at(-2)!.padEnd(1))!;
     expect(after!.trim()).toBe(before!.trim());
@@ -109,7 +109,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
   test("finds scripts by name, package and command, and runs the chosen one in the terminal", async () => {
     await using project = await shop();
     const screen = await pick(project);
-    const first = await screen.shows("Run a script: _");
+    const first = await screen.awaitLine("Run a script: _");
     expect(first.slice(1, 6)).toEqual([
       "> lint  echo linted",
       "  api build  echo built api",
@@ -119,66 +119,66 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     ]);
     expect(first.slice(6, 8)).toEqual(["$ rt run lint", "  echo linted"]);
     screen.press("NPage"); // stops at the last script
-    await screen.shows("$ rt run --filter ./packages/web serve");
+    await screen.awaitLine("$ rt run --filter ./packages/web serve");
     screen.press("PPage");
-    await screen.shows("$ rt run lint");
+    await screen.awaitLine("$ rt run lint");
     screen.press("Up", "Down", "Down"); // stops at the first script
-    await screen.shows("$ rt run --filter ./packages/api test");
+    await screen.awaitLine("$ rt run --filter ./packages/api test");
     screen.type("wbserve");
-    await screen.shows("$ rt run --filter ./packages/web serve");
+    await screen.awaitLine("$ rt run --filter ./packages/web serve");
     screen.press("Enter");
-    await screen.shows('$ read line; echo "got $line"');
+    await screen.awaitLine('$ read line; echo "got $line"');
     screen.type("a line");
     screen.press("Enter");
-    await screen.shows("got a line");
-    expect(await screen.ends()).toBe(0);
+    await screen.awaitLine("got a line");
+    expect(await screen.awaitExit()).toBe(0);
   });
 
   test("passes arguments, and offers the last picked script and its arguments first", async () => {
     await using project = await shop();
     const screen = await pick(project);
-    await screen.shows("Run a script: _");
+    await screen.awaitLine("Run a script: _");
     screen.type("tested");
-    await screen.shows("> api test  echo tested");
+    await screen.awaitLine("> api test  echo tested");
     screen.press("Tab");
-    await screen.shows("Arguments: _");
+    await screen.awaitLine("Arguments: _");
     screen.press("Tab");
-    await screen.shows("Run a script: tested_");
+    await screen.awaitLine("Run a script: tested_");
     screen.press("Tab");
-    await screen.shows("Arguments: _");
+    await screen.awaitLine("Arguments: _");
     screen.type("--only 'a b");
-    await screen.shows("  Unclosed quote".trim());
+    await screen.awaitLine("  Unclosed quote".trim());
     screen.press("Enter"); // Enter does nothing here
     screen.type("' $HOME");
     // The arguments are quoted as a shell needs them.
-    await screen.shows("$ rt run --filter ./packages/api test --only 'a b' '$HOME'");
+    await screen.awaitLine("$ rt run --filter ./packages/api test --only 'a b' '$HOME'");
     screen.press("Enter");
-    await screen.shows("tested --only a b $HOME");
-    expect(await screen.ends()).toBe(0);
+    await screen.awaitLine("tested --only a b $HOME");
+    expect(await screen.awaitExit()).toBe(0);
 
     const again = await pick(project);
-    const lines = await again.shows("Run a script: _");
+    const lines = await again.awaitLine("Run a script: _");
     expect(lines[1]).toBe("> api test  echo tested");
     again.press("Tab");
-    await again.shows("Arguments: --only 'a b' $HOME_");
+    await again.awaitLine("Arguments: --only 'a b' $HOME_");
     again.press("Tab");
-    await again.shows("Run a script: _");
+    await again.awaitLine("Run a script: _");
     again.press("Escape");
-    expect(await again.ends()).toBe(130);
+    expect(await again.awaitExit()).toBe(130);
   });
 
   test.each(["C-c", "C-d", "Escape"])("exits with 130 and restores the terminal on %s", async (key) => {
     await using project = await shop();
     const screen = await pick(project);
-    await screen.shows("Run a script: _");
+    await screen.awaitLine("Run a script: _");
     screen.press(key);
-    expect(await screen.ends()).toBe(130);
+    expect(await screen.awaitExit()).toBe(130);
   });
 
   test("redraws within the terminal width after a resize", async () => {
     await using project = await shop();
     const screen = await pick(project);
-    await screen.shows("Run a script: _");
+    await screen.awaitLine("Run a script: _");
     screen.resize(30, 20);
     const small = [
       "Run a script: _",
@@ -198,9 +198,9 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       () => JSON.stringify(screen.lines) === JSON.stringify([...small.slice(0, 4), ...small.slice(6)]),
     );
     screen.resize(70, 20);
-    await screen.shows('  web serve  read line; echo "got $line"');
+    await screen.awaitLine('  web serve  read line; echo "got $line"');
     screen.press("C-c");
-    expect(await screen.ends()).toBe(130);
+    expect(await screen.awaitExit()).toBe(130);
   });
 
   test("shows and searches five thousand scripts", async () => {
@@ -209,33 +209,33 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     );
     await using project = await createProject({ "package.json": { scripts } });
     const screen = await pick(project);
-    await screen.shows("> task-0  echo number 0");
+    await screen.awaitLine("> task-0  echo number 0");
     screen.press("NPage", "NPage");
-    const [, top] = await screen.shows("> task-24  echo number 24");
+    const [, top] = await screen.awaitLine("> task-24  echo number 24");
     expect(top).toBe("  task-18  echo number 18");
     screen.type("4999");
-    await screen.shows("> task-4999  echo number 4999");
+    await screen.awaitLine("> task-4999  echo number 4999");
     screen.type("x");
-    await screen.shows("No script matches");
+    await screen.awaitLine("No script matches");
     screen.press("Enter"); // Enter does nothing here
     screen.press("BSpace", "Enter");
-    await screen.shows("number 4999");
-    expect(await screen.ends()).toBe(0);
+    await screen.awaitLine("number 4999");
+    expect(await screen.awaitExit()).toBe(0);
   });
 
   test("starts on Enter after the list of scripts of rt run", async () => {
     await using project = await shop();
     const screen = await pick(project, "run");
-    await screen.shows("Press Enter to pick a script, any other key to exit");
+    await screen.awaitLine("Press Enter to pick a script, any other key to exit");
     screen.press("Enter");
-    await screen.shows("$ rt run lint");
+    await screen.awaitLine("$ rt run lint");
     screen.press("Enter");
-    await screen.shows("linted");
-    expect(await screen.ends()).toBe(0);
+    await screen.awaitLine("linted");
+    expect(await screen.awaitExit()).toBe(0);
     const left = await pick(project, "run");
-    await left.shows("Press Enter to pick a script, any other key to exit");
+    await left.awaitLine("Press Enter to pick a script, any other key to exit");
     left.press("q");
-    expect(await left.ends()).toBe(0);
+    expect(await left.awaitExit()).toBe(0);
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
@@ -245,11 +245,11 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       await using terminal = startOnTerminal([RT, "run"], cleanEnvironment(stateOf(project)), {
         cwd: project.path,
       });
-      await terminal.shows("any other key to exit");
-      await waitUntil(() => !terminal.isOrdinary);
+      await terminal.awaitOutput("any other key to exit");
+      await waitUntil(() => !terminal.isInDefaultMode);
       terminal.kill(signal);
-      expect(await terminal.ends()).toBe(signal);
-      expect(terminal.isOrdinary).toBe(true);
+      expect(await terminal.awaitExit()).toBe(signal);
+      expect(terminal.isInDefaultMode).toBe(true);
     },
   );
 
@@ -258,28 +258,28 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await using terminal = startOnTerminal([RT, "run", "--pick"], cleanEnvironment(stateOf(project)), {
       cwd: project.path,
     });
-    await terminal.shows("Run a script");
-    expect(terminal.isOrdinary).toBe(false);
+    await terminal.awaitOutput("Run a script");
+    expect(terminal.isInDefaultMode).toBe(false);
     terminal.kill("SIGTERM");
-    expect(await terminal.ends()).toBe("SIGTERM");
-    expect(terminal.isOrdinary).toBe(true);
+    expect(await terminal.awaitExit()).toBe("SIGTERM");
+    expect(terminal.isInDefaultMode).toBe(true);
   });
 
   test("prompts line by line with ACCESSIBLE=1", async () => {
     await using project = await shop();
     const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
     await using terminal = startOnTerminal([RT, "run", "--pick", "built web"], env, { cwd: project.path });
-    await terminal.shows("1. web build: echo built web");
-    await terminal.shows("(empty to exit): ");
+    await terminal.awaitOutput("1. web build: echo built web");
+    await terminal.awaitOutput("(empty to exit): ");
     terminal.type("api tes\r");
-    await terminal.shows("1. api test: echo tested");
-    await terminal.shows("(empty to exit): ", 2);
+    await terminal.awaitOutput("1. api test: echo tested");
+    await terminal.awaitOutput("(empty to exit): ", 2);
     terminal.type("1\r");
-    await terminal.shows("Arguments (empty for none): ");
+    await terminal.awaitOutput("Arguments (empty for none): ");
     terminal.type("x\r");
-    await terminal.shows("rt run --filter ./packages/api test x");
-    await terminal.shows("tested x");
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput("rt run --filter ./packages/api test x");
+    await terminal.awaitOutput("tested x");
+    expect(await terminal.awaitExit()).toBe(0);
     expect(terminal.shown).not.toContain("\x1b");
   });
 });
@@ -293,20 +293,20 @@ test.skipIf(process.platform === "win32")(
     const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
     const pickLint = async (at: Project, offered: string, args: string) => {
       await using terminal = startOnTerminal([RT, "run", "--pick", "echo linted"], env, { cwd: at.path });
-      await terminal.shows("1. lint: echo linted");
-      await terminal.shows("(empty to exit): ");
+      await terminal.awaitOutput("1. lint: echo linted");
+      await terminal.awaitOutput("(empty to exit): ");
       terminal.type("0\r"); // no such number, so a part of a name
-      await terminal.shows("No script matches");
-      await terminal.shows("(empty to exit): ", 2);
+      await terminal.awaitOutput("No script matches");
+      await terminal.awaitOutput("(empty to exit): ", 2);
       terminal.type("linted\r");
-      await terminal.shows("(empty to exit): ", 3);
+      await terminal.awaitOutput("(empty to exit): ", 3);
       terminal.type("1\r");
-      await terminal.shows(`Arguments (${offered}empty for none): `);
+      await terminal.awaitOutput(`Arguments (${offered}empty for none): `);
       terminal.type("'\r");
-      await terminal.shows("Unclosed quote");
-      await terminal.shows("empty for none): ", 2);
+      await terminal.awaitOutput("Unclosed quote");
+      await terminal.awaitOutput("empty for none): ", 2);
       terminal.type(`${args}\r`);
-      expect(await terminal.ends()).toBe(0);
+      expect(await terminal.awaitExit()).toBe(0);
     };
     const kept = () => [
       ...new Bun.Glob("state/rt/picked/*.json").scanSync({ cwd: project.path, absolute: true }),
@@ -333,9 +333,9 @@ test.skipIf(process.platform === "win32")("the line prompt exits with 130 after 
   await using project = await shop();
   const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
   await using terminal = startOnTerminal([RT, "run", "--pick"], env, { cwd: project.path });
-  await terminal.shows("(empty to exit): ");
+  await terminal.awaitOutput("(empty to exit): ");
   terminal.type("\r");
-  expect(await terminal.ends()).toBe(130);
+  expect(await terminal.awaitExit()).toBe(130);
 });
 
 test.each<[string, string[] | undefined]>([
@@ -367,8 +367,8 @@ test.skipIf(process.platform === "win32")(
     await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
       cwd: project.path,
     });
-    await terminal.shows("--pick cannot be used with --filter");
-    expect(await terminal.ends()).toBe(1);
+    await terminal.awaitOutput("--pick cannot be used with --filter");
+    expect(await terminal.awaitExit()).toBe(1);
   },
 );
 
@@ -378,9 +378,9 @@ test.skipIf(process.platform === "win32")("a list of scripts ends when its termi
   const line = `trap '' HUP; ${RT} run --pick; echo $? > ended`;
   await using terminal = startOnTerminal(["sh", "-c", line], cleanEnvironment({ TERM: "xterm" }), {
     cwd: project.path,
-    isInControl: true,
+    isSessionLeader: true,
   });
-  await terminal.shows("b");
+  await terminal.awaitOutput("b");
   terminal.hangUp();
   await waitUntil(() => existsSync(project.join("ended")));
 });

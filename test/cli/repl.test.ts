@@ -82,13 +82,13 @@ testTranscripts("rt repl with words", [
 test("the REPL continues incomplete lines, keeps a history and exits when the program exits", async () => {
   await using project = await createProject();
   await using terminal = startOnTerminal([RT, "repl"], cleanEnvironment({ HOME: project.path }));
-  await terminal.shows("Welcome");
+  await terminal.awaitOutput("Welcome");
   terminal.type("const half = (x: number) => {\r");
-  await terminal.shows("| ");
+  await terminal.awaitOutput("| ");
   terminal.type("return x / 2 }\r");
   terminal.type("half(await Promise.resolve(86)) + typeof rt.CSRF\r");
-  await terminal.shows("43object");
+  await terminal.awaitOutput("43object");
   terminal.type(".exit\r");
-  expect(await terminal.ends()).toBe(0);
+  expect(await terminal.awaitExit()).toBe(0);
   expect(await Bun.file(`${project.path}/.node_repl_history`).text()).toContain("half(await");
 });

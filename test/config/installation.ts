@@ -1,7 +1,7 @@
 // Runs `rt install` with a configuration, against a registry of the test.
 import { existsSync } from "node:fs";
 import { openRegistry, type PublishedPackage, type Registry } from "../options/registry.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type RtResult, runRt } from "../support/rt.ts";
 
@@ -48,7 +48,7 @@ export async function install(
   const { BUN_CONFIG_REGISTRY: address, ...rest } = registry.env;
   const env = {
     ...(situation.isConfigured ? rest : { ...rest, BUN_CONFIG_REGISTRY: address }),
-    ...(config.includes('"$') && (await allowAll(project.path))),
+    ...(config.includes('"$') && (await trustAll(project.path))),
     ...situation.env,
   };
   const result = await runRt({ args: situation.args ?? ["install"], cwd: project.path, env });

@@ -4,7 +4,7 @@ import { createCertificates } from "../support/servers/certificates.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { openReapiServer, type ReapiServer } from "../support/servers/reapi-server.ts";
 import { cleanEnvironment, type Environment, runRt } from "../support/rt.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 import { effect } from "./effects.ts";
 
 const isLinux = process.platform === "linux";
@@ -33,7 +33,7 @@ async function runRemotely(
   const result = await runRt({
     args: ["run", "--remote", "--silent", ...words],
     cwd: project.path,
-    env: { ...(await allowAll(project.path)), ...env },
+    env: { ...(await trustAll(project.path)), ...env },
   });
   const made = Bun.file(project.join("made"));
   return { ...result, made: (await made.exists()) ? await made.text() : undefined };

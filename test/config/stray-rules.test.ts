@@ -90,10 +90,10 @@ test.skipIf(process.platform === "win32")(
   async () => {
     await using project = await createProject({ ...PACKAGES, ...cacheRules("biuld") });
     const words = [RT, "run", "--filter=web", "look"];
-    const place = { cwd: project.path, isInControl: true };
+    const place = { cwd: project.path, isSessionLeader: true };
     await using terminal = startOnTerminal(words, cleanEnvironment(), place);
-    await terminal.shows("\non a terminal\r\n");
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput("\non a terminal\r\n");
+    expect(await terminal.awaitExit()).toBe(0);
     expect(terminal.shown).toStartWith(
       `\x1b[33mwarning:\x1b[39m [run.cache]: no package has a script "biuld"; `,
     );

@@ -9,7 +9,7 @@ import { freePort } from "../support/servers/ports.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
@@ -183,15 +183,15 @@ test("the engine's socket is removed when its program exits, or by the next prog
 
 test("the engine's socket is created in another directory when its directory is read-only", async () => {
   await using project = await createProject({ "a.ts": "console.log('ran')" });
-  const directory = project.join(`run/rt-files-${isRoot ? NOBODY : process.getuid!()}`);
+  const directory = project.join(`run/rt-files-${isRoot ? OTHER_USER_ID : process.getuid!()}`);
   await mkdir(directory, { recursive: true });
-  if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
+  if (isRoot) await Bun.$`chown -R ${OTHER_USER_ID}:${OTHER_USER_ID} ${project.path}`;
   // rt starts itself again. Another user cannot start it when the checkout is below a closed home directory.
   await placeRt(project.join("rt"));
   await chmod(project.join("run"), 0o700);
   await chmod(directory, 0o500);
   const { stdout, stderr, status } = await runRt({
-    program: [...AS_OTHER, project.join("rt")],
+    program: [...AS_OTHER_USER, project.join("rt")],
     args: ["--inspect=127.0.0.1:0", "a.ts"],
     cwd: project.path,
     env: { XDG_RUNTIME_DIR: project.join("run") },

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TARGETS } from "../../build/targets.ts";
 import { BEGIN, unpackScripts } from "../../src/runtime/modules/embedded-modules.ts";
-import { compiledFor, PREPARATION } from "../support/programs/compiled.ts";
+import { compileFor, PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 
 const MUST_HAVE = [
   "SecItemCopyMatching",
@@ -32,8 +32,8 @@ const FIRST_LOOK = 4 << 20;
 describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $name", (target) => {
   let program: Buffer;
   beforeAll(async () => {
-    program = await readFile(await compiledFor(target));
-  }, PREPARATION);
+    program = await readFile(await compileFor(target));
+  }, PREPARATION_TIMEOUT);
 
   test("the program is a Mach-O file of its architecture", () => {
     const CPU = { x64: 0x01000007, arm64: 0x0100000c };

@@ -6,7 +6,7 @@ import { freePort } from "../support/servers/ports.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, startRt } from "../support/rt.ts";
 import { waitUntil } from "../support/processes.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 import { prove } from "./prove.ts";
 
 /** A program without connections. */
@@ -60,7 +60,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   await mkdir(directory);
   if (isRoot) {
     await chmod(`${directory}/..`, 0o755);
-    await chown(directory, NOBODY, NOBODY);
+    await chown(directory, OTHER_USER_ID, OTHER_USER_ID);
   }
   const programs = (
     await outputOf([
@@ -72,7 +72,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   const program = (name: string) => (programs === "" ? name : `${programs}/${name}`);
   const data = `${directory}/data`;
   await outputOf([
-    ...AS_OTHER,
+    ...AS_OTHER_USER,
     program("initdb"),
     "-D",
     data,
@@ -86,7 +86,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   ]);
   const port = freePort();
   const settings = ["-D", data, "-k", directory, "-h", "127.0.0.1", "-p", String(port), "-F"];
-  const server = Bun.spawn([...AS_OTHER, program("postgres"), ...settings], {
+  const server = Bun.spawn([...AS_OTHER_USER, program("postgres"), ...settings], {
     env: cleanEnvironment(),
     stdin: "ignore",
     stdout: "ignore",

@@ -198,10 +198,10 @@ describe("workspaces", () => {
         cwd: project.path,
       },
     );
-    await terminal.shows("$ rt run one");
+    await terminal.awaitOutput("$ rt run one");
     terminal.type("\r");
-    await terminal.shows("$ rt run one", 2);
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput("$ rt run one", 2);
+    expect(await terminal.awaitExit()).toBe(0);
   });
 
   prove("report", "writes order, times and exit codes as JSON", async () => {

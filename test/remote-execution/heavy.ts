@@ -4,7 +4,7 @@
 // RT_TEST_SEED the random seed.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
-import { openLine } from "../support/servers/cuttable-network.ts";
+import { openCuttableNetwork } from "../support/servers/cuttable-network.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
@@ -45,7 +45,7 @@ function createFiles() {
 async function openRuns() {
   const random = createRandom(SEED);
   let worker = await startReapiProcess();
-  const line = await openLine(worker.port);
+  const line = await openCuttableNetwork(worker.port);
   const config = [
     `[run.remote]\nurl = "grpc://127.0.0.1:${line.port}"\nsystem = "${SYSTEM}"`,
     '[run.remote.scripts.build]\noutputs = ["dist"]\n',
@@ -109,7 +109,7 @@ async function openRuns() {
     kill: async () => await worker.kill(),
     async start(): Promise<void> {
       worker = await startReapiProcess();
-      line.lead(worker.port);
+      line.setTarget(worker.port);
     },
     async [Symbol.asyncDispose]() {
       mark.kill();

@@ -16,7 +16,7 @@ import {
   TreeSchema,
 } from "../support/servers/reapi-messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 import { workspace } from "../support/workspace.ts";
 
 const isLinux = process.platform === "linux";
@@ -513,7 +513,7 @@ describe.if(isLinux)("faulty server", () => {
     await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
     const run = async (more: string, env?: Environment) => {
       await project.write({ "rtfig.toml": config(server.url, `timeout = 20\n${more}`) });
-      const allowed = { ...(await allowAll(project.path)), ...env };
+      const allowed = { ...(await trustAll(project.path)), ...env };
       return await runRt({ args: ["run", "--remote", "--silent", "build"], cwd: project.path, env: allowed });
     };
     const known = `ca = "${authority}"\n`;
@@ -563,7 +563,7 @@ describe.if(isLinux)("faulty server", () => {
     const header = '[run.remote.headers]\nx-api-key = "$API_KEY"\n';
     const run = async (more: string, script = "build") => {
       await project.write({ "rtfig.toml": config(server.url, `${more}${header}`) });
-      const env = { API_KEY: "s3cret-t0ken", ...(await allowAll(project.path)) };
+      const env = { API_KEY: "s3cret-t0ken", ...(await trustAll(project.path)) };
       return await runRt({ args: ["run", "--remote", "--silent", script], cwd: project.path, env });
     };
     const refused = await run("");

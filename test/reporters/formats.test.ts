@@ -213,8 +213,8 @@ test("the output of a single script appears on the terminal and in the page", as
   await using terminal = startOnTerminal([RT, "run", "--report=run.html", "t"], cleanEnvironment(), {
     cwd: project.path,
   });
-  expect(await terminal.ends()).toBe(0);
-  await terminal.shows("told");
+  expect(await terminal.awaitExit()).toBe(0);
+  await terminal.awaitOutput("told");
   expect(await Bun.file(project.join("run.html")).text()).toContain('"output":"told\\n"');
 });
 

@@ -307,7 +307,7 @@ test.each([
   });
   const command = ["sh", "-c", `"$0" "$@"; echo "[over]"`, RT, ...options, "run", "--filter", "*", "t"];
   await using terminal = startOnTerminal(command, cleanEnvironment(env), { cwd: project.path });
-  await terminal.shows("[over]");
+  await terminal.awaitOutput("[over]");
   const values = [...terminal.shown.matchAll(/force=(\w+)\./g)].map(([, value]) => value);
   expect([...new Set(values)]).toEqual([shown]);
 });
@@ -323,7 +323,7 @@ test.each([
   });
   const command = ["sh", "-c", `cd '${project.path}' && '${RT}' run --filter '*' t; echo "[over]"`];
   await using terminal = startOnTerminal(command, cleanEnvironment(env));
-  await terminal.shows("[over]");
+  await terminal.awaitOutput("[over]");
   expect(terminal.shown).toContain("a t: out\r\n");
   expect(terminal.shown).not.toContain("Running");
   expect(terminal.shown).not.toContain("\x1b[?2026h");

@@ -108,7 +108,7 @@ describe.skipIf(!isLinux).concurrent("rt after a SIGKILL", () => {
     const mark = createMark();
     const words = [RT, "--silent", "--cwd", project.path, "run", "go"];
     await using terminal = startOnTerminal(words, cleanEnvironment({ TOKEN, ...mark.env }));
-    await terminal.shows("up");
+    await terminal.awaitOutput("up");
     const rt = mark.find().find(({ command }) => command.startsWith(RT))!;
     process.kill(rt.pid, "SIGKILL");
     await waitUntil(() => mark.find().length === 0);

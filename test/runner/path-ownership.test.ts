@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
-import { isRoot, NOBODY } from "../support/users.ts";
+import { isRoot, OTHER_USER_ID } from "../support/users.ts";
 
 describe.skipIf(process.platform === "win32")("links that rt creates", () => {
   let project: Project;
@@ -89,9 +89,9 @@ describe.skipIf(process.platform === "win32")("links that rt creates", () => {
   });
 
   test.skipIf(!isRoot).each([
-    ["another user's", "theirs", { theirs: { mode: 0o700, owner: NOBODY } }],
-    ["sticky and another user's", "theirs", { theirs: { mode: 0o1777, owner: NOBODY } }],
-    ["below another user's", "theirs/own", { theirs: { mode: 0o755, owner: NOBODY } }],
+    ["another user's", "theirs", { theirs: { mode: 0o700, owner: OTHER_USER_ID } }],
+    ["sticky and another user's", "theirs", { theirs: { mode: 0o1777, owner: OTHER_USER_ID } }],
+    ["below another user's", "theirs/own", { theirs: { mode: 0o755, owner: OTHER_USER_ID } }],
   ])("are not in a directory that is %s", async (_, path, steps) => {
     const directory = await createDirectory(path, steps);
     for (const name of ["TMPDIR", "XDG_RUNTIME_DIR"])
@@ -125,7 +125,7 @@ describe.skipIf(process.platform === "win32")("links that rt creates", () => {
     const TMPDIR = await createDirectory("sticky", { sticky: { mode: 0o1777 } });
     const link = (await run("where", { ...unusable, TMPDIR })).stdout.trim();
     for (const path of [dirname(link), dirname(dirname(link))]) {
-      await chown(path, NOBODY, -1);
+      await chown(path, OTHER_USER_ID, -1);
       const { stdout } = await run("where", { ...unusable, TMPDIR });
       expect(stdout).toStartWith("/tmp/rt-links-");
       await rm(dirname(dirname(stdout.trim())), { recursive: true });
@@ -176,7 +176,9 @@ describe.skipIf(process.platform === "win32")("links that rt creates", () => {
     await project.write({ "a.ts": "console.log('ran')" });
     const debug = () =>
       runRt({ args: ["--inspect=127.0.0.1:0", "a.ts"], cwd: project.path, env: { ...unusable, TMPDIR } });
-    await createDirectory("sticky/rt-files-0", { "sticky/rt-files-0": { mode: 0o755, owner: NOBODY } });
+    await createDirectory("sticky/rt-files-0", {
+      "sticky/rt-files-0": { mode: 0o755, owner: OTHER_USER_ID },
+    });
     expect((await debug()).stdout).toContain("ran");
     expect(await readdir(project.join("sticky/rt-files-0"))).toEqual([]);
     await chown(project.join("sticky/rt-files-0"), 0, -1);

@@ -5,15 +5,17 @@ import { dirname } from "node:path";
 import { hasProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 
 const pkg = (scripts: Record<string, string>, more: object = {}) => ({
   "package.json": { scripts, ...more },
 });
 
 describe.concurrent("a user without write access", () => {
-  const nobody = isRoot ? AS_OTHER : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
-  const user = isRoot ? NOBODY : process.getuid?.();
+  const nobody = isRoot
+    ? AS_OTHER_USER
+    : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
+  const user = isRoot ? OTHER_USER_ID : process.getuid?.();
   const canBeNobody = hasProgram(nobody[0]!) && Bun.spawnSync([...nobody, "true"]).success;
 
   test("runs scripts, binaries and files", async () => {
@@ -36,7 +38,7 @@ describe.concurrent("a user without write access", () => {
       ["-p", "process.getuid()"],
     ]) {
       const result = await runRt({
-        program: [...AS_OTHER, RT],
+        program: [...AS_OTHER_USER, RT],
         args: ["--silent", ...args],
         cwd: project.path,
       });
@@ -48,7 +50,7 @@ describe.concurrent("a user without write access", () => {
     await using project = await createProject(pkg({ go: "true" }));
     await chmod(project.path, 0o755);
     await chmod(project.join("package.json"), 0o000);
-    const result = await runRt({ program: [...AS_OTHER, RT], args: ["go"], cwd: project.path });
+    const result = await runRt({ program: [...AS_OTHER_USER, RT], args: ["go"], cwd: project.path });
     expect(result).toEqual({
       stdout: "",
       stderr: `error: Cannot read ${project.join("package.json")}: permission denied\n`,

@@ -7,7 +7,7 @@ import { quoteArgument } from "../../src/shell-quoting.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { AS_OTHER } from "../support/users.ts";
+import { AS_OTHER_USER } from "../support/users.ts";
 
 const isPosix = process.platform !== "win32";
 
@@ -33,7 +33,7 @@ describe.skipIf(!isPosix)("rt in a read-only project", () => {
     const project = await open();
     try {
       const run = async (args: string[], stdin?: string) =>
-        await runRt({ program: [...AS_OTHER, project.join("rt")], args, cwd: project.path, stdin });
+        await runRt({ program: [...AS_OTHER_USER, project.join("rt")], args, cwd: project.path, stdin });
       const printed = (stdout: string) => ({ stdout, stderr: "", status: 0 });
       const hello = printed("hello function\n");
       expect(await run(["hello.ts"])).toEqual(hello);
@@ -80,7 +80,7 @@ test.skipIf(!isPosix)("rt reports an unreadable file as unreadable, not as missi
   await chmod(project.path, 0o755);
   const run = async (folder: string, ...args: string[]) => {
     // The shell changes the directory before the user.
-    const line = `cd ${folder} && exec ${[...AS_OTHER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
+    const line = `cd ${folder} && exec ${[...AS_OTHER_USER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
     const { stdout, stderr } = await runRt({ program: ["bash", "-c", line], cwd: project.path });
     return (stdout + stderr.split("\n\n")[0]).trimEnd();
   };
@@ -101,7 +101,7 @@ test.skipIf(!isPosix)("rt reports an unreadable file as unreadable, not as missi
     expect(await run(".", "--cwd", "nowhere", "run", "go")).toBe(
       'error: Cannot work in "nowhere"\nhint: --cwd needs a directory that exists',
     );
-    if (AS_OTHER.length > 0) {
+    if (AS_OTHER_USER.length > 0) {
       expect(await run("closed", "run", "go")).toBe(
         'error: Cannot read the configuration "rtfig.toml": permission denied',
       );

@@ -64,7 +64,7 @@ describe.skipIf(!isLinux).concurrent("a signal", () => {
     const mark = createMark();
     const env = cleanEnvironment({ ...sending("SIGINT", "before-fork"), ...mark.env });
     await using terminal = startOnTerminal([RT, "--silent", "--cwd", project.path, "run", "go"], env);
-    expect(await terminal.ends()).toBe("SIGINT");
+    expect(await terminal.awaitExit()).toBe("SIGINT");
     expect(terminal.shown).not.toContain("not reached");
     await waitUntil(() => mark.find().length === 0);
   });

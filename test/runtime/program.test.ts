@@ -7,13 +7,13 @@ import { dirname } from "node:path";
 import { enginePath } from "../../build/engine.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
 import { SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "../../src/runtime/preload/preload-url.ts";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { canRunWindows, isWine, openWindows } from "../support/programs/windows.ts";
 
-setDefaultTimeout(PREPARATION);
+setDefaultTimeout(PREPARATION_TIMEOUT);
 
 const FILES = {
   "app.ts": `

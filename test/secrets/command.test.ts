@@ -77,8 +77,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test("ends the line on a terminal", async () => {
       await store("get", "terminal", VALUE);
       await using terminal = startOnTerminal([RT, "secrets", "get", "get", "terminal"], keyring.env);
-      await terminal.shows(`${VALUE}\r\n`);
-      expect(await terminal.ends()).toBe(0);
+      await terminal.awaitOutput(`${VALUE}\r\n`);
+      expect(await terminal.awaitExit()).toBe(0);
     });
 
     test("prints nothing when its reader stops early", async () => {

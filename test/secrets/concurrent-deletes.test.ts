@@ -1,6 +1,6 @@
 // `delete` resolves with true only for the call that deleted the credential, with concurrent calls in threads and processes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { startKeePassXC } from "../support/keyring/keepassxc.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { startKWallet } from "../support/keyring/kwallet.ts";
@@ -54,7 +54,7 @@ for (const [label, start] of Object.entries(KEYRINGS)) {
       let project: Project;
       beforeAll(async () => {
         [keyring, project] = await Promise.all([start(), createProject(PROGRAMS)]);
-      }, PREPARATION);
+      }, PREPARATION_TIMEOUT);
       afterAll(async () => {
         await project?.[Symbol.asyncDispose]();
         await keyring?.[Symbol.asyncDispose]();

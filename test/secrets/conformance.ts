@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CredentialName } from "../../platform/secrets/contract/secret-provider.ts";
 import { openProvider } from "../../platform/secrets/secret-provider.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/api/secrets.ts";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import type { Keyring } from "../support/keyring/keyring.ts";
 
 export interface Store extends AsyncDisposable {
@@ -54,7 +54,7 @@ export function testConformance(
     beforeAll(async () => {
       store = await open();
       secrets = store.secrets;
-    }, PREPARATION);
+    }, PREPARATION_TIMEOUT);
     afterAll(() => store?.[Symbol.asyncDispose]());
 
     /** Stores, reads and deletes a value; returns the read value. */

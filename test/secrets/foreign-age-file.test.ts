@@ -95,10 +95,10 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     const allow = async (cwd: string, until: string) => {
       const variables = cleanEnvironment(env());
       await using terminal = startOnTerminal([RT, "trust"], variables, { cwd });
-      await terminal.shows("Allow it? [y/N] ");
+      await terminal.awaitOutput("Allow it? [y/N] ");
       terminal.type("y\r");
-      await terminal.shows(until);
-      expect(await terminal.ends()).toBe(0);
+      await terminal.awaitOutput(until);
+      expect(await terminal.awaitExit()).toBe(0);
       return terminal.shown.replaceAll("\r\n", "\n");
     };
     await allow(victim, "is allowed to read secrets");
@@ -150,11 +150,11 @@ describe.skipIf(process.platform === "win32")("an age file of another project", 
     });
     for (const answer of ["n", "y"]) {
       await using terminal = startOnTerminal([RT, ...bind], cleanEnvironment(env()), { cwd: own });
-      await terminal.shows("TOKEN");
-      await terminal.shows("Is secrets.age, with these secrets, a file of this project? [y/N] ");
+      await terminal.awaitOutput("TOKEN");
+      await terminal.awaitOutput("Is secrets.age, with these secrets, a file of this project? [y/N] ");
       expect(await read(`${own}/secrets.age`)).toBe(old);
       terminal.type(`${answer}\r`);
-      expect(await terminal.ends()).toBe(answer === "y" ? 0 : 1);
+      expect(await terminal.awaitExit()).toBe(answer === "y" ? 0 : 1);
     }
     expect(JSON.parse((await rt(own, ["secrets", "share", "list", "--json"])).stdout)).toMatchObject({
       project: id,

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 
 const WEBHOOK = [
   "https://hooks.slack.com/services",
@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     });
   }
   const rt = async (...args: string[]) =>
-    await runRt({ args, cwd: project.path, env: { ...keyring.env, ...(await allowAll(project.path)) } });
+    await runRt({ args, cwd: project.path, env: { ...keyring.env, ...(await trustAll(project.path)) } });
   const lines = (text: string) => text.split("\n").map((line) => line.replaceAll(/ {2,}/g, " "));
 
   test("a value too short to be redacted stays with --all, so that the script can start", async () => {

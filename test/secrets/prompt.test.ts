@@ -23,21 +23,21 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
 
     test("prompts for the value and never shows it", async () => {
       await using terminal = ask("typed");
-      await terminal.shows("Value for prompt typed");
-      expect(terminal.isOrdinary).toBe(false);
+      await terminal.awaitOutput("Value for prompt typed");
+      expect(terminal.isInDefaultMode).toBe(false);
       terminal.type(`${VALUE}\r`);
-      expect(await terminal.ends()).toBe(0);
-      expect(terminal.isOrdinary).toBe(true);
+      expect(await terminal.awaitExit()).toBe(0);
+      expect(terminal.isInDefaultMode).toBe(true);
       for (const word of VALUE.split(" ")) expect(terminal.shown).not.toContain(word);
       expect(await lookUp("prompt", "typed")).toBe(VALUE);
     });
 
     test("accepts a value longer than a terminal's line buffer", async () => {
       await using terminal = ask("long");
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("Value for");
       const value = "0123456789".repeat(900);
       terminal.type(`${value}\r`);
-      expect(await terminal.ends()).toBe(0);
+      expect(await terminal.awaitExit()).toBe(0);
       expect((await lookUp("prompt", "long")) === value).toBe(true);
     });
 
@@ -46,10 +46,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["Ctrl-D", "\x04"],
     ])("%s ends the prompt, stores nothing and restores the terminal", async (_key, keys) => {
       await using terminal = ask("given up");
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("Value for");
       terminal.type(keys);
-      expect(await terminal.ends()).toBe(130);
-      expect(terminal.isOrdinary).toBe(true);
+      expect(await terminal.awaitExit()).toBe(130);
+      expect(terminal.isInDefaultMode).toBe(true);
       expect((await run(["get", "prompt", "given up"])).status).toBe(1);
     });
 
@@ -59,14 +59,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       "%s restores the terminal and ends the program",
       async (signal) => {
         await using terminal = ask("killed");
-        await terminal.shows("Value for");
+        await terminal.awaitOutput("Value for");
         terminal.type("abc");
-        expect(terminal.isOrdinary).toBe(false);
+        expect(terminal.isInDefaultMode).toBe(false);
         expect(terminal.shown).not.toContain(PASTES_ARE_PLAIN);
         terminal.kill(signal);
-        expect(await terminal.ends()).toBe(signal);
-        expect(terminal.isOrdinary).toBe(true);
-        await terminal.shows(PASTES_ARE_PLAIN);
+        expect(await terminal.awaitExit()).toBe(signal);
+        expect(terminal.isInDefaultMode).toBe(true);
+        await terminal.awaitOutput(PASTES_ARE_PLAIN);
       },
     );
 
@@ -76,11 +76,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["Enter alone", "\r"],
     ])("%s leaves pastes unmarked", async (_key, keys) => {
       await using terminal = ask("pasted");
-      await terminal.shows("\x1b[?2004h");
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("\x1b[?2004h");
+      await terminal.awaitOutput("Value for");
       terminal.type(keys);
-      await terminal.shows(PASTES_ARE_PLAIN);
-      await terminal.ends();
+      await terminal.awaitOutput(PASTES_ARE_PLAIN);
+      await terminal.awaitExit();
     });
 
     test.each([
@@ -97,18 +97,18 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
           ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
           env,
         );
-        await terminal.shows("shell> ");
+        await terminal.awaitOutput("shell> ");
         terminal.type(`${RT} secrets set prompt twice\r`);
-        await terminal.shows("(not shown): ");
+        await terminal.awaitOutput("(not shown): ");
         const children = await readFile(`/proc/${terminal.pid}/task/${terminal.pid}/children`, "utf8");
         stop(terminal, Number(children));
-        await terminal.shows("Stopped");
-        expect(terminal.isOrdinary).toBe(true);
+        await terminal.awaitOutput("Stopped");
+        expect(terminal.isInDefaultMode).toBe(true);
         expect(terminal.shown.split(PASTES_ARE_PLAIN)).toHaveLength(2);
         terminal.type("fg; echo ended $?\r");
-        await terminal.shows("(not shown): ", 2);
+        await terminal.awaitOutput("(not shown): ", 2);
         terminal.type(`${VALUE}\r`);
-        await terminal.shows("ended 0");
+        await terminal.awaitOutput("ended 0");
         expect(terminal.shown.split("(not shown)")).toHaveLength(3);
         expect(await lookUp("prompt", "twice")).toBe(VALUE);
       },
@@ -119,12 +119,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         ["setsid", "--ctty", RT, "secrets", "set", "prompt", "alone"],
         keyring.env,
       );
-      await terminal.shows("(not shown): ");
+      await terminal.awaitOutput("(not shown): ");
       terminal.type("forgotten\x1a");
-      await terminal.shows("(not shown): ", 2);
-      expect(terminal.isOrdinary).toBe(false);
+      await terminal.awaitOutput("(not shown): ", 2);
+      expect(terminal.isInDefaultMode).toBe(false);
       terminal.type(`${VALUE}\r`);
-      expect(await terminal.ends()).toBe(0);
+      expect(await terminal.awaitExit()).toBe(0);
       expect(await lookUp("prompt", "alone")).toBe(VALUE);
     });
 
@@ -134,16 +134,16 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
         env,
       );
-      await terminal.shows("shell> ");
+      await terminal.awaitOutput("shell> ");
       terminal.type(`${RT} secrets set prompt stopped\r`);
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("Value for");
       terminal.type("forgotten\x1a");
-      await terminal.shows("Stopped");
-      expect(terminal.isOrdinary).toBe(true);
+      await terminal.awaitOutput("Stopped");
+      expect(terminal.isInDefaultMode).toBe(true);
       terminal.type("fg; echo ended $?\r");
-      await terminal.shows("Value for prompt stopped (not shown): ", 2);
+      await terminal.awaitOutput("Value for prompt stopped (not shown): ", 2);
       terminal.type(`${VALUE}\r`);
-      await terminal.shows("ended 0");
+      await terminal.awaitOutput("ended 0");
       expect(terminal.shown).not.toContain("pass phrase");
       expect(terminal.shown).not.toContain("forgotten");
       expect(await lookUp("prompt", "stopped")).toBe(VALUE);
@@ -151,23 +151,23 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
 
     test("typed text stays hidden when another program has changed the terminal", async () => {
       await using terminal = ask("continued");
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("Value for");
       terminal.kill("SIGSTOP");
-      terminal.makeOrdinary();
+      terminal.setDefaultMode();
       terminal.kill("SIGCONT");
-      await terminal.shows("Value for", 2);
-      expect(terminal.isOrdinary).toBe(false);
+      await terminal.awaitOutput("Value for", 2);
+      expect(terminal.isInDefaultMode).toBe(false);
       terminal.type(`${VALUE}\r`);
-      expect(await terminal.ends()).toBe(0);
+      expect(await terminal.awaitExit()).toBe(0);
       expect(await lookUp("prompt", "continued")).toBe(VALUE);
     });
 
     test("Enter alone stores nothing", async () => {
       await using terminal = ask("nothing");
-      await terminal.shows("Value for");
+      await terminal.awaitOutput("Value for");
       terminal.type("\r");
-      await terminal.shows("No value was entered");
-      expect(await terminal.ends()).toBe(2);
+      await terminal.awaitOutput("No value was entered");
+      expect(await terminal.awaitExit()).toBe(2);
       expect((await run(["get", "prompt", "nothing"])).status).toBe(1);
     });
 

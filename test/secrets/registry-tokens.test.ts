@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
 import { openRegistry, type Registry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
-import { allowAll } from "../support/trusted.ts";
+import { trustAll } from "../support/trusted.ts";
 import { createProject } from "../support/project.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
@@ -167,7 +167,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     );
     const env = {
       ...{ NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` },
-      ...(await allowAll(shop.path)),
+      ...(await trustAll(shop.path)),
     };
     expect(await run(shop.path, ["install"], env)).toMatchObject({ status: 0 });
     expect(sent()).toEqual(["Bearer from-ci"]);
@@ -195,12 +195,12 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     await shop.write({ "rtfig.toml": rtfig.replace("//127.0.0.1", "//me:pass-word@127.0.0.1") });
     const command = ["bash", "-c", 'cd "$1" && exec "$0" install', RT, shop.path];
     await using terminal = startOnTerminal(command, { ...keyring.env, ...env });
-    await terminal.shows("Allow it?");
+    await terminal.awaitOutput("Allow it?");
     const shown = registry.url;
     expect(terminal.shown).toContain(`registry ${shown} gets NPM_TOKEN`);
     expect(terminal.shown).not.toContain("pass-word");
     terminal.type("n\r");
-    expect(await terminal.ends()).toBe(1);
+    expect(await terminal.awaitExit()).toBe(1);
     const { stdout } = await run(shop.path, ["secrets", "env", "--json"], env);
     expect(JSON.parse(stdout).registries).toEqual([{ url: shown, names: ["NPM_TOKEN"] }]);
   });
@@ -208,9 +208,9 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
   const allow = async (cwd: string, env: Record<string, string>) => {
     const command = ["bash", "-c", 'cd "$1" && exec "$0" trust', RT, cwd];
     await using terminal = startOnTerminal(command, { ...keyring.env, ...env });
-    await terminal.shows("Allow it?");
+    await terminal.awaitOutput("Allow it?");
     terminal.type("y\r");
-    expect(await terminal.ends()).toBe(0);
+    expect(await terminal.awaitExit()).toBe(0);
     return terminal.shown;
   };
 

@@ -96,7 +96,7 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
  * Returns rt's kill watchdog (platform/processes/posix/kill-watchdog.ts) when its list has this many scripts. Until then, a
  * killed rt leaves a script running that is just starting. Linux only.
  */
-export async function guardianOf(rt: number, scripts: number): Promise<number> {
+export async function watchdogOf(rt: number, scripts: number): Promise<number> {
   let watchdog = 0;
   await waitUntil(() => {
     watchdog = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog")) ?? 0;

@@ -14,7 +14,7 @@ export async function trustOf(cwd: string): Promise<string> {
 }
 
 /** Returns RT_TRUST for all requests of the project; empty when there are none. */
-export async function allowAll(cwd: string, env: Environment = {}): Promise<Environment> {
+export async function trustAll(cwd: string, env: Environment = {}): Promise<Environment> {
   const hash = hashIn(await runRt({ args: ["trust"], cwd, env }));
   return hash === undefined ? {} : { RT_TRUST: hash };
 }

@@ -1,10 +1,10 @@
 // A user other than the current one, for tests of file permissions: root may read and write every file.
 
-export const NOBODY = 65534;
+export const OTHER_USER_ID = 65534;
 
 export const isRoot = process.getuid?.() === 0;
 
 /** Command prefix that runs a program as an unprivileged user; empty when the tests already run as one. */
-export const AS_OTHER: readonly string[] = isRoot
-  ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"]
+export const AS_OTHER_USER: readonly string[] = isRoot
+  ? ["setpriv", `--reuid=${OTHER_USER_ID}`, `--regid=${OTHER_USER_ID}`, "--clear-groups"]
   : [];

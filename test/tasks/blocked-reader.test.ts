@@ -171,14 +171,14 @@ test("the live view on a stopped terminal ends at the second signal", async () =
   const mark = createMark();
   const command = ["sh", "-c", `cd '${project.path}' && exec '${RT}' run --concurrency 2 --filter '*' t`];
   await using terminal = startOnTerminal(command, cleanEnvironment(mark.env));
-  await terminal.shows("Running...");
+  await terminal.awaitOutput("Running...");
   terminal.type("\x13"); // Ctrl-S
   const before = piecesTaken(project.join("taken"));
   await waitUntil(() => piecesTaken(project.join("taken")) > before + 100); // the view does not block scripts
   terminal.kill("SIGTERM");
   await waitUntil(() => mark.find().every(({ pid }) => pid === terminal.pid));
   terminal.kill("SIGTERM");
-  expect(await terminal.ends()).toBe("SIGTERM");
+  expect(await terminal.awaitExit()).toBe("SIGTERM");
 });
 
 test.each([

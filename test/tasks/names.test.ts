@@ -95,10 +95,10 @@ describe.skipIf(process.platform === "win32")("rt escapes control sequences in n
     const command = ["sh", "-c", 'cd "$0" && shift 0 && "$@"; echo "[over]"', project.path, RT, ...args];
     await using terminal = startOnTerminal(command, cleanEnvironment());
     if (args.length === 1) {
-      await terminal.shows("any other key to exit");
+      await terminal.awaitOutput("any other key to exit");
       terminal.type("x");
     }
-    await terminal.shows("[over]");
+    await terminal.awaitOutput("[over]");
     const shown = terminal.shown.replaceAll("\r\n", "\n");
     expect(shown).not.toMatch(/\x1b\[2J|\x1b\]|\x07|\x9b|\u202e|^(?:\x1b\[K)?(?:::stop|##\[)|\rover/m);
     expect(shown).toContain("\\u001b[2J");

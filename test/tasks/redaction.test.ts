@@ -72,20 +72,20 @@ describe.skipIf(process.platform === "win32").concurrent("redaction of several s
   test("replaces values in the live view, and when the only script gets the terminal", async () => {
     await using project = await createWorkspace();
     const start = (...args: string[]) =>
-      startOnTerminal([RT, ...args], env(), { cwd: project.path, isInControl: true });
+      startOnTerminal([RT, ...args], env(), { cwd: project.path, isSessionLeader: true });
     await using live = start("--filter=*", "run", "show");
-    expect(await live.ends()).toBe(0);
-    await live.rest();
+    expect(await live.awaitExit()).toBe(0);
+    await live.awaitClose();
     expect(live.shown).toContain("[OTHER] and ");
     expect(live.shown).toMatch(/c \[TOKEN\]/);
     await using alone = start("--filter=a", "--report=report.json", "run", "prompt");
-    await alone.shows("[TOKEN]");
+    await alone.awaitOutput("[TOKEN]");
     alone.type("typed\n");
-    expect(await alone.ends()).toBe(0);
-    await alone.rest();
+    expect(await alone.awaitExit()).toBe(0);
+    await alone.awaitClose();
     for (const { shown } of [live, alone]) expect(shown).not.toContain(TOKEN.slice(0, 9));
     expect(alone.shown).toContain("got typed");
-    expect(alone.isOrdinary).toBe(true);
+    expect(alone.isInDefaultMode).toBe(true);
   });
 
   test("starts no script when a value is too short", async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
-import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
+import { createMark, watchdogOf, type Mark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
@@ -192,12 +192,12 @@ test.concurrent(
     const args = ["run", "--filter=*", "--concurrency=2", "t"];
     await using terminal = startOnTerminal([RT, ...args], cleanEnvironment(mark.env), {
       cwd: project.path,
-      isInControl: true,
+      isSessionLeader: true,
     });
-    await terminal.shows("Done in");
-    await terminal.shows("up");
+    await terminal.awaitOutput("Done in");
+    await terminal.awaitOutput("up");
     terminal.type("\x03");
-    expect(await terminal.ends()).toBe("SIGINT");
+    expect(await terminal.awaitExit()).toBe("SIGINT");
     expect(mark.find()).toEqual([]);
   },
 );
@@ -256,7 +256,7 @@ test.skipIf(process.platform !== "linux")(
           text += Buffer.from((await stderr.read()).value!).toString();
         const find = (command: string) => mark.find().find((each) => each.command === command);
         await waitUntil(() => find("sleep 1018") !== undefined && existsSync(`${path}/listens`));
-        const watchdog = await guardianOf(child.pid, 1);
+        const watchdog = await watchdogOf(child.pid, 1);
         child.kill("SIGKILL");
         // The kill watchdog stops each process before it kills it, and ends after the last kill.
         await waitUntil(() => !existsSync(`/proc/${watchdog}/cwd`));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
+import { createMark, watchdogOf, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
 
 // Each script starts four processes: a plain child, one in the background, one in another session, and one whose
@@ -98,7 +98,7 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
       [...mode, "--concurrency", "2"],
       PROCESS_TREE,
       async ({ child, sleeps }) => {
-        await guardianOf(child.pid, 2);
+        await watchdogOf(child.pid, 2);
         child.kill("SIGKILL");
         await child.exited;
         await waitUntil(() => sleeps().length === ORPHANED.length);
@@ -118,7 +118,7 @@ test("the kill watchdog survives signals that are sent to all processes", () =>
     ["--parallel", "--workspaces"],
     "exec sleep 1016",
     async ({ child, sleeps }) => {
-      const watchdog = await guardianOf(child.pid, 2);
+      const watchdog = await watchdogOf(child.pid, 2);
       // Its first command ignores the signals.
       await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(watchdog, signal)));
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
@@ -229,7 +229,7 @@ test.skipIf(process.platform !== "linux")(
     const mark = createMark();
     const child = startRt({ args: ["run", "--parallel", "t", "u"], cwd: project.path, env: mark.env });
     try {
-      const watchdog = await guardianOf(child.pid, 2);
+      const watchdog = await watchdogOf(child.pid, 2);
       // The list is a file: with this limit rt cannot write to it.
       await Bun.$`prlimit --pid ${child.pid} --fsize=0`;
       await project.write({ go: "" });

@@ -39,11 +39,11 @@ async function withShell(use: (session: Session) => Promise<void>): Promise<void
   );
   const job = () => mark.find().filter(({ command }) => !command.includes("--norc"));
   try {
-    await shell.shows("READY> ");
+    await shell.awaitOutput("READY> ");
     shell.type(`cd ${project.path}\n`);
     await use({
       type: shell.type,
-      shows: shell.shows,
+      shows: shell.awaitOutput,
       shown: () => shell.shown,
       path: project.path,
       job,

@@ -11,7 +11,7 @@ import { compileProgram, compileVersion, placeRt, PYTHON } from "../support/prog
 import { createProject, type Project } from "../support/project.ts";
 import { compileTrusting } from "../support/programs/release-key.ts";
 import { runRt } from "../support/rt.ts";
-import { AS_OTHER, isRoot } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot } from "../support/users.ts";
 import {
   ARCHIVE,
   beginMacho,
@@ -482,7 +482,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       for (const path of [home.path, released.path]) await chmod(path, 0o755);
       await chmod(home.join("bin"), 0o555);
       const { stderr, status } = await runRt({
-        program: [...AS_OTHER, rt],
+        program: [...AS_OTHER_USER, rt],
         args: ["upgrade", released.join(ARCHIVE)],
         cwd: "/",
       });

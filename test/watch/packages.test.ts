@@ -318,20 +318,20 @@ test("a watched run on a terminal updates its view, and Ctrl-C leaves no process
   const line = `cd '${project.path}' && exec '${RT}' --watch run --filter '*' dev`;
   const env = { ...cleanEnvironment(), ...mark.env, RT_CONCURRENCY: "8" } as Record<string, string>;
   await using terminal = startOnTerminal(["script", "-qec", line, "/dev/null"], env);
-  await terminal.shows("Running...", 2);
-  await terminal.shows("left ");
+  await terminal.awaitOutput("Running...", 2);
+  await terminal.awaitOutput("left ");
   const found = () => mark.find().filter(({ command }) => command === "sleep 1000");
   await waitUntil(() => found().length === 3);
   const before = found().map(({ pid }) => pid);
   await project.write({ "packages/api/a.ts": "1" });
-  await terminal.shows("rt: packages/api/a.ts changed");
-  await terminal.shows("Interrupted");
+  await terminal.awaitOutput("rt: packages/api/a.ts changed");
+  await terminal.awaitOutput("Interrupted");
   // Two of the three processes were restarted.
   await waitUntil(() => {
     const pids = found().map(({ pid }) => pid);
     return pids.length === 3 && pids.filter((pid) => before.includes(pid)).length === 1;
   });
   terminal.type("\x03");
-  expect(await terminal.ends()).toBe(128 + 2);
+  expect(await terminal.awaitExit()).toBe(128 + 2);
   expect(mark.find()).toEqual([]);
 });

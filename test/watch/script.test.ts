@@ -552,13 +552,13 @@ describe("end of a watched script", () => {
       const env = { ...cleanEnvironment(), ...mark.env, NO_COLOR: "1" };
       const line = `exec '${RT}' --watch --cwd '${project.path}' run dev`;
       await using terminal = startOnTerminal(["script", "-qec", line, "/dev/null"], env);
-      await terminal.shows("\nready");
+      await terminal.awaitOutput("\nready");
       terminal.type("\x03");
       if (isStubborn) {
-        await terminal.shows("^C");
+        await terminal.awaitOutput("^C");
         terminal.type("\x03");
       }
-      expect(await terminal.ends()).toBe(128 + 2);
+      expect(await terminal.awaitExit()).toBe(128 + 2);
       await waitUntil(() => mark.find().length === 0);
     });
 

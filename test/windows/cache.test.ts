@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { hashBytes } from "../../src/cache/store/file-hash-cache.ts";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
@@ -42,7 +42,7 @@ test.skipIf(!canRunWindows)(
     expect(await run()).toBe("need not run");
     expect(await Bun.file(out).text()).toBe("one");
   },
-  PREPARATION,
+  PREPARATION_TIMEOUT,
 );
 
 const AT_ONCE = 4;
@@ -99,5 +99,5 @@ test.skipIf(!canRunWindows)(
       expect(hashBytes(await Bun.file(join(store, blob)).bytes())).toBe(blob.slice(-64));
     expect(blobs.length).toBeGreaterThanOrEqual(6); // for each source: two files and the output log
   },
-  PREPARATION,
+  PREPARATION_TIMEOUT,
 );

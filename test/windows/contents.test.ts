@@ -2,14 +2,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { unpackScripts } from "../../src/runtime/modules/embedded-modules.ts";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { RT } from "../support/rt.ts";
 import { canRunWindows, windowsRt } from "../support/programs/windows.ts";
 
 let program: Buffer;
 beforeAll(async () => {
   if (canRunWindows) program = await readFile(await windowsRt());
-}, PREPARATION);
+}, PREPARATION_TIMEOUT);
 
 const absent = ["org.freedesktop.secrets", "gnome-keyring-daemon", "kSecClass", "libc.so.6", "/proc/self/fd"];
 

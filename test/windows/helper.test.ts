@@ -1,6 +1,6 @@
 // Tests `rt secrets helper` of the Windows binary with the Credential Manager.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/programs/windows.ts";
 
@@ -12,7 +12,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
   let home: Project;
   beforeAll(async () => {
     [windows, home] = await Promise.all([openWindows(), createProject()]);
-  }, PREPARATION);
+  }, PREPARATION_TIMEOUT);
   afterAll(async () => {
     await home?.[Symbol.asyncDispose]();
     await windows?.[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 // Tests redaction in pipes on Windows, with the exit code of the script.
 import { expect, test } from "bun:test";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/programs/windows.ts";
 
@@ -24,5 +24,5 @@ test.skipIf(!canRunWindows)(
       expect(stderr).not.toContain(btoa(env.TOKEN).slice(0, 12));
     }
   },
-  PREPARATION,
+  PREPARATION_TIMEOUT,
 );

@@ -3,7 +3,7 @@
 // Non-obvious: under Wine the engine cannot install or publish, but it can query a registry.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { readLines, resultOf } from "../support/output.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -48,7 +48,7 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
       createProject({ "package.json": { name: "shop", version: "1.0.0" }, "rtfig.toml": rtfig }),
     ]);
     await windows.run({ args: ["secrets", "set", "acme", "npm"], input: TOKEN });
-  }, PREPARATION);
+  }, PREPARATION_TIMEOUT);
   afterAll(async () => {
     await windows?.[Symbol.asyncDispose]();
     await project?.[Symbol.asyncDispose]();

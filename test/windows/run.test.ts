@@ -2,7 +2,7 @@
 // several checks, because it takes a fifth of a second under Wine.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
@@ -85,7 +85,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
   let project: Project;
   beforeAll(async () => {
     [windows, project] = await Promise.all([openWindows(), createProject(FILES)]);
-  }, PREPARATION);
+  }, PREPARATION_TIMEOUT);
   afterAll(async () => {
     await windows?.[Symbol.asyncDispose]();
     await project?.[Symbol.asyncDispose]();
@@ -254,9 +254,9 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
       ...windows.command("secrets", "set", "cli", "asked"),
     ];
     await using terminal = startOnTerminal(command, windows.environment);
-    await terminal.shows("(not shown)");
+    await terminal.awaitOutput("(not shown)");
     terminal.type("hidden vX\x7falue\r");
-    expect(await terminal.ends()).toBe(0);
+    expect(await terminal.awaitExit()).toBe(0);
     expect(terminal.shown).not.toContain("hidden");
     expect(await rt(["secrets", "get", "cli", "asked"])).toEqual(output("hidden value"));
   });

@@ -1,6 +1,6 @@
 // Tests secrets of scripts in the Windows binary, from the Credential Manager.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { hashIn } from "../support/trusted.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/programs/windows.ts";
@@ -16,7 +16,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
   let project: Project;
   beforeAll(async () => {
     [windows, project] = await Promise.all([openWindows(), createProject(FILES)]);
-  }, PREPARATION);
+  }, PREPARATION_TIMEOUT);
   afterAll(async () => {
     await windows?.[Symbol.asyncDispose]();
     await project?.[Symbol.asyncDispose]();

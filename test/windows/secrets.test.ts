@@ -1,7 +1,7 @@
 // Tests `rt.secrets` of the Windows binary. See large-values.ts for values in several parts, and conformance.test.ts for
 // the conformance suite.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PREPARATION } from "../support/programs/compiled.ts";
+import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/programs/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/programs/windows.ts";
@@ -75,7 +75,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
     windows = await openWindows();
     store = openStore(windows);
     project = await createProject({ ...PROGRAMS, ...LARGE_VALUE_PROGRAMS });
-  }, PREPARATION);
+  }, PREPARATION_TIMEOUT);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     await windows?.[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 import { scripts } from "../support/workspace.ts";
 
 interface Layout {
@@ -21,10 +21,10 @@ async function run({ patterns, mode }: Layout, ...args: string[]) {
     "packages/b/package.json": { name: "b", ...scripts("echo b") },
     "apps/x/y/package.json": { name: "y", ...scripts("echo y") },
   });
-  if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
+  if (isRoot) await Bun.$`chown -R ${OTHER_USER_ID}:${OTHER_USER_ID} ${project.path}`;
   chmodSync(project.join("packages"), mode);
   const { stdout, stderr, status } = await runRt({
-    program: [...AS_OTHER, RT],
+    program: [...AS_OTHER_USER, RT],
     cwd: project.path,
     args: ["run", ...args, "t"],
   });

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { guardianOf, waitUntil } from "../../support/processes.ts";
+import { watchdogOf, waitUntil } from "../../support/processes.ts";
 import { RT, runRt, startRt } from "../../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
@@ -80,7 +80,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await gatedProject();
     const child = await startAt("gate-a", project);
     const killed = await startAt("gate-b", project);
-    await guardianOf(killed.pid, 1);
+    await watchdogOf(killed.pid, 1);
     killed.kill("SIGKILL");
     await killed.exited;
     expect(await openGate("gate-a", child, project)).toBe(OVERLAPPED);

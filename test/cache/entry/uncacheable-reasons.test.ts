@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { guardianOf, waitUntil } from "../../support/processes.ts";
+import { watchdogOf, waitUntil } from "../../support/processes.ts";
 import { createProject } from "../../support/project.ts";
 import { RT, runRt, startRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
@@ -416,7 +416,7 @@ test.skipIf(!CAN_TRACE)("an rt that was killed leaves no partial entry and no pr
   );
   const rt = startRt({ args: ["run", "t"], cwd: project.path, env: { XDG_CACHE_HOME: project.cache } });
   await waitUntil(async () => await Bun.file(project.join("pid")).exists());
-  await guardianOf(rt.pid, 1);
+  await watchdogOf(rt.pid, 1);
   rt.kill("SIGKILL");
   await rt.exited;
   const pid = (await Bun.file(project.join("pid")).text()).trim();

@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
 import { createCertificates } from "../../support/servers/certificates.ts";
 import { startRt } from "../../support/rt.ts";
-import { allowAll } from "../../support/trusted.ts";
+import { trustAll } from "../../support/trusted.ts";
 import { CAN_TRACE, cachedProject, type CachedProject } from "../cached-project.ts";
 import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
 import { KEY } from "../server/served-cache.ts";
@@ -227,7 +227,7 @@ test.skipIf(!CAN_TRACE)("SIGINT ends a run that waits for an upload or a respons
       return new Promise<Response>(() => {});
     });
     await using project = await projectFor(server);
-    const allowed = await allowAll(project.path, VARIABLES);
+    const allowed = await trustAll(project.path, VARIABLES);
     const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, ...allowed };
     const child = startRt({ args: ["run", "build"], cwd: project.path, env });
     await requested.promise;

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type Environment, startRt } from "../../support/rt.ts";
-import { allowAll } from "../../support/trusted.ts";
+import { trustAll } from "../../support/trusted.ts";
 import { cachedProject } from "../cached-project.ts";
 
 /** @param slow makes the server leave all further uploads unanswered */
@@ -18,7 +18,7 @@ export async function expectReadingAfterSlowUpload(
     { page: "1", other: "2" },
     config,
   );
-  const env = { XDG_CACHE_HOME: project.cache, ...variables, ...(await allowAll(project.path, variables)) };
+  const env = { XDG_CACHE_HOME: project.cache, ...variables, ...(await trustAll(project.path, variables)) };
   expect((await project.rt(["run", "last"], env)).status).toBe(0);
   await rm(`${project.cache}/rt`, { recursive: true, force: true });
   slow();

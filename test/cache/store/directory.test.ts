@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { chown, chmod, mkdir, readdir, symlink } from "node:fs/promises";
 import { createProject, type Project } from "../../support/project.ts";
-import { isRoot, NOBODY } from "../../support/users.ts";
+import { isRoot, OTHER_USER_ID } from "../../support/users.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
 interface CacheLocation {
@@ -37,14 +37,14 @@ const REFUSED: readonly CacheLocation[] = [
   {
     what: "belongs to another user",
     cache: "c",
-    prepare: (folder) => chown(folder.join("c"), NOBODY, NOBODY),
+    prepare: (folder) => chown(folder.join("c"), OTHER_USER_ID, OTHER_USER_ID),
     named: "c",
     needsRoot: true,
   },
   {
     what: "is in a folder of another user",
     cache: "c/d",
-    prepare: (folder) => chown(folder.join("c"), NOBODY, NOBODY),
+    prepare: (folder) => chown(folder.join("c"), OTHER_USER_ID, OTHER_USER_ID),
     named: "c",
     needsRoot: true,
   },
@@ -53,7 +53,7 @@ const REFUSED: readonly CacheLocation[] = [
     cache: "c",
     prepare: async (folder) => {
       await mkdir(folder.join("c/rt"));
-      await chown(folder.join("c/rt"), NOBODY, NOBODY);
+      await chown(folder.join("c/rt"), OTHER_USER_ID, OTHER_USER_ID);
     },
     named: "c/rt",
     needsRoot: true,
@@ -62,7 +62,7 @@ const REFUSED: readonly CacheLocation[] = [
     what: "is writable by a group of other users",
     cache: "c",
     prepare: async (folder) => {
-      await chown(folder.join("c"), process.getuid!(), NOBODY);
+      await chown(folder.join("c"), process.getuid!(), OTHER_USER_ID);
       await chmod(folder.join("c"), 0o770);
     },
     named: "c",

@@ -5,7 +5,7 @@ import { CALLS } from "../../../platform/tracing/linux/syscalls.ts";
 import { statSync } from "node:fs";
 import { chown, rm } from "node:fs/promises";
 import { RT, runRt } from "../../support/rt.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
 /** The calls of strace's class %file on every architecture, except getcwd. */
@@ -113,10 +113,11 @@ test.skipIf(!CAN_TRACE)(
     );
     compile(project);
     // rt does not use a cache directory that other users can change.
-    if (isRoot) for (const path of [project.path, project.cache]) await chown(path, NOBODY, NOBODY);
+    if (isRoot)
+      for (const path of [project.path, project.cache]) await chown(path, OTHER_USER_ID, OTHER_USER_ID);
     const run = async (script: string) =>
       await runRt({
-        program: [...AS_OTHER, RT],
+        program: [...AS_OTHER_USER, RT],
         args: ["run", script],
         cwd: project.path,
         env: { XDG_CACHE_HOME: project.cache },

@@ -94,8 +94,8 @@ async function inShell(use: Interaction, command: readonly string[] = SHELL, ext
   Bun.spawnSync(["chmod", "+x", "go"], { cwd: project.path });
   const mark = createMark();
   const env = environment({ ...mark.env, ...extra });
-  await using shell = startOnTerminal(command, env, { cwd: project.path, isInControl: true });
-  await shell.shows("READY> ");
+  await using shell = startOnTerminal(command, env, { cwd: project.path, isSessionLeader: true });
+  await shell.awaitOutput("READY> ");
   const waits = (program: string) =>
     waitUntil(() =>
       mark.find().some(({ pid, command }) => command.startsWith(program) && stateOf(pid) === "S"),
@@ -121,20 +121,20 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
     test("restores the terminal's modes at Ctrl-Z, continues at fg, and stops again", async () => {
       const shown = await inThisShell(async (shell) => {
         shell.type(`${rt("trap")}\n`);
-        await shell.shows("ready\r\n");
+        await shell.awaitOutput("ready\r\n");
         for (const time of [1, 2]) {
           shell.type("\x1a");
-          await shell.shows("Stopped", time);
-          await shell.shows("READY> ", time + 1);
+          await shell.awaitOutput("Stopped", time);
+          await shell.awaitOutput("READY> ", time + 1);
           shell.type("stty -a | grep -o ' icanon.* echo '; fg\n");
-          await shell.shows(" icanon iexten echo ", time);
-          await shell.shows("continued", time);
+          await shell.awaitOutput(" icanon iexten echo ", time);
+          await shell.awaitOutput("continued", time);
         }
         shell.type("\x03");
-        await shell.shows("handled");
-        await shell.shows("READY> ", 4);
+        await shell.awaitOutput("handled");
+        await shell.awaitOutput("READY> ", 4);
         shell.type("echo status $?\n");
-        await shell.shows("status 5");
+        await shell.awaitOutput("status 5");
       });
       expect(shown).toContain("^Z\r\n[1]+  Stopped");
     });
@@ -142,21 +142,21 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
     test("keeps the shell's modes and the input before Ctrl-Z", async () => {
       const shown = await inThisShell(async (shell) => {
         shell.type(`stty intr ^B; ${rt("modes")}; stty intr ^C; echo d"on"e\n`);
-        await shell.shows("\ndone");
+        await shell.awaitOutput("\ndone");
         shell.type(`${rt("stay")}\n`);
-        await shell.shows("up\r\n");
+        await shell.awaitOutput("up\r\n");
         if (stoppedBy === "by rt") shell.type("typed\n\x1a");
         else {
           // Ctrl-Z discards unread input in a terminal.
           shell.type("typed\n");
-          await shell.shows("typed\r\n", 2);
+          await shell.awaitOutput("typed\r\n", 2);
           shell.type("\x1a");
         }
-        await shell.shows("Stopped");
+        await shell.awaitOutput("Stopped");
         shell.type("fg\n");
-        await shell.shows("typed\r\n", 2);
+        await shell.awaitOutput("typed\r\n", 2);
         shell.type("\x04");
-        await shell.shows("READY> ", 4);
+        await shell.awaitOutput("READY> ", 4);
       });
       expect(shown).toContain("intr = ^B;");
     });
@@ -166,48 +166,48 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
         shell.type(`${rt("pid")}\n`);
         const script = await pidShown(shell);
         shell.type("\x1a");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("READY> ", 2);
         await waitUntil(() => stateOf(script) === "T");
         shell.type("fg\n");
         await waitUntil(() => stateOf(script) === "S");
         shell.type("\x04");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("READY> ", 3);
       });
     });
 
     test("gets a size that changed while it was stopped", async () => {
       await inThisShell(async (shell) => {
         shell.type(`${rt("size")}\n`);
-        await shell.shows("24 80");
+        await shell.awaitOutput("24 80");
         shell.type("\x1a");
-        await shell.shows("Stopped");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("Stopped");
+        await shell.awaitOutput("READY> ", 2);
         shell.resize(100, 30);
         shell.type("stty size; fg\n");
-        await shell.shows("30 100", 2);
+        await shell.awaitOutput("30 100", 2);
         shell.type("\x03");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("READY> ", 3);
       });
     });
 
     test("writes whole lines in the background, and gets the terminal at fg", async () => {
       const shown = await inThisShell(async (shell) => {
         shell.type(`${rt("both")} & wait; echo waited\n`);
-        await shell.shows("\nwaited");
+        await shell.awaitOutput("\nwaited");
         shell.type(`${rt("read")} &\n`);
-        await shell.shows("name: ");
+        await shell.awaitOutput("name: ");
         shell.type("fg\n");
-        await shell.shows("run read\r\n");
+        await shell.awaitOutput("run read\r\n");
         shell.type("me\n");
-        await shell.shows("password: ");
+        await shell.awaitOutput("password: ");
         shell.type("\x1a");
-        await shell.shows("Stopped");
+        await shell.awaitOutput("Stopped");
         shell.type("bg\n");
-        await shell.shows("run read &", 2);
+        await shell.awaitOutput("run read &", 2);
         shell.type("fg\n");
-        await shell.shows("run read\r\n", 3);
+        await shell.awaitOutput("run read\r\n", 3);
         shell.type("word\n");
-        await shell.shows("\nword");
+        await shell.awaitOutput("\nword");
       });
       expect(shown).toContain("out 1 [TOKEN]\r\nerr 1 [TOKEN]\r\nout 2 [TOKEN]\r\n");
       expect(shown).not.toContain("\r\r");
@@ -217,11 +217,11 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
     test("ends at Ctrl-C with the command that waits for it", async () => {
       const shown = await inThisShell(async (shell) => {
         shell.type(`sh -c '${rt("stay")}; echo a"ft"er'; echo e"n"d $?\n`);
-        await shell.shows("up\r\n");
+        await shell.awaitOutput("up\r\n");
         shell.type("ready\n");
-        await shell.shows("ready\r\n", 2);
+        await shell.awaitOutput("ready\r\n", 2);
         shell.type("\x03");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("READY> ", 2);
       });
       expect(shown).not.toContain("after");
     });
@@ -229,37 +229,37 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
     test("stops its own jobs if it is a shell with job control", async () => {
       await inThisShell(async (shell) => {
         shell.type(`${rt("nested")}\n`);
-        await shell.shows("IN> ");
+        await shell.awaitOutput("IN> ");
         shell.type('echo r"ead"y; cat\n');
-        await shell.shows("ready\r\n");
+        await shell.awaitOutput("ready\r\n");
         shell.type("up\n");
-        await shell.shows("up\r\n", 2);
+        await shell.awaitOutput("up\r\n", 2);
         shell.type("\x1a");
-        await shell.shows("Stopped");
-        await shell.shows("IN> ", 2);
+        await shell.awaitOutput("Stopped");
+        await shell.awaitOutput("IN> ", 2);
         shell.type("fg\n");
-        await shell.shows("cat\r\n", 3);
+        await shell.awaitOutput("cat\r\n", 3);
         shell.type("\x04");
-        await shell.shows("IN> ", 3);
+        await shell.awaitOutput("IN> ", 3);
         shell.type("exit 9\n");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("READY> ", 2);
       });
     });
 
     test("leaves later input to the next command, and stops when the script stops itself", async () => {
       await inThisShell(async (shell) => {
         shell.type(`${rt("read")}; echo n"e"xt; head -n 1 | rev\n`);
-        await shell.shows("name: ");
+        await shell.awaitOutput("name: ");
         shell.type("me\n");
-        await shell.shows("password: ");
+        await shell.awaitOutput("password: ");
         shell.type("word\n");
-        await shell.shows("next\r\n");
+        await shell.awaitOutput("next\r\n");
         shell.type("abc\n");
-        await shell.shows("cba");
+        await shell.awaitOutput("cba");
         shell.type(`${rt("stops")}\n`);
-        await shell.shows("Stopped");
+        await shell.awaitOutput("Stopped");
         shell.type("fg\n");
-        await shell.shows("went on");
+        await shell.awaitOutput("went on");
       });
     });
   });
@@ -279,37 +279,37 @@ describe
     /** Stops the job and waits for the given number of prompts. */
     const stop = async (shell: TerminalProgram, prompts: number) => {
       shell.type("\x1a");
-      await shell.shows("Stopped", prompts - 1);
-      await shell.shows("READY> ", prompts);
+      await shell.awaitOutput("Stopped", prompts - 1);
+      await shell.awaitOutput("READY> ", prompts);
     };
 
     test("Ctrl-Z in vim, twice", async () => {
       await compare(async (shell) => {
         shell.type("./go vim\n");
-        await shell.shows("line 22");
+        await shell.awaitOutput("line 22");
         await stop(shell, 2);
         shell.type("stty -a | grep -o ' icanon.* echo '; fg\n");
-        await shell.shows("line 22", 2);
+        await shell.awaitOutput("line 22", 2);
         await stop(shell, 3);
         shell.type("fg\n");
-        await shell.shows("line 22", 3);
+        await shell.awaitOutput("line 22", 3);
         shell.type(":q!\r");
-        await shell.shows("READY> ", 4);
+        await shell.awaitOutput("READY> ", 4);
         shell.type("echo status $?\n");
-        await shell.shows("status 0\r\nREADY> ");
+        await shell.awaitOutput("status 0\r\nREADY> ");
       });
     });
 
     test("Ctrl-Z in less, which restores its screen", async () => {
       const shown = await compare(async (shell, { waits }) => {
         shell.type("./go less\n");
-        await shell.shows("numbers.txt");
+        await shell.awaitOutput("numbers.txt");
         await waits("less ");
         await stop(shell, 2);
         shell.type("fg\n");
-        await shell.shows("line 22", 2);
+        await shell.awaitOutput("line 22", 2);
         shell.type("q");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("READY> ", 3);
       });
       expect(shown.indexOf("\x1b[?1049l")).toBeLessThan(shown.indexOf("Stopped"));
     });
@@ -319,13 +319,13 @@ describe
         (script: string, ending: string): Interaction =>
         async (shell, { waits }) => {
           shell.type(`./go ${script}\n`);
-          await shell.shows("ready\r\n");
+          await shell.awaitOutput("ready\r\n");
           await waits("perl ");
           await stop(shell, 2);
           shell.type("fg\n");
-          await shell.shows("drawn again");
+          await shell.awaitOutput("drawn again");
           shell.type("line\n");
-          await shell.shows(ending);
+          await shell.awaitOutput(ending);
         };
       const alone = await compare(drive("careful", "got line\r\nREADY> "));
       // Not compared: a shell that stops at once is a race without rt.
@@ -333,39 +333,39 @@ describe
       for (const shown of [alone, behind]) expect(shown).toContain("^Zput right\r\n\r\n[1]+  Stopped");
       await compare(async (shell, { waits }) => {
         shell.type("./go shell\n");
-        await shell.shows("ready\r\n");
+        await shell.awaitOutput("ready\r\n");
         await waits("perl ");
         shell.type("\x1a");
-        await shell.shows("drawn again");
+        await shell.awaitOutput("drawn again");
         shell.type("line\n");
-        await shell.shows("after 4\r\nREADY> ");
+        await shell.awaitOutput("after 4\r\nREADY> ");
       });
     });
 
     test("a shell with job control that suspends itself", async () => {
       await compare(async (shell) => {
         shell.type("./go nested\n");
-        await shell.shows("IN> ");
+        await shell.awaitOutput("IN> ");
         shell.type('echo r"ead"y; cat\n');
-        await shell.shows("ready\r\n");
+        await shell.awaitOutput("ready\r\n");
         shell.type("up\n");
-        await shell.shows("up\r\n", 2);
+        await shell.awaitOutput("up\r\n", 2);
         shell.type("\x1a");
-        await shell.shows("IN> ", 2);
+        await shell.awaitOutput("IN> ", 2);
         shell.type("suspend\n");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("READY> ", 2);
         shell.type("fg\n");
-        await shell.shows("IN> ", 3);
+        await shell.awaitOutput("IN> ", 3);
         shell.type("fg\n");
-        await shell.shows("cat\r\n", 3);
+        await shell.awaitOutput("cat\r\n", 3);
         shell.type("down\n");
-        await shell.shows("down\r\n", 2);
+        await shell.awaitOutput("down\r\n", 2);
         shell.type("\x04");
-        await shell.shows("IN> ", 4);
+        await shell.awaitOutput("IN> ", 4);
         shell.type("exit 9\n");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("READY> ", 3);
         shell.type("echo status $?\n");
-        await shell.shows("status 9\r\nREADY> ");
+        await shell.awaitOutput("status 9\r\nREADY> ");
       });
     });
 
@@ -379,17 +379,17 @@ describe
           shell.type("./go pid & fg > /dev/null\n");
           const pid = await pidShown(shell);
           shell.type("up\n");
-          await shell.shows("up\r\n", 2);
+          await shell.awaitOutput("up\r\n", 2);
           process.kill(target === "script" ? pid : parentOf(parentOf(pid)), signal);
-          await shell.shows("READY> ", 2);
+          await shell.awaitOutput("READY> ", 2);
           shell.type("fg\n");
-          await shell.shows("./go pid\r\n", 2);
+          await shell.awaitOutput("./go pid\r\n", 2);
           shell.type("down\n");
-          await shell.shows("down\r\n", 2);
+          await shell.awaitOutput("down\r\n", 2);
           shell.type("\x03");
-          await shell.shows("READY> ", 3);
+          await shell.awaitOutput("READY> ", 3);
           shell.type("echo status $?\n");
-          await shell.shows("status 130\r\n");
+          await shell.awaitOutput("status 130\r\n");
         });
         expect(shown).toContain("Stopped");
       }
@@ -399,23 +399,23 @@ describe
       for (const signal of ["TERM", "HUP"])
         await compare(async (shell) => {
           shell.type("./go stay\n");
-          await shell.shows("up\r\n");
+          await shell.awaitOutput("up\r\n");
           await stop(shell, 2);
           shell.type(`kill -${signal} $(jobs -p); fg; echo status $?\n`);
-          await shell.shows("status 1");
-          await shell.shows("READY> ", 3);
+          await shell.awaitOutput("status 1");
+          await shell.awaitOutput("READY> ", 3);
         });
       await compare(async (shell) => {
         shell.type("./go trap\n");
-        await shell.shows("ready\r\n");
+        await shell.awaitOutput("ready\r\n");
         await stop(shell, 2);
         shell.type("fg\n");
-        await shell.shows("continued");
+        await shell.awaitOutput("continued");
         shell.type("\x03");
-        await shell.shows("handled");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("handled");
+        await shell.awaitOutput("READY> ", 3);
         shell.type("echo status $?\n");
-        await shell.shows("status 5\r\nREADY> ");
+        await shell.awaitOutput("status 5\r\nREADY> ");
       });
     });
 
@@ -426,10 +426,10 @@ describe
         await stop(shell, 2);
         process.kill(pid, "SIGKILL");
         shell.type("fg\n");
-        await shell.shows("Killed");
-        await shell.shows("READY> ", 3);
+        await shell.awaitOutput("Killed");
+        await shell.awaitOutput("READY> ", 3);
         shell.type("echo status $?\n");
-        await shell.shows("status 137\r\n");
+        await shell.awaitOutput("status 137\r\n");
       });
     });
 
@@ -443,7 +443,7 @@ describe
         shell.type(
           "ulimit -c 0; (trap '' CHLD USR2 INT; ./go state); ./go gone; echo status $?; ./go headless; echo status $?; ./go segv; echo status $?\n",
         );
-        await shell.shows("status 139\r\nREADY> ");
+        await shell.awaitOutput("status 139\r\nREADY> ");
       });
       expect(shown).toMatch(/SigIgn:\t0000000000000800\r\n/);
       expect(shown).toContain("status 127\r\n");
@@ -453,7 +453,7 @@ describe
 
 /** Returns the process id that a script printed. */
 async function pidShown(shell: TerminalProgram): Promise<number> {
-  await shell.shows(".\r\n");
+  await shell.awaitOutput(".\r\n");
   return Number(/pid (\d+)\.\r/.exec(shell.shown)![1]);
 }
 
@@ -462,7 +462,7 @@ describe.skipIf(!HAS_MONITOR).concurrent("the monitor of a redacted script", () 
     const project = await createScripts();
     const terminal = startOnTerminal([RT, "--silent", "run", "deaf"], environment(mark.env), {
       cwd: project.path,
-      isInControl: true,
+      isSessionLeader: true,
     });
     const script = await pidShown(terminal);
     return { project, terminal, script, monitor: parentOf(script) };
@@ -476,7 +476,7 @@ describe.skipIf(!HAS_MONITOR).concurrent("the monitor of a redacted script", () 
       await using session = terminal;
       expect(parentOf(monitor)).toBe(session.pid);
       process.kill(target === "rt" ? session.pid : monitor, "SIGKILL");
-      expect(await session.ends()).toBe("SIGKILL");
+      expect(await session.awaitExit()).toBe("SIGKILL");
       await waitUntil(() => !existsSync(`/proc/${script}/exe`) && !existsSync(`/proc/${monitor}/exe`));
       await waitUntil(() => mark.find().length === 0);
     }
@@ -491,7 +491,7 @@ describe.skipIf(!HAS_MONITOR).concurrent("the monitor of a redacted script", () 
         const script = await pidShown(shell);
         left.push(script, parentOf(script));
         shell.type("\x1a");
-        await shell.shows("READY> ", 2);
+        await shell.awaitOutput("READY> ", 2);
         shell.hangUp();
         await waitUntil(() => mark.find().length === 0);
         await waitUntil(() => left.every((pid) => !existsSync(`/proc/${pid}/exe`)));
@@ -514,6 +514,6 @@ describe.skipIf(!HAS_MONITOR).concurrent("the monitor of a redacted script", () 
     expect(read(monitor, "limits")).toMatch(/^Max core file size +0 +0 /m);
     expect(Bun.spawnSync(["ls", `/proc/${monitor}/fd`]).stdout.toString()).toBe("");
     session.kill("SIGKILL");
-    await session.ends();
+    await session.awaitExit();
   });
 });

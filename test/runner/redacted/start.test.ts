@@ -46,16 +46,16 @@ async function run(
   await using terminal = startOnTerminal(
     [RT, ...words],
     cleanEnvironment({ TOKEN, NO_COLOR: "1", ...mark.env, ...trust, ...env }),
-    { cwd: project.join(from), isInControl: true },
+    { cwd: project.join(from), isSessionLeader: true },
   );
-  const status = await terminal.ends();
+  const status = await terminal.awaitExit();
   const left = mark.find().map(({ command }) => command);
-  await terminal.rest();
-  const { shown, isOrdinary } = terminal;
-  return { shown: shown.replaceAll(project.path, "<project>"), status, left, isOrdinary };
+  await terminal.awaitClose();
+  const { shown, isInDefaultMode } = terminal;
+  return { shown: shown.replaceAll(project.path, "<project>"), status, left, isInDefaultMode };
 }
 
-const endState = (shown: string, status = 0) => ({ shown, status, left: [], isOrdinary: true });
+const endState = (shown: string, status = 0) => ({ shown, status, left: [], isInDefaultMode: true });
 
 describe.skipIf(process.platform === "win32").concurrent("a redacted script on a terminal", () => {
   const silent = (script: string) => ["--silent", "run", script];
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32").concurrent("a redacted script on a
       "package.json": { scripts: { long: "echo ${#LONG}" } },
     };
     const { shown, ...rest } = await run(silent("long"), { files, isTrusted: true });
-    expect(rest).toEqual({ status: 126, left: [], isOrdinary: true });
+    expect(rest).toEqual({ status: 126, left: [], isInDefaultMode: true });
     expect(shown).toStartWith(
       'error: Cannot run the script "long": its arguments and variables are too long for this system\r\n',
     );
@@ -94,7 +94,7 @@ describe.skipIf(process.platform === "win32").concurrent("a redacted script on a
   test("may be a program", async () => {
     expect(await run(["--silent", "run", "--secret", "TOKEN=a/b", "printenv", "TOKEN"])).toMatchObject({
       left: [],
-      isOrdinary: true,
+      isInDefaultMode: true,
     });
   });
 
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === "win32").concurrent("a redacted script on a
       XDG_RUNTIME_DIR: "/nowhere",
     };
     const { shown, ...rest } = await run(silent("where"), { env, isTrusted: true });
-    expect(rest).toEqual({ status: 1, left: [], isOrdinary: true });
+    expect(rest).toEqual({ status: 1, left: [], isInDefaultMode: true });
     expect(shown).toStartWith("error: Cannot read TOKEN from the credential store: ");
   });
 });

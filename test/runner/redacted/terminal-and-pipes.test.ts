@@ -118,7 +118,7 @@ function start(
 ): TerminalProgram {
   return startOnTerminal([RT, "--silent", "run", ...options, script], environment(extra), {
     cwd: project.path,
-    isInControl: true,
+    isSessionLeader: true,
   });
 }
 
@@ -128,10 +128,10 @@ type Drive = (terminal: TerminalProgram) => Promise<void> | void;
 async function runOnTerminal(project: Project, script: string, options: readonly string[], drive: Drive) {
   await using terminal = start(project, script, options);
   await drive(terminal);
-  const status = await terminal.ends();
-  const { isOrdinary } = terminal;
-  await terminal.rest();
-  return { shown: terminal.shown, status, isOrdinary };
+  const status = await terminal.awaitExit();
+  const { isInDefaultMode } = terminal;
+  await terminal.awaitClose();
+  return { shown: terminal.shown, status, isInDefaultMode };
 }
 
 async function compare(script: string, drive: Drive, status: number | string): Promise<string> {
@@ -140,7 +140,7 @@ async function compare(script: string, drive: Drive, status: number | string): P
     runOnTerminal(project, script, [], drive),
     runOnTerminal(project, script, ["--no-redact"], drive),
   ]);
-  expect({ ...through, status }).toEqual({ ...direct, status: through.status, isOrdinary: true });
+  expect({ ...through, status }).toEqual({ ...direct, status: through.status, isInDefaultMode: true });
   return through.shown;
 }
 
@@ -152,9 +152,9 @@ describe
       "a prompt with keys": [
         "prompt",
         async (terminal) => {
-          await terminal.shows("blue");
+          await terminal.awaitOutput("blue");
           terminal.type("\x1b[B");
-          await terminal.shows("> green");
+          await terminal.awaitOutput("> green");
           terminal.type("\x1b[B\r");
         },
         4,
@@ -164,11 +164,11 @@ describe
       less: [
         "less",
         async (terminal) => {
-          await terminal.shows("line 20");
+          await terminal.awaitOutput("line 20");
           terminal.type(" ");
-          await terminal.shows("line 40");
+          await terminal.awaitOutput("line 40");
           terminal.type("G");
-          await terminal.shows("line 199");
+          await terminal.awaitOutput("line 199");
           terminal.type("q");
         },
         0,
@@ -177,16 +177,16 @@ describe
       "vim, also after a resize": [
         "vim",
         async (terminal) => {
-          await terminal.shows("line 22");
+          await terminal.awaitOutput("line 22");
           terminal.type("i");
-          await terminal.shows("-- INSERT --");
+          await terminal.awaitOutput("-- INSERT --");
           terminal.type("abc");
-          await terminal.shows("abcline 0");
+          await terminal.awaitOutput("abcline 0");
           // Escape would make vim wait for more keys, and its output would depend on time.
           terminal.type("\x1c\x0e");
-          await terminal.shows("\x1b[24;1H\x1b[K");
+          await terminal.awaitOutput("\x1b[24;1H\x1b[K");
           terminal.resize(60, 40);
-          await terminal.shows("line 38");
+          await terminal.awaitOutput("line 38");
           terminal.type(":q!\r");
         },
         0,
@@ -196,9 +196,9 @@ describe
       "questions, and passwords without echo": [
         "read",
         async (terminal) => {
-          await terminal.shows("name: ");
+          await terminal.awaitOutput("name: ");
           terminal.type("wörld\x7f\n");
-          await terminal.shows("password: ");
+          await terminal.awaitOutput("password: ");
           terminal.type("unseen\n");
         },
         0,
@@ -207,9 +207,9 @@ describe
       "a changed size": [
         "size",
         async (terminal) => {
-          await terminal.shows("24 80");
+          await terminal.awaitOutput("24 80");
           terminal.resize(100, 30);
-          await terminal.shows("30 100");
+          await terminal.awaitOutput("30 100");
           terminal.type("\x03");
         },
         6,
@@ -220,7 +220,7 @@ describe
       "Ctrl-C with a handler": [
         "trap",
         async (terminal) => {
-          await terminal.shows("ready");
+          await terminal.awaitOutput("ready");
           terminal.type("\x03");
         },
         5,
@@ -229,9 +229,9 @@ describe
       "a counted signal": [
         "count",
         async (terminal) => {
-          await terminal.shows("ready");
+          await terminal.awaitOutput("ready");
           terminal.type("\x03");
-          await terminal.shows("int 1");
+          await terminal.awaitOutput("int 1");
           terminal.kill("SIGTERM");
         },
         3,
@@ -240,11 +240,11 @@ describe
       "one SIGINT per Ctrl-C": [
         "counted",
         async (terminal) => {
-          await terminal.shows("ready");
+          await terminal.awaitOutput("ready");
           terminal.type("\x03");
-          await terminal.shows("int 1");
+          await terminal.awaitOutput("int 1");
           terminal.type("\x03");
-          await terminal.shows("int 2");
+          await terminal.awaitOutput("int 2");
           terminal.kill("SIGTERM");
         },
         2,
@@ -253,7 +253,7 @@ describe
       "raw keys": [
         "unheeded",
         async (terminal) => {
-          await terminal.shows("ready");
+          await terminal.awaitOutput("ready");
           terminal.type("\x1aa\x03\n");
         },
         0,
@@ -263,9 +263,9 @@ describe
       "Ctrl-\\": [
         "stay",
         async (terminal) => {
-          await terminal.shows("up\r\n");
+          await terminal.awaitOutput("up\r\n");
           terminal.type("ready\n");
-          await terminal.shows("ready\r\n", 2);
+          await terminal.awaitOutput("ready\r\n", 2);
           terminal.type("\x1c");
         },
         "SIGQUIT",
@@ -274,7 +274,7 @@ describe
       "SIGTERM to rt": [
         "trap",
         async (terminal) => {
-          await terminal.shows("ready");
+          await terminal.awaitOutput("ready");
           terminal.kill("SIGTERM");
         },
         5,
@@ -283,21 +283,21 @@ describe
       "a shell with job control": [
         "nested",
         async (terminal) => {
-          await terminal.shows("READY> ");
+          await terminal.awaitOutput("READY> ");
           // Early input may still reach the shell, which does not echo while it changes the modes.
           terminal.type('echo r"ead"y; cat\n');
-          await terminal.shows("ready\r\n");
+          await terminal.awaitOutput("ready\r\n");
           terminal.type("up\n");
-          await terminal.shows("up\r\n", 2);
+          await terminal.awaitOutput("up\r\n", 2);
           terminal.type("\x1a");
-          await terminal.shows("Stopped");
-          await terminal.shows("READY> ", 2);
+          await terminal.awaitOutput("Stopped");
+          await terminal.awaitOutput("READY> ", 2);
           terminal.type("fg\n");
-          await terminal.shows("cat\r\n", 3);
+          await terminal.awaitOutput("cat\r\n", 3);
           terminal.type("down\n");
-          await terminal.shows("down\r\n", 2);
+          await terminal.awaitOutput("down\r\n", 2);
           terminal.type("\x04");
-          await terminal.shows("READY> ", 3);
+          await terminal.awaitOutput("READY> ", 3);
           terminal.type("exit 9\n");
         },
         9,
@@ -367,7 +367,7 @@ describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
   test("keeps each stream a terminal or a file when only some are a terminal", async () => {
     await using project = await createScripts();
     const command = (line: string) =>
-      startOnTerminal(["sh", "-c", line], environment(), { cwd: project.path, isInControl: true });
+      startOnTerminal(["sh", "-c", line], environment(), { cwd: project.path, isSessionLeader: true });
     const rt = `${RT} --silent run`;
     const cases = [
       [`${rt} places > out; cat out`, "terminal 0\r\nterminal 2\r\n[TOKEN]\r\n[TOKEN]\r\n"],
@@ -377,22 +377,22 @@ describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
     ] as const;
     for (const [line, expected] of cases) {
       await using terminal = command(line);
-      await terminal.rest();
+      await terminal.awaitClose();
       expect({ line, shown: terminal.shown }).toEqual({ line, shown: expected });
     }
     await using terminal = command(`echo piped $TOKEN | ${rt} keys`);
     terminal.type("typed\n");
-    await terminal.rest();
+    await terminal.awaitClose();
     expect(terminal.shown).toContain("got typed\r\npiped [TOKEN]\r\n");
   });
 
   test("shows a prompt that could be the start of a value", async () => {
     await using project = await createScripts();
     await using terminal = start(project, "letter");
-    await terminal.shows("continue? gh");
+    await terminal.awaitOutput("continue? gh");
     terminal.type("yes\n");
-    await terminal.shows("yes\r\nyes\r\n");
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput("yes\r\nyes\r\n");
+    expect(await terminal.awaitExit()).toBe(0);
   });
 
   test("applies to code that rt runs with --secret", async () => {
@@ -430,13 +430,13 @@ describe.skipIf(process.platform === "win32").concurrent("redaction", () => {
       stderr: "log [TOKEN]\n",
       status: 0,
     });
-    const { shown, status, isOrdinary } = await runOnTerminal(project, "logged", [], () => {});
+    const { shown, status, isInDefaultMode } = await runOnTerminal(project, "logged", [], () => {});
     expect(shown).toBe(
       ["log [TOKEN]", "terminal 0", "terminal 1", "terminal 2", "script [TOKEN]", "log [TOKEN]", ""].join(
         "\r\n",
       ),
     );
-    expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
+    expect({ status, isInDefaultMode }).toEqual({ status: 0, isInDefaultMode: true });
   });
 
   test("warns about a value that is a common word or number", async () => {
@@ -538,7 +538,7 @@ describe.skipIf(process.platform === "win32").concurrent("a redacted script ends
     for (const script of ["wait", "unheard"]) {
       const mark = createMark();
       await using terminal = start(project, script, [], mark.env);
-      await terminal.shows("ready");
+      await terminal.awaitOutput("ready");
       terminal.hangUp();
       await waitUntil(() => mark.find().length === 0);
     }
@@ -573,9 +573,12 @@ test.skipIf(process.platform !== "linux")(
     await using project = await createScripts();
     const none = 'mount --bind /dev/null /dev/ptmx && exec "$@"';
     const command = ["unshare", "-Urm", "bash", "-c", none, "bash", RT, "--silent", "run", "much"];
-    await using terminal = startOnTerminal(command, environment(), { cwd: project.path, isInControl: true });
-    await terminal.shows('error: Cannot run the script "much": EMFILE\r\n');
-    expect(await terminal.ends()).toBe(126);
+    await using terminal = startOnTerminal(command, environment(), {
+      cwd: project.path,
+      isSessionLeader: true,
+    });
+    await terminal.awaitOutput('error: Cannot run the script "much": EMFILE\r\n');
+    expect(await terminal.awaitExit()).toBe(126);
     expect(existsSync(project.join("ended"))).toBe(false);
   },
 );

@@ -178,9 +178,9 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const before = await Bun.file(project.join("secrets.age")).text();
     const words = [RT, "secrets", "set", "--file", "secrets.age", "DEPLOY_TOKEN"];
     await using terminal = startOnTerminal(words, keyring.env, { cwd: project.path });
-    await terminal.shows("(not shown): ");
+    await terminal.awaitOutput("(not shown): ");
     terminal.type("\x03");
-    expect(await terminal.ends()).toBe(130);
+    expect(await terminal.awaitExit()).toBe(130);
     for (const more of [["key", "x"], ["add", ciPublic, "name", "more"], ["remove"], ["list", "x"]]) {
       const { stdout, stderr, status } = await secrets(["share", ...more]);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });

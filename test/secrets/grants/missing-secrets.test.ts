@@ -57,15 +57,15 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     "%s ends the prompts, reports the missing secrets, and stores and starts nothing more",
     async (_key, keys, status) => {
       await using terminal = onTerminal();
-      await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
+      await terminal.awaitOutput("ONE (the \\u001b first), acme/one (not shown): ");
       terminal.type(`${VALUE}\r`);
-      await terminal.shows("TWO, acme/two (not shown): ");
+      await terminal.awaitOutput("TWO, acme/two (not shown): ");
       terminal.type(keys);
-      await terminal.shows("hint: rt secrets set acme two");
+      await terminal.awaitOutput("hint: rt secrets set acme two");
       // The first secret is stored now.
       expect(terminal.shown).toContain("error: Missing secret: TWO");
-      expect(await terminal.ends()).toBe(status);
-      expect(terminal.isOrdinary).toBe(true);
+      expect(await terminal.awaitExit()).toBe(status);
+      expect(terminal.isInDefaultMode).toBe(true);
       expect(terminal.shown).not.toContain("and");
       expect(terminal.shown).not.toContain("7f3a");
       await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
@@ -75,22 +75,22 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
   test("no prompt appears when standard input or standard error is not a terminal", async () => {
     for (const redirection of ["</dev/null", "2>&1 | cat", "<<< typed"].slice(0, 2)) {
       await using terminal = onTerminal(redirection);
-      await terminal.shows("hint: rt secrets set acme two");
+      await terminal.awaitOutput("hint: rt secrets set acme two");
       expect(terminal.shown).not.toContain("not shown");
     }
   });
 
   test("entered secrets are stored once for each address, and the script gets them and the terminal", async () => {
     await using terminal = onTerminal();
-    await terminal.shows("acme/one (not shown): ");
+    await terminal.awaitOutput("acme/one (not shown): ");
     terminal.type(`${VALUE}\r`);
-    await terminal.shows("acme/two (not shown): ");
+    await terminal.awaitOutput("acme/two (not shown): ");
     terminal.type("two\r");
-    await terminal.shows("right");
-    expect(terminal.isOrdinary).toBe(true);
+    await terminal.awaitOutput("right");
+    expect(terminal.isInDefaultMode).toBe(true);
     terminal.type("first\r");
-    await terminal.shows("and first");
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput("and first");
+    expect(await terminal.awaitExit()).toBe(0);
     expect(terminal.shown).not.toContain("7f3a");
     expect(await Promise.all(["one", "two", "maybe"].map(lookUp))).toEqual([VALUE, "two", ""]);
   });

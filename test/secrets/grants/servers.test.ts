@@ -5,7 +5,7 @@ import { createProject, type Project } from "../../support/project.ts";
 import { openReapiServer } from "../../support/servers/reapi-server.ts";
 import { cleanEnvironment, type Environment, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
-import { allowAll, hashIn } from "../../support/trusted.ts";
+import { trustAll, hashIn } from "../../support/trusted.ts";
 
 const VALUE = "value-of-another-service";
 
@@ -66,7 +66,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
   });
 
   test("consent applies to one variable and one server", async () => {
-    const allowed = await allowAll(project.path);
+    const allowed = await trustAll(project.path);
     expect((await rt(BUILD, allowed)).stderr).not.toContain("warning");
     expect(new Set(sent)).toEqual(new Set([`Bearer ${VALUE}`]));
     sent.length = 0;
@@ -105,12 +105,12 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       ["/bin/sh", "-c", 'cd "$0" && exec "$@"', project.path, RT, "trust"],
       cleanEnvironment(place),
     );
-    await terminal.shows("Allow it? [y/N] ");
+    await terminal.awaitOutput("Allow it? [y/N] ");
     expect(terminal.shown.replaceAll("\r\n", "\n")).toContain(
       `rt: ${project.path} wants to send your variables to a server:\n  ${line}\n`,
     );
     terminal.type("y\r");
-    expect(await terminal.ends()).toBe(0);
+    expect(await terminal.awaitExit()).toBe(0);
     expect((await rt(["secrets", "env"], place)).stdout).toBe(`${line}: allowed\n`);
     expect((await rt(["trust", "--list"], place)).stdout).toBe(
       `${project.path}\tOTHER_SECRET\t${use.hash}\n`,
@@ -137,7 +137,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       );
       expect(remote.calls).toEqual([]);
       expect((await rt(["run", "--remote", "--dry-run", "--sequential", "build"])).status).toBe(0);
-      expect(await rt(args, await allowAll(project.path))).toMatchObject({ stdout: "built\n", status: 0 });
+      expect(await rt(args, await trustAll(project.path))).toMatchObject({ stdout: "built\n", status: 0 });
       expect(remote.calls.length).toBeGreaterThan(0);
       remote.calls.length = 0;
     }
@@ -153,7 +153,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
         `[secrets.OTHER_SECRET]\nfrom = "a/b"\n[run.remote]\nurl = "${remote.url}"\nsystem = "${system}"\n` +
         '[run.remote.scripts.build]\nenv = ["OTHER_SECRET"]\n',
     });
-    const { stdout, stderr } = await rt(["run", "--remote", "build"], await allowAll(project.path));
+    const { stdout, stderr } = await rt(["run", "--remote", "build"], await trustAll(project.path));
     expect(stdout).toBe("has nothing\n");
     expect(stderr).toContain("warning: OTHER_SECRET of run.remote.scripts.build.env is not sent");
   });
@@ -175,7 +175,7 @@ describe.skipIf(!isLinux)("variables for a server", () => {
       expect(status).toBe(1);
       expect(stderr).toContain("is not allowed to send OTHER_SECRET to the registry ");
       expect(registry.credentials).toEqual([]);
-      const allowed = await allowAll(project.path);
+      const allowed = await trustAll(project.path);
       await install({ BUN_CONFIG_REGISTRY: undefined, ...allowed });
       expect(registry.credentials).toContain(`Bearer ${VALUE}`);
       registry.credentials.length = 0;

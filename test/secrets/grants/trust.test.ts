@@ -7,7 +7,7 @@ import { createProject, type Project } from "../../support/project.ts";
 import { cleanEnvironment, RT, type RtResult, runRt } from "../../support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../../support/programs/terminal.ts";
 import { hashIn } from "../../support/trusted.ts";
-import { isRoot, NOBODY } from "../../support/users.ts";
+import { isRoot, OTHER_USER_ID } from "../../support/users.ts";
 
 const CONFIG = `[secrets.TOKEN]
 from.command = ["./print", "a \\u001b[2J b"]
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
   test("the prompt shows each requested secret on its own line, and a yes is stored", async () => {
     {
       await using refused = onTerminal(["run", "show"]);
-      await refused.shows("Allow it? [y/N] ", 2); // one of the two is text of the project
+      await refused.awaitOutput("Allow it? [y/N] ", 2); // one of the two is text of the project
       const shown = refused.shown.replaceAll("\r\n", "\n");
       expect(shown).toContain(`rt: ${project.path} requests secrets that you have not allowed yet`);
       expect(shown).toContain(
@@ -112,20 +112,20 @@ describe.skipIf(process.platform === "win32")("trust", () => {
           '\n  OTHER  from service "a/b", name "c"\n  script "show" gets TOKEN\n  script "web#*" gets OTHER\n',
       );
       refused.type("maybe\r");
-      await refused.shows("Trust denied; nothing was started");
-      expect(await refused.ends()).toBe(1);
+      await refused.awaitOutput("Trust denied; nothing was started");
+      expect(await refused.awaitExit()).toBe(1);
       expect(refused.shown).not.toContain("got");
     }
     {
       await using allowed = onTerminal(["run", "show"]);
-      await allowed.shows("Allow it? [y/N] ", 2);
+      await allowed.awaitOutput("Allow it? [y/N] ", 2);
       allowed.type("y\r");
-      await allowed.shows("got the-value");
+      await allowed.awaitOutput("got the-value");
       // The terminal's modes are restored, and the script reads the first key.
-      expect(allowed.isOrdinary).toBe(true);
+      expect(allowed.isInDefaultMode).toBe(true);
       allowed.type("first\r");
-      await allowed.shows("and first");
-      expect(await allowed.ends()).toBe(0);
+      await allowed.awaitOutput("and first");
+      expect(await allowed.awaitExit()).toBe(0);
     }
     expect((await run(["run", "show"])).stdout).toBe("got the-value\nand y\n");
     await using elsewhere = await createProject();
@@ -144,12 +144,12 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       envOf(place.path),
     );
     terminal.type("y\ryes\r");
-    await terminal.shows("yes"); // the terminal has received the input
+    await terminal.awaitOutput("yes"); // the terminal has received the input
     await Bun.spawn(["sh", "-c", 'echo > "$0"', place.join("go")]).exited; // lets the shell continue
-    await terminal.shows("Allow it? [y/N] ", 2);
+    await terminal.awaitOutput("Allow it? [y/N] ", 2);
     terminal.type("no\r");
-    await terminal.shows("Trust denied; nothing was started");
-    expect(await terminal.ends()).toBe(1);
+    await terminal.awaitOutput("Trust denied; nothing was started");
+    expect(await terminal.awaitExit()).toBe(1);
     expect(terminal.shown).not.toContain("got");
   });
 
@@ -168,7 +168,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
 `,
     });
     await using terminal = onTerminal(["trust"], other.path);
-    await terminal.shows("Allow it? [y/N] ");
+    await terminal.awaitOutput("Allow it? [y/N] ");
     const shown = terminal.shown.replaceAll("\r\n", "\n");
     expect(shown).toContain(
       String.raw`  TOKEN  from service "a, not redacted", name "b", "x\" and \u00a0y"
@@ -178,7 +178,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
 `,
     );
     terminal.type("n\r");
-    await terminal.shows("Trust denied");
+    await terminal.awaitOutput("Trust denied");
     const listed = await own(["secrets", "env"], other.path);
     expect(listed.stdout).toContain(String.raw`"{dev gets TOKEN\u00a0,*}"`);
   });
@@ -193,12 +193,12 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     await using terminal = startOnTerminal(["python3", "-c", nonBlocking, RT, "trust"], envOf(other.path), {
       cwd: other.path,
     });
-    await terminal.shows("Allow it? [y/N] ");
+    await terminal.awaitOutput("Allow it? [y/N] ");
     expect(terminal.shown).toContain('xxx..."');
     expect(terminal.shown.length).toBeLessThan(1500);
     terminal.type("y\r");
-    await terminal.shows(" is allowed to read secrets");
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput(" is allowed to read secrets");
+    expect(await terminal.awaitExit()).toBe(0);
   });
 
   test.each([
@@ -262,10 +262,10 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     const [one, two] = projects.map(({ path }) => path);
     for (const path of [one!, two!]) {
       await using terminal = onTerminal(["trust"], path, place.path);
-      await terminal.shows("Allow it? [y/N] ", 2);
+      await terminal.awaitOutput("Allow it? [y/N] ", 2);
       terminal.type("y\r");
-      await terminal.shows(`${path} is allowed to read secrets`);
-      expect(await terminal.ends()).toBe(0);
+      await terminal.awaitOutput(`${path} is allowed to read secrets`);
+      expect(await terminal.awaitExit()).toBe(0);
     }
     const list = async () => (await own(["trust", "--list"], project.path, place.path)).stdout;
     await place.write({ ".local/state/rt/trust/notes": { folder: "/", names: [] } });
@@ -283,10 +283,10 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
   test("rt trust and its --remove also work in a package's folder", async () => {
     await using place = await createProject();
     await using terminal = onTerminal(["trust"], project.join("web"), place.path);
-    await terminal.shows("Allow it? [y/N] ", 2);
+    await terminal.awaitOutput("Allow it? [y/N] ", 2);
     terminal.type("yes\r");
-    await terminal.shows(`${project.path} is allowed to read secrets`);
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput(`${project.path} is allowed to read secrets`);
+    expect(await terminal.awaitExit()).toBe(0);
     const removed = await own(["trust", "--remove"], project.join("web"), place.path);
     expect([removed.stdout, removed.status]).toEqual([`${project.path} may no longer read secrets\n`, 0]);
     const again = await own(["trust", "--remove", project.path], project.path, place.path);
@@ -325,11 +325,11 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     const last = ["secrets", "env", "--config=none.toml", "--config", "ci/ci.toml"];
     expect(await own(last, project.path, place.path)).toEqual(shown);
     await using terminal = onTerminal(["trust", "--config", "ci/ci.toml"], project.path, place.path);
-    await terminal.shows('script "plain" gets TOKEN');
-    await terminal.shows("Allow it? [y/N] ", 2);
+    await terminal.awaitOutput('script "plain" gets TOKEN');
+    await terminal.awaitOutput("Allow it? [y/N] ", 2);
     terminal.type("y\r");
-    await terminal.shows(`${project.join("ci")} is allowed to read secrets`);
-    expect(await terminal.ends()).toBe(0);
+    await terminal.awaitOutput(`${project.join("ci")} is allowed to read secrets`);
+    expect(await terminal.awaitExit()).toBe(0);
     const allowed = await own(["--silent", config, "run", "plain"], project.path, place.path);
     expect(allowed).toMatchObject({ stdout: "plain\n", status: 0 });
     expect((await own(["run", "show"], project.path, place.path)).status).toBe(1);
@@ -365,10 +365,10 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     await using place = await createProject();
     {
       await using terminal = onTerminal(["trust"], project.path, place.path);
-      await terminal.shows("Allow it? [y/N] ", 2);
+      await terminal.awaitOutput("Allow it? [y/N] ", 2);
       terminal.type("y\r");
-      await terminal.shows("is allowed to read");
-      await terminal.ends();
+      await terminal.awaitOutput("is allowed to read");
+      await terminal.awaitExit();
     }
     const trust = place.join(".local/state/rt/trust");
     const [hash] = await readdir(trust);
@@ -394,7 +394,7 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     }
     if (isRoot)
       for (const path of [file, trust, place.join(".local/state"), place.path]) {
-        await chown(path, NOBODY, 0);
+        await chown(path, OTHER_USER_ID, 0);
         expect([path, await isAllowed()]).toEqual([path, false]);
         await chown(path, 0, 0);
         expect(await isAllowed()).toBe(true);
@@ -407,28 +407,28 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
   test("no script starts when the decision cannot be stored", async () => {
     await using place = await createProject({ ".local": "a file" });
     await using terminal = onTerminal(["run", "show"], project.path, place.path);
-    await terminal.shows("Allow it? [y/N] ", 2);
+    await terminal.awaitOutput("Allow it? [y/N] ", 2);
     terminal.type("y\r");
-    await terminal.shows("Cannot store the trust decision");
-    await terminal.shows("instead");
-    expect(await terminal.ends()).toBe(1);
+    await terminal.awaitOutput("Cannot store the trust decision");
+    await terminal.awaitOutput("instead");
+    expect(await terminal.awaitExit()).toBe(1);
     // rt creates no file behind a link.
     await using linked = await createProject({ "elsewhere/note": "", ".local/state/note": "" });
     await symlink(linked.join("elsewhere"), linked.join(".local/state/rt"));
     await using other = onTerminal(["trust"], project.path, linked.path);
-    await other.shows("Allow it? [y/N] ", 2);
+    await other.awaitOutput("Allow it? [y/N] ", 2);
     other.type("y\r");
-    await other.shows(".local/state/rt is no directory");
-    expect(await other.ends()).toBe(1);
+    await other.awaitOutput(".local/state/rt is no directory");
+    expect(await other.awaitExit()).toBe(1);
     expect(await readdir(linked.join("elsewhere"))).toEqual(["note"]);
     await using full = await createProject();
     const env = envOf(full.path);
     const command = ["bash", "-c", `trap "" XFSZ; ulimit -f 0; exec "$0" trust`, RT];
     await using last = startOnTerminal(command, env, { cwd: project.path });
-    await last.shows("Allow it? [y/N] ", 2);
+    await last.awaitOutput("Allow it? [y/N] ", 2);
     last.type("y\r");
-    await last.shows("Cannot store the trust decision");
-    expect(await last.ends()).toBe(1);
+    await last.awaitOutput("Cannot store the trust decision");
+    expect(await last.awaitExit()).toBe(1);
     expect(await readdir(full.join(".local/state/rt/trust"))).toEqual([]);
     const nowhere = await runRt({ args: ["trust", "--list"], cwd: project.path, env: { HOME: undefined } });
     expect([nowhere.stdout, nowhere.stderr, nowhere.status]).toEqual(["", "", 0]);

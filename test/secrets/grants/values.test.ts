@@ -7,7 +7,7 @@ import { type Keyring, startKeyring } from "../../support/keyring/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
 import { RT, type RtResult, runRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../../support/users.ts";
 
 const CONFIG = `[secrets.TOKEN]
 from.command = ["sh", "./value"]
@@ -167,10 +167,10 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       "package.json": { scripts: { owners, plain: owners } },
     });
     await chmod(open.path, 0o755);
-    const own = isRoot ? NOBODY : process.getuid!();
+    const own = isRoot ? OTHER_USER_ID : process.getuid!();
     const as = async (...args: string[]) => {
       const env = { RT_TRUST: await trustOf(open.path) };
-      const program = [...AS_OTHER, RT, "--silent"];
+      const program = [...AS_OTHER_USER, RT, "--silent"];
       return (await runRt({ program, args, cwd: open.path, env })).stdout;
     };
     expect(await as("run", "--parallel", "owners")).toBe(`owners | rt 0\nowners | script ${own}\n`);

@@ -80,9 +80,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
 
     test("prompts on a terminal without showing the input", async () => {
       await using terminal = startOnTerminal([RT, "secrets", "helper", "aws", "store", "asked"], keyring.env);
-      await terminal.shows("with spaces between (not shown): ");
+      await terminal.awaitOutput("with spaces between (not shown): ");
       terminal.type(`AKIAEXAMPLE ${SECRET}\r`);
-      expect(await terminal.ends()).toBe(0);
+      expect(await terminal.awaitExit()).toBe(0);
       expect(terminal.shown).not.toContain(SECRET);
       expect(JSON.parse((await run(["aws", "get", "asked"])).stdout)).toEqual({ Version: 1, ...KEYS });
     });
@@ -95,10 +95,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       ] as const) {
         const words = [RT, "secrets", "helper", "aws", "store", "unasked"];
         await using terminal = startOnTerminal(words, keyring.env);
-        await terminal.shows("with spaces between (not shown): ");
+        await terminal.awaitOutput("with spaces between (not shown): ");
         terminal.type(typed);
-        await terminal.shows(shown);
-        expect(await terminal.ends()).toBe(status);
+        await terminal.awaitOutput(shown);
+        expect(await terminal.awaitExit()).toBe(status);
         expect(terminal.shown).not.toContain(SECRET);
       }
       expect((await run(["aws", "get", "unasked"])).status).toBe(1);
@@ -133,8 +133,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
     test("prints no key to a terminal", async () => {
       await run(["aws", "store", "shown"], JSON.stringify(KEYS));
       await using terminal = startOnTerminal([RT, "secrets", "helper", "aws", "get", "shown"], keyring.env);
-      await terminal.shows("An access key is printed for a program, not to a terminal");
-      expect(await terminal.ends()).toBe(2);
+      await terminal.awaitOutput("An access key is printed for a program, not to a terminal");
+      expect(await terminal.awaitExit()).toBe(2);
       expect(terminal.shown).not.toContain(SECRET);
     });
   });
@@ -224,8 +224,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
         [RT, "secrets", "helper", "npm", "get", "shown.example"],
         keyring.env,
       );
-      await terminal.shows("A token is printed for a program, not to a terminal");
-      expect(await terminal.ends()).toBe(2);
+      await terminal.awaitOutput("A token is printed for a program, not to a terminal");
+      expect(await terminal.awaitExit()).toBe(2);
       expect(terminal.shown).not.toContain(TOKEN);
     });
   });

@@ -151,8 +151,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     await store("t.example", "dora", PASSWORD);
     const command = `echo t.example | "$0" secrets helper docker get`;
     await using terminal = startOnTerminal(["bash", "-c", command, RT], environment());
-    await terminal.shows("A password is printed for a program, not to a terminal");
-    expect(await terminal.ends()).toBe(1);
+    await terminal.awaitOutput("A password is printed for a program, not to a terminal");
+    expect(await terminal.awaitExit()).toBe(1);
     expect(terminal.shown).not.toContain(PASSWORD);
   });
 

@@ -284,12 +284,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
 
     test("shows no password to a terminal", async () => {
       await using terminal = startOnTerminal([RT, "secrets", "helper", "git", "get"], environment());
-      await terminal.shows("Standard input is a terminal; git starts this command and writes to it");
-      expect(await terminal.ends()).toBe(2);
+      await terminal.awaitOutput("Standard input is a terminal; git starts this command and writes to it");
+      expect(await terminal.awaitExit()).toBe(2);
       const command = `printf 'protocol=https\\nhost=p.example\\n' | "$0" secrets helper git get`;
       await using shown = startOnTerminal(["bash", "-c", command, RT], environment());
-      await shown.shows("A password is printed for a program, not to a terminal");
-      expect(await shown.ends()).toBe(2);
+      await shown.awaitOutput("A password is printed for a program, not to a terminal");
+      expect(await shown.awaitExit()).toBe(2);
       expect(shown.shown).not.toContain(PASSWORD);
     });
 

@@ -195,15 +195,15 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       ["\x04", 1],
     ] as const) {
       await using terminal = startOnTerminal(command, keyring.env);
-      await terminal.shows("Move 6 values to the credential store? [y/N]");
+      await terminal.awaitOutput("Move 6 values to the credential store? [y/N]");
       terminal.type(answer);
-      expect(await terminal.ends()).toBe(status);
+      expect(await terminal.awaitExit()).toBe(status);
     }
     expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
     await using terminal = startOnTerminal(command, keyring.env);
-    await terminal.shows("[y/N]");
+    await terminal.awaitOutput("[y/N]");
     terminal.type("y\r");
-    expect(await terminal.ends()).toBe(0);
+    expect(await terminal.awaitExit()).toBe(0);
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
   });
 
@@ -356,9 +356,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     // Another variable of that name has no other address.
     await shop.write({ "other.env": "NPM_TOKEN=other-value-1\n" });
     const other = await run(shop, ["other.env", "--yes"]);
-    expect(other.stderr).toContain(
-      `or replace the stored value: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`,
-    );
+    expect(other.stderr).toContain(`or replace the stored value: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`);
   });
 
   test("a value with references moves only together with the named variables that it references", async () => {
@@ -600,9 +598,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     {
       const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
       await using terminal = startOnTerminal(command, keyring.env);
-      await terminal.shows("Write these values into .env, where every program can read them? [y/N]");
+      await terminal.awaitOutput("Write these values into .env, where every program can read them? [y/N]");
       terminal.type("n\r");
-      expect(await terminal.ends()).toBe(1);
+      expect(await terminal.awaitExit()).toBe(1);
     }
     expect(await read(shop, ".env")).toBe(before);
     await runRt({ args: ["secrets", "set", "B", "x"], stdin: values.B, env: keyring.env });
@@ -696,10 +694,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     // On a terminal the prompt shows the address.
     const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
     await using terminal = startOnTerminal(command, keyring.env);
-    await terminal.shows("back  STOLEN  github/token (not trusted yet)");
-    await terminal.shows("Write this value into .env, where every program can read it? [y/N]");
+    await terminal.awaitOutput("back  STOLEN  github/token (not trusted yet)");
+    await terminal.awaitOutput("Write this value into .env, where every program can read it? [y/N]");
     terminal.type("y\r");
-    expect(await terminal.ends()).toBe(0);
+    expect(await terminal.awaitExit()).toBe(0);
     expect(await read(shop, ".env")).toBe(`STOLEN=${TOKEN}\n`);
     await shop.write({ ".env": stolen });
     expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
-import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../../support/users.ts";
 
 /** Listens and prints the bytes that it receives. */
 const IMPOSTOR = `import { createServer } from "node:net";
@@ -23,7 +23,7 @@ describe.skipIf(process.platform !== "linux" || !isRoot).each(["a path", "an abs
       await chmod(project.join("open"), 0o777);
       const name = kind === "a path" ? project.join("open/bus") : `@${project.path}`;
       const address = kind === "a path" ? `unix:path=${name}` : `unix:abstract=${project.path}`;
-      await using impostor = Bun.spawn([...AS_OTHER, RT, project.join("impostor.ts"), name], {
+      await using impostor = Bun.spawn([...AS_OTHER_USER, RT, project.join("impostor.ts"), name], {
         env: cleanEnvironment(),
         stdout: "pipe",
         stderr: "inherit",
@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== "linux" || !isRoot).each(["a path", "an abs
       expect(await runRt({ args: ["secrets", "set", "a", "b"], env, stdin: "the value" })).toEqual({
         stdout: "",
         stderr: expect.stringContaining(
-          `error: What listens at ${address} is another user's (uid ${NOBODY})\nhint: `,
+          `error: What listens at ${address} is another user's (uid ${OTHER_USER_ID})\nhint: `,
         ),
         status: 2,
       });

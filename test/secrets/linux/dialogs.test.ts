@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
   }
 
   async function choosePassword(): Promise<void> {
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     // A space would press a button of a dialog whose cursor is not in the field yet.
     await display.type("new-password");
     await display.press("Tab");
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
 
   async function readAgain(keyring: Keyring): Promise<void> {
     const reading = run(keyring, ["get", "a", "b"]);
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     await enter(KEYRING_PASSWORD);
     expect(await reading).toEqual(printed("value"));
   }
@@ -96,11 +96,11 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
   test("a dialog unlocks the keyring for the waiting operation and for later ones", async () => {
     await using keyring = await openLocked();
     const reading = run(keyring, ["get", "a", "b"]);
-    const { title } = await display.shows(PROMPTER);
+    const { title } = await display.awaitDialog(PROMPTER);
     expect(title).toBe("Unlock Login Keyring");
     await enter(KEYRING_PASSWORD);
     expect(await reading).toEqual(printed("value"));
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
     expect(await run(keyring, ["set", "a", "b"], "other")).toEqual(printed(""));
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("other"));
   });
@@ -108,9 +108,9 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
   test("a dialog appears again after a wrong password", async () => {
     await using keyring = await openLocked();
     const deleting = run(keyring, ["delete", "a", "b"]);
-    const { shape } = await display.shows(PROMPTER);
+    const { shape } = await display.awaitDialog(PROMPTER);
     await enter("wrong");
-    await display.shows(PROMPTER, (dialog) => dialog.shape !== shape); // the dialog shows an error
+    await display.awaitDialog(PROMPTER, (dialog) => dialog.shape !== shape); // the dialog shows an error
     await enter(KEYRING_PASSWORD);
     expect(await deleting).toEqual(printed(""));
     expect((await run(keyring, ["get", "a", "b"])).status).toBe(1);
@@ -119,7 +119,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
   test("a single dialog unlocks the keyring for twenty concurrent reads", async () => {
     await using keyring = await openLocked();
     const reading = runProgram(keyring, READ_TWENTY);
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     expect(await display.count(PROMPTER)).toBe(1);
     await enter(KEYRING_PASSWORD);
     expect(await reading).toBe('{"value":20}\n');
@@ -128,15 +128,15 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
   test("a declined dialog rejects all waiting operations, and the next operation opens another", async () => {
     await using keyring = await openLocked();
     const reading = runProgram(keyring, READ_TWENTY);
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     await display.press("Escape");
     expect(await reading).toBe('{"ERR_SECRETS_CANCELED":20}\n');
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
     const storing = run(keyring, ["set", "a", "b"], "not stored");
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     await display.press("Escape");
     expect(await storing).toEqual(DISMISSED);
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
     await readAgain(keyring);
   });
 
@@ -146,33 +146,33 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     await using keyring = await openLocked();
     await using project = await createProject({ "main.ts": READ_UNTIL_TOLD });
     const child = startRt({ args: [project.join("main.ts")], env: keyring.env });
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     child.kill("SIGUSR1");
     await child.stderr.getReader().read();
     await enter(KEYRING_PASSWORD);
     expect(await new Response(child.stdout).text()).toBe("enough\nenough\nenough\nvalue\n");
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
     expect(await run(keyring, ["get", "a", "b"])).toEqual(printed("value"));
   });
 
   test("a dialog that an ended process left open serves the next process", async () => {
     await using keyring = await openLocked();
     const child = startRt({ args: ["secrets", "get", "a", "b"], env: keyring.env });
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     child.kill("SIGINT");
     await child.exited;
     expect(child.signalCode).toBe("SIGINT");
     await readAgain(keyring);
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
   });
 
   test("a dialog creates the missing default keyring when the user agrees", async () => {
     await using keyring = await open({ isUnlocked: false });
     const declined = run(keyring, ["set", "a", "b"], "value");
-    await display.shows(PROMPTER);
+    await display.awaitDialog(PROMPTER);
     await display.press("Escape");
     expect(await declined).toEqual(DISMISSED);
-    await display.hides(PROMPTER);
+    await display.awaitNoDialog(PROMPTER);
     const storing = run(keyring, ["set", "a", "b"], "value");
     await choosePassword();
     expect(await storing).toEqual(printed(""));
@@ -204,13 +204,13 @@ describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
       ["get", "a", "absent"],
     ]) {
       const declined = run(keyring, args, "not stored");
-      await display.shows("kwalletd5");
+      await display.awaitDialog("kwalletd5");
       await display.press("Escape");
       expect(await declined).toEqual(DISMISSED);
-      await display.hides("kwalletd5");
+      await display.awaitNoDialog("kwalletd5");
     }
     const reading = run(keyring, ["get", "a", "b"]);
-    await display.shows("kwalletd5");
+    await display.awaitDialog("kwalletd5");
     await enter(WALLET_PASSWORD);
     expect(await reading).toEqual(printed("value"));
   });

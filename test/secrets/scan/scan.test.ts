@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createProject, type Project } from "../../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
-import { AS_OTHER } from "../../support/users.ts";
+import { AS_OTHER_USER } from "../../support/users.ts";
 
 // Assembled here, so that secret scanners do not report this file.
 const GITHUB = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
@@ -70,7 +70,7 @@ describe("rt secrets check", () => {
       await chmod(shut.path, 0o755);
       for (const path of ["data/base", "src/own.ts"]) await chmod(shut.join(path), 0);
       const args = ["secrets", "check"];
-      const result = await runRt({ program: [...AS_OTHER, RT], args, cwd: shut.path });
+      const result = await runRt({ program: [...AS_OTHER_USER, RT], args, cwd: shut.path });
       await chmod(shut.join("data/base"), 0o700);
       expect([result.stdout, result.status]).toEqual([".env:1: github/GITHUB_TOKEN\n", 1]);
       expect(linesOf(result.stderr)).toEqual([
@@ -148,11 +148,11 @@ describe("rt secrets check", () => {
     async () => {
       const command = ["bash", "-c", `cd "$1" && exec "$0" secrets check .env src`, RT, project.path];
       await using terminal = startOnTerminal(command, cleanEnvironment());
-      await terminal.shows("3 credentials in plain text. To move them:\r\nrt secrets import .env\r\n");
+      await terminal.awaitOutput("3 credentials in plain text. To move them:\r\nrt secrets import .env\r\n");
       expect(terminal.shown).toStartWith(
         ".env\r\n  2  variable  DB_PASSWORD\r\n  3  github/GITHUB_TOKEN\r\n\r\nsrc/a.ts\r\n  2  github/GITHUB_TOKEN\r\n",
       );
-      expect(await terminal.ends()).toBe(1);
+      expect(await terminal.awaitExit()).toBe(1);
     },
   );
 

@@ -2,7 +2,7 @@
 //
 //   await using display = await startDisplay();
 //   await using keyring = await startKeyring({ display: display.name });
-//   await display.shows("gcr-prompter");
+//   await display.awaitDialog("gcr-prompter");
 //   await display.type("password");
 //   await display.press("Return");
 //
@@ -20,9 +20,9 @@ export interface Display extends AsyncDisposable {
   /** The value of DISPLAY. */
   readonly name: string;
   /** Resolves with the program's dialog when it has the keyboard and is as expected. */
-  shows(program: string, isExpected?: (dialog: Dialog) => boolean): Promise<Dialog>;
+  awaitDialog(program: string, isExpected?: (dialog: Dialog) => boolean): Promise<Dialog>;
   /** Resolves when the program has no visible dialog. */
-  hides(program: string): Promise<void>;
+  awaitNoDialog(program: string): Promise<void>;
   count(program: string): Promise<number>;
   type(text: string): Promise<void>;
   press(...keys: string[]): Promise<void>;
@@ -63,7 +63,7 @@ export async function startDisplay(): Promise<Display> {
 
   return {
     name,
-    async shows(program, isExpected = () => true) {
+    async awaitDialog(program, isExpected = () => true) {
       let dialog: Dialog | undefined;
       await waitUntil(async () => {
         dialog = await dialogOf(program);
@@ -71,7 +71,7 @@ export async function startDisplay(): Promise<Display> {
       });
       return dialog!;
     },
-    hides: (program) => waitUntil(async () => (await windowsOf(program)).length === 0),
+    awaitNoDialog: (program) => waitUntil(async () => (await windowsOf(program)).length === 0),
     count: async (program) => (await windowsOf(program)).length,
     async type(text) {
       await look("type", "--delay", "0", text);

@@ -14,7 +14,7 @@ import { compile } from "../../../build/compile.ts";
 import { hostTarget } from "../../../build/targets.ts";
 import type { openProvider } from "../../../platform/secrets/secret-provider.ts";
 import type { createSecrets } from "../../../src/secrets/api/secrets.ts";
-import { madeOnce } from "../programs/compiled.ts";
+import { buildOnce } from "../programs/compiled.ts";
 import { outputOfProgram } from "../output.ts";
 import { REPOSITORY } from "../rt.ts";
 import { waitUntil } from "../processes.ts";
@@ -74,7 +74,7 @@ export async function startKeychain(): Promise<Keychain> {
 /** Compiles the fake frameworks once for all test files. */
 export async function buildStandIn(): Promise<string> {
   const path = join(tmpdir(), `rt-test-keychain-${Bun.hash(await readFile(SOURCE)).toString(36)}.so`);
-  return await madeOnce(path, (draft) =>
+  return await buildOnce(path, (draft) =>
     outputOfProgram(["cc", "-shared", "-fPIC", "-O1", "-pthread", "-o", draft, SOURCE]),
   );
 }

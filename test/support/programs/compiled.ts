@@ -13,7 +13,7 @@ import { RT } from "../rt.ts";
  * Time limit in ms for a test that may build such a program or wait for it. The engine of another system may have to be
  * downloaded. A builder that is aborted would block all others.
  */
-export const PREPARATION = 300_000;
+export const PREPARATION_TIMEOUT = 300_000;
 
 const making = new Map<string, Promise<string>>();
 
@@ -22,7 +22,7 @@ const making = new Map<string, Promise<string>>();
  *
  * @returns the path
  */
-export function madeOnce(path: string, make: (draft: string) => Promise<unknown>): Promise<string> {
+export function buildOnce(path: string, make: (draft: string) => Promise<unknown>): Promise<string> {
   const known = making.get(path) ?? makeAlone(path, make);
   making.set(path, known);
   return known;
@@ -71,12 +71,12 @@ function isHeld(lock: string): boolean {
 }
 
 /** Builds a program for this run and this dist/rt. */
-export function compiledOnce(name: string, make: (path: string) => Promise<unknown>): Promise<string> {
-  return madeOnce(join(tmpdir(), `rt-test-${name}-${statSync(RT).mtimeMs}`), make);
+export function compileOnce(name: string, make: (path: string) => Promise<unknown>): Promise<string> {
+  return buildOnce(join(tmpdir(), `rt-test-${name}-${statSync(RT).mtimeMs}`), make);
 }
 
 /** Builds rt for a target, like a release. */
-export function compiledFor(target: BuildTarget): Promise<string> {
+export function compileFor(target: BuildTarget): Promise<string> {
   if (target.name === hostTarget().name) return Promise.resolve(RT);
-  return compiledOnce(target.name, (path) => compile(target, path));
+  return compileOnce(target.name, (path) => compile(target, path));
 }

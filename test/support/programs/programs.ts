@@ -1,7 +1,7 @@
 // Programs that replace rt in tests: rt itself under another name, and small ones that print a version.
 import { constants } from "node:fs";
 import { copyFile, link } from "node:fs/promises";
-import { compiledOnce } from "./compiled.ts";
+import { compileOnce } from "./compiled.ts";
 import { outputOfProgram } from "../output.ts";
 import { RT } from "../rt.ts";
 
@@ -13,7 +13,7 @@ import { RT } from "../rt.ts";
  * that is being written.
  */
 export async function placeRt(path: string, rt?: string): Promise<void> {
-  const copy = rt ?? (await compiledOnce("copy", (draft) => copyFile(RT, draft, constants.COPYFILE_FICLONE)));
+  const copy = rt ?? (await compileOnce("copy", (draft) => copyFile(RT, draft, constants.COPYFILE_FICLONE)));
   await link(copy, path).catch(async () => await copyFile(copy, path));
 }
 

@@ -3,7 +3,7 @@
 import type { BunPlugin } from "bun";
 import { compile } from "../../../build/compile.ts";
 import { hostTarget } from "../../../build/targets.ts";
-import { compiledOnce } from "./compiled.ts";
+import { compileOnce } from "./compiled.ts";
 
 export const TEST_KEY = {
   publicKey: "RWQ6G2y0jC0YNAimIdq+Yrp7zPJPCMFcN3HTbL8Q3HL95hgo4xlJvOJd",
@@ -30,5 +30,5 @@ const testKeys: BunPlugin = {
 
 /** Compiles an rt that differs from `dist/rt` only in its keys. */
 export function compileTrusting(): Promise<string> {
-  return compiledOnce("that-trusts-the-test-key", (path) => compile(hostTarget(), path, [testKeys]));
+  return compileOnce("that-trusts-the-test-key", (path) => compile(hostTarget(), path, [testKeys]));
 }

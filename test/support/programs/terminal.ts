@@ -1,9 +1,9 @@
 // Starts a program on its own terminal, with input from a test.
 //
 //   await using terminal = startOnTerminal([RT, "secrets", "set", "a", "b"], env);
-//   await terminal.shows("Value for");
+//   await terminal.awaitOutput("Value for");
 //   terminal.type("secret\r");
-//   expect(await terminal.ends()).toBe(0);
+//   expect(await terminal.awaitExit()).toBe(0);
 
 /** Bits of `c_lflag`, as on Linux. */
 const ECHO = 0o10;
@@ -14,31 +14,31 @@ export interface TerminalProgram extends AsyncDisposable {
   /** The output so far. */
   readonly shown: string;
   /** Whether the terminal echoes input and is line-buffered, as a shell expects it. */
-  readonly isOrdinary: boolean;
-  makeOrdinary(): void;
+  readonly isInDefaultMode: boolean;
+  setDefaultMode(): void;
   /** Resolves when the output contains `text` this many times. */
-  shows(text: string, times?: number): Promise<void>;
+  awaitOutput(text: string, times?: number): Promise<void>;
   type(keys: string): void;
   resize(columns: number, rows: number): void;
   /** Closes the terminal, like its window. */
   hangUp(): void;
   /** Resolves when no process has the terminal open any more and all output has arrived. */
-  rest(): Promise<void>;
+  awaitClose(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code or the signal's name. The last output may still be missing: await `shows` first. */
-  ends(): Promise<number | string>;
+  /** Resolves with the exit code or the signal's name. The last output may still be missing: await `awaitOutput` first. */
+  awaitExit(): Promise<number | string>;
 }
 
 export interface TerminalOptions {
   readonly cwd?: string;
   /** The program leads a session on the terminal, like a shell, so Ctrl-C reaches it. */
-  readonly isInControl?: boolean;
+  readonly isSessionLeader?: boolean;
 }
 
 export function startOnTerminal(
   command: readonly string[],
   env: Record<string, string>,
-  { cwd, isInControl = false }: TerminalOptions = {},
+  { cwd, isSessionLeader: isInControl = false }: TerminalOptions = {},
 ): TerminalProgram {
   const decoder = new TextDecoder();
   let shown = "";
@@ -60,22 +60,22 @@ export function startOnTerminal(
     get shown() {
       return shown;
     },
-    get isOrdinary() {
+    get isInDefaultMode() {
       const wanted = ECHO | ICANON;
       return (terminal.localFlags & wanted) === wanted;
     },
-    makeOrdinary() {
+    setDefaultMode() {
       terminal.localFlags |= ECHO | ICANON;
     },
-    async shows(text, times = 1) {
+    async awaitOutput(text, times = 1) {
       while (shown.split(text).length <= times) await new Promise<void>((resolve) => (notify = resolve));
     },
     type: (keys) => void terminal.write(keys),
     resize: (columns, rows) => terminal.resize(columns, rows),
     hangUp: () => terminal.close(),
-    rest: () => atEnd.promise,
+    awaitClose: () => atEnd.promise,
     kill: (signal) => child.kill(signal),
-    async ends() {
+    async awaitExit() {
       await child.exited;
       return child.signalCode ?? child.exitCode ?? -1;
     },

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TARGETS } from "../../../build/targets.ts";
 import { alignSections } from "./aligned-program.ts";
-import { compiledFor, compiledOnce, madeOnce } from "./compiled.ts";
+import { compileFor, compileOnce, buildOnce } from "./compiled.ts";
 import { resultOf } from "../output.ts";
 import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "../rt.ts";
 
@@ -129,11 +129,11 @@ function wineEnvironment(prefix: string): Record<string, string> {
 
 /** Builds the binary like a release. */
 export function windowsRt(): Promise<string> {
-  return compiledFor(TARGETS.find(({ name }) => name === "windows-x64")!);
+  return compileFor(TARGETS.find(({ name }) => name === "windows-x64")!);
 }
 
 async function alignedRt(): Promise<string> {
-  const directory = await compiledOnce("for-wine", async (draft) => {
+  const directory = await compileOnce("for-wine", async (draft) => {
     await mkdir(draft);
     await writeFile(join(draft, "rt.exe"), alignSections(await readFile(await windowsRt())));
   });
@@ -210,7 +210,7 @@ async function makeTemplate(): Promise<void> {
 }
 
 async function copyTemplate(): Promise<string> {
-  await madeOnce(join(tmpdir(), "rt-test-wine-prefix"), findTemplate);
+  await buildOnce(join(tmpdir(), "rt-test-wine-prefix"), findTemplate);
   const prefix = await mkdtemp(join(tmpdir(), "rt-wine-"));
   for (const name of ["system.reg", "user.reg", "userdef.reg", ".update-timestamp"])
     await copyFile(join(TEMPLATE, name), join(prefix, name));

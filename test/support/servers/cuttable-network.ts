@@ -1,18 +1,18 @@
 // A network between rt and a server, which a test can cut.
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-export interface Line extends Disposable {
+export interface CuttableNetwork extends Disposable {
   /** The port that rt connects to. */
   readonly port: number;
   /** Sets the server of new connections; existing ones are unchanged. */
-  lead(port: number): void;
+  setTarget(port: number): void;
   /** Resets all connections. @param isLasting whether new connections fail too, until `mend` */
   cut(isLasting: boolean): void;
   mend(): void;
 }
 
 /** @param port the server's port on this machine */
-export async function openLine(port: number): Promise<Line> {
+export async function openCuttableNetwork(port: number): Promise<CuttableNetwork> {
   let target = port;
   let isCut = false;
   const sockets = new Set<Socket>();
@@ -42,7 +42,7 @@ export async function openLine(port: number): Promise<Line> {
   };
   return {
     port: (server.address() as AddressInfo).port,
-    lead: (next) => void (target = next),
+    setTarget: (next) => void (target = next),
     cut(isLasting) {
       isCut = isLasting;
       drop();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createProject, type Files, type Project } from "../project.ts";
 import { type Faults, openReapiServer, type ReapiServer } from "./reapi-server.ts";
 import { cleanEnvironment, type Environment, runRt } from "../rt.ts";
-import { allowAll } from "../trusted.ts";
+import { trustAll } from "../trusted.ts";
 
 export const SYSTEM = `${process.platform}-${process.arch}`;
 
@@ -34,7 +34,7 @@ export async function openProject(files: Files, faults: Faults = {}, folder = ".
     async run(args, env) {
       const cwd = project.join(folder);
       const mayAsk = /\$|env = /.test(await Bun.file(join(cwd, "rtfig.toml")).text());
-      return await runRt({ args, cwd, env: { ...own, ...(mayAsk && (await allowAll(cwd))), ...env } });
+      return await runRt({ args, cwd, env: { ...own, ...(mayAsk && (await trustAll(cwd))), ...env } });
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
