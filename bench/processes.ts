@@ -1,8 +1,8 @@
-// Times whole processes side by side: the commands take turns, round after round, so that a machine which slows down
-// slows all of them. Medians are compared; each ratio is of runs of the same round.
+// Times processes side by side. The commands alternate in rounds, so that a slow machine slows all of them. Medians are compared;
+// each ratio is of runs in the same round.
 //
-// Each round has an order of its own: who follows a large program finds the processor's caches full of that, which is
-// worth a tenth of a start.
+// Each round has a different order. After a large program, the processor's caches are full of it, which costs the next one a
+// tenth of a start.
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -23,7 +23,7 @@ export interface Timing {
   readonly ratio: number;
 }
 
-/** As from a terminal: without what npm has added to run this. */
+/** The environment of a terminal: without npm's additions. */
 function terminalEnvironment(): Record<string, string | undefined> {
   const entries = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD|NODE$)/.test(name));
   const PATH = process.env.PATH?.split(delimiter).filter((entry) => !entry.includes("node_modules"));
@@ -71,8 +71,8 @@ const LAUNCHER = `
 `;
 
 /**
- * Peak memory of the largest of three runs, in MB. The kernel counts what a process was when it was forked, so it is
- * started from a process that is small, which this one may not be.
+ * Returns the peak memory of the largest of three runs, in MB. The kernel's figure includes the
+ * parent's memory at the fork, so a small process starts the program.
  */
 export function measureMemory(argv: readonly string[], cwd: string): number {
   const measure = () => Number(Bun.spawnSync([process.execPath, "-e", LAUNCHER, ...argv], { cwd }).stdout);
@@ -85,8 +85,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * A directory with fresh copies of the programs: how a file of a hundred megabytes lies in the page cache
- * decides as much as what is measured, so all of them get there in the same way.
+ * Returns a directory with fresh copies of the programs. The layout of a large file in the page cache affects its start, so all
+ * programs are copied alike.
  */
 export async function copyPrograms(programs: Readonly<Record<string, string>>) {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-bench-")));

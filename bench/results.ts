@@ -1,12 +1,12 @@
-// Where figures are left: a table for people, on the terminal and in bench/results/ as Markdown, from which README.md is made.
+// Writes figures as a table to the terminal and, in Markdown, to bench/results/, from which README.md is generated.
 import { mkdir } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { hostTarget } from "../build/targets.ts";
-import type { Row } from "./row.ts";
+import type { Figure } from "./row.ts";
 
-function format(rows: readonly Row[]): string[] {
-  const verdict = ({ goal, met }: Row) => (goal === "" ? "" : met ? "met" : "MISSED");
+function format(rows: readonly Figure[]): string[] {
+  const verdict = ({ goal, met }: Figure) => (goal === "" ? "" : met ? "met" : "MISSED");
   const cells = rows.map((row) => [
     row.figure,
     row.ours,
@@ -24,8 +24,8 @@ function format(rows: readonly Row[]): string[] {
   return [lines[0]!, rule, ...lines.slice(1)];
 }
 
-/** @param name of the bench */
-export async function keepResults(name: string, rows: readonly Row[]): Promise<void> {
+/** @param name the name of the bench */
+export async function keepResults(name: string, rows: readonly Figure[]): Promise<void> {
   const machine = `${hostTarget().name}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}, engine ${Bun.version}`;
   const directory = join(import.meta.dir, "results");
   await mkdir(directory, { recursive: true });

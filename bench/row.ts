@@ -1,29 +1,30 @@
 // One measured figure, as every bench module returns it.
 import type { Timing } from "./processes.ts";
 
-export interface Row {
-  /** What was measured, and in which unit. */
+export interface Figure {
+  /** The measured action and its unit. */
   figure: string;
   ours: string;
-  /** The same of the program we compare with, or of the floor. */
+  /** The same figure of the peer, or of the floor. */
   peer: string;
-  /** Above 1: ours is the better one, unless `goal` says how to read it. */
+  /** Above 1: rt is better, unless `goal` defines it otherwise. */
   ratio: number;
-  /** What `ratio` is meant to be, for example ">= 2.5"; empty where a row only informs. */
+  /** The goal for `ratio`, for example ">= 2.5"; empty for a row without a goal. */
   goal: string;
   met: boolean;
 }
 
 /**
- * A row for each peer: medians in milliseconds.
- * @param goals the most that ours may take in the peer's time, or undefined where a row only informs
+ * Returns a row for each peer: medians in milliseconds.
+ *
+ * @param goals the largest allowed share of the peer's time, or undefined for a row without a goal
  */
 export function compareTimes(
   figure: string,
   [ours, ...peers]: readonly Timing[],
   goals: Readonly<Record<string, number | undefined>>,
   digits = 2,
-): Row[] {
+): Figure[] {
   return peers.map(({ name, median, ratio }) => {
     const goal = goals[name];
     return {

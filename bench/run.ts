@@ -1,15 +1,15 @@
-// `npm run bench`: every figure beside its peer, measured side by side in this run. Prints a table, and leaves it
-// in bench/results/ as Markdown, and in README.md. `npm run bench -- start csrf` measures only these.
+// `npm run bench`: measures every figure side by side with its peer. Prints a table and writes it to bench/results/ in Markdown,
+// and to README.md. `npm run bench -- start csrf` measures only these.
 import { join } from "node:path";
 import { writeDocs } from "../build/docs.ts";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 import { keepResults } from "./results.ts";
-import type { Row } from "./row.ts";
+import type { Figure } from "./row.ts";
 
 interface Bench {
   readonly name: string;
-  load(): Promise<{ measure(): Promise<Row[]> }>;
+  load(): Promise<{ measure(): Promise<Figure[]> }>;
 }
 
 const BENCHES: readonly Bench[] = [
@@ -29,7 +29,7 @@ const BENCHES: readonly Bench[] = [
   { name: "csrf-requests", load: () => import("./csrf/requests.ts") },
 ];
 
-/** Apart, since turbo's first run of a thousand packages takes minutes. */
+/** Separate, because turbo's first run of a thousand packages takes minutes. */
 async function loadHits(packages: number) {
   const { measureHits } = await import("./cache/hits.ts");
   return { measure: async () => await measureHits(packages) };

@@ -1,14 +1,14 @@
-// What the cache of scripts costs: what is shared with others, and following a script, beside the same script without that.
-// What it saves, hits.ts says.
+// Measures the overhead of the script cache: shared caches and tracing, each compared with the same script without it. hits.ts
+// measures the savings.
 import { join } from "node:path";
 import { copyPrograms } from "../processes.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 import { measureFollowing } from "./following.ts";
 import { measureShared } from "./shared.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: RT });
   const { directory, paths } = programs;
   const env = { XDG_CACHE_HOME: join(directory, "cache") };

@@ -1,18 +1,18 @@
-// What it costs to follow a script that runs, beside the same script that is not cached: small ones, where the start of it
-// weighs most, and such as people have, where the calls do.
+// Measures the overhead of tracing, compared with the same script uncached. Small scripts show the start-up, real ones the cost
+// of calls.
 //
-// The goals were measured with programs of one thread. tsc 7, and vite with a thousand modules, look at files from several at
-// once, and with two processors the kernel's own part of following them, a listener that only says yes, took 1.2 times as long
-// as not following: their rows have no goal.
+// The goals were measured with programs of one thread. tsc 7, and vite with a thousand modules, access files from several
+// threads. On two processors, the kernel's user notification alone took 1.2 times as long for them as no tracing. So their rows
+// have no goal.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TimedCommand, timeCommands } from "../processes.ts";
-import { compareTimes, type Row } from "../row.ts";
+import { compareTimes, type Figure } from "../row.ts";
 
-/** Three rounds are not counted, so that what is kept has been made. */
+/** Three uncounted rounds create the cache entries. */
 const RUNS = 15;
-/** Milliseconds that the start of a script may take longer. */
+/** Allowed extra time at the start of a script, in ms. */
 const MOST_AT_START = 12;
 
 const PACKAGES = [
@@ -33,7 +33,7 @@ const WORKLOADS: Readonly<Record<string, readonly [script: string, goal?: number
   "node script, 100 files": ["node work.cjs", 1.2],
   "vite, 100 lines": ["vite build --outDir small small", 1.05],
   "vite, 1,250 modules": ["vite build"],
-  // By their paths: both are called tsc.
+  // Both are called tsc, so their paths distinguish them.
   "tsc 7, 300 modules": ["node_modules/typescript/bin/tsc --noEmit -p ."],
   "tsc 5.9, 300 modules": ["node_modules/typescript-5/bin/tsc --noEmit -p .", 1.05],
   "eslint, 300 files": ["eslint src", 1.2],
@@ -89,7 +89,7 @@ function createFiles(): Record<string, string> {
   return files;
 }
 
-/** Throws where the packages cannot be had. */
+/** Throws when the packages are unavailable. */
 async function createProject(cwd: string): Promise<void> {
   for (const [path, text] of Object.entries(createFiles())) await Bun.write(join(cwd, path), text);
   const words = ["npm", "install", "--no-save", "--no-audit", "--no-fund", ...PACKAGES];
@@ -100,7 +100,7 @@ async function createProject(cwd: string): Promise<void> {
 export async function measureFollowing(
   rt: string,
   env: Readonly<Record<string, string>>,
-): Promise<readonly Row[]> {
+): Promise<readonly Figure[]> {
   const cwd = await mkdtemp(join(tmpdir(), "rt-bench-"));
   try {
     await createProject(cwd);

@@ -1,15 +1,15 @@
-// A run of many packages in which nothing has changed, or one file, beside those of turbo, vite-plus, nx and wireit: what is
-// left when nothing has to run. None of them has a daemon here, since rt has none.
+// Measures a run of many packages without changes, or with one changed file. The peers are turbo, vite-plus, nx and wireit,
+// without daemons, since rt has none.
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { findPeer, PEER_MODULES } from "../peers.ts";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
-import { compareTimes, type Row } from "../row.ts";
+import { compareTimes, type Figure } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
-/** Three rounds are not counted, so that what is kept has been made. */
+/** Three uncounted rounds create the cache entries. */
 const RUNS = 9;
-/** Packages. Of more, the first runs of nx and wireit take many minutes. */
+/** Number of packages. With more, the first runs of nx and wireit take many minutes. */
 const MOST_OF_SLOW = 200;
 const GOAL = 0.5;
 
@@ -52,10 +52,10 @@ async function createWorkspace(directory: string, packages: number): Promise<str
   return directory;
 }
 
-/** The script as wireit has it, which wants to be what a script calls. */
+/** The name of the script that wireit runs; a separate script calls wireit. */
 const KEPT = "build-kept";
 
-/** What is typed for a run of all, by the peer that is asked. */
+/** Returns the command line of a run of all packages, by peer. */
 function peerCommands(packages: number, turbo: string | undefined): Record<string, string> {
   const node = findPeer("node");
   const script = (peer: "nx" | "wireit" | "vp") => {
@@ -75,13 +75,13 @@ function peerCommands(packages: number, turbo: string | undefined): Record<strin
 
 const CHANGE = "date +%s%N > packages/p7/src/0.txt; ";
 
-export async function measureHits(packages: number): Promise<Row[]> {
+export async function measureHits(packages: number): Promise<Figure[]> {
   const turbo = findPeer("turbo");
   await using programs = await copyPrograms({ rt: RT, ...(turbo !== undefined && { turbo }) });
   const { directory, paths } = programs;
   const env = { XDG_CACHE_HOME: join(directory, "cache"), TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
   const commands = { rt: `${paths.rt} --filter '*' run build`, ...peerCommands(packages, paths.turbo) };
-  // Each in a workspace of its own: what one writes there is a change to the others.
+  // Separate workspaces, because files that one tool writes are changes to the others.
   for (const name of Object.keys(commands)) await createWorkspace(join(directory, "for", name), packages);
   const times = (before: string) =>
     timeCommands(
@@ -96,7 +96,7 @@ export async function measureHits(packages: number): Promise<Row[]> {
   const goals = Object.fromEntries(Object.keys(peers).map((name) => [name, GOAL]));
   const hits = times("");
   const one = times(CHANGE);
-  // The start of the changed script is in both times: in a few packages it is most of them.
+  // Both times include the start of the changed script, which is most of the time for a few packages.
   const goalsOfOne = packages > MOST_OF_SLOW ? goals : {};
   return [
     ...compareTimes(`nothing changed in ${packages} packages`, hits, goals, 1),

@@ -1,12 +1,13 @@
-// What a hit costs that others have: three files of each of many packages, over the Remote Execution API and over turbo's
-// protocol, from servers on this machine, beside the same hits from this machine's own store. What a hit costs over the
-// network is the difference, by the hit; a run of one has to load what speaks the protocol as well.
+// Measures hits from a shared cache: three files of each of many packages, over the Remote Execution API and over turbo's
+// protocol. The servers run on this machine, and the comparison is rt's local store.
 //
-// The server of the Remote Execution API is that of the tests, in the engine, so that real ones are faster.
+// The difference for each hit is the overhead of the protocol. A run with a single hit also loads the protocol's modules.
+//
+// The server of the Remote Execution API is the tests' server in the engine; real servers are faster.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { median } from "../processes.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const PACKAGES = 100;
@@ -14,7 +15,7 @@ const ROUNDS = 9;
 const GOAL = 10; // ms
 const KEY = "bench";
 
-/** Where hits come from. */
+/** The source of the hits. */
 type Origin = "own" | "turbo" | "reapi";
 
 const REAPI_SERVER = `
@@ -26,7 +27,7 @@ interface Started extends Disposable {
   readonly url: string;
 }
 
-/** @param url in the line that it prints when it serves */
+/** @param url matches the address in the line that the server prints when it is ready */
 async function startServer(argv: readonly string[], url: RegExp): Promise<Started> {
   const child = Bun.spawn([...argv], { cwd: ROOT, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   let text = "";
@@ -38,8 +39,8 @@ async function startServer(argv: readonly string[], url: RegExp): Promise<Starte
   throw new Error(`${argv[0]} does not serve: ${text}`);
 }
 
-/** @param directory for what this needs, and nobody else */
-export async function measureShared(rt: string, directory: string): Promise<Row[]> {
+/** @param directory a private directory for files */
+export async function measureShared(rt: string, directory: string): Promise<Figure[]> {
   const tokens = join(directory, "tokens.txt");
   const { stdout } = Bun.spawnSync([rt, "cache", "token", tokens, "bench", "write"]);
   const token = stdout.toString().trim();
@@ -83,13 +84,13 @@ export async function measureShared(rt: string, directory: string): Promise<Row[
     return elapsed;
   }
 
-  const rows: Row[] = [];
+  const rows: Figure[] = [];
   for (const [filter, hits] of [
     ["*", PACKAGES],
     ["p7", 1],
   ] as const) {
     const times: Record<Origin, number[]> = { own: [], turbo: [], reapi: [] };
-    // The first two make what is hit, and what is remembered of programs.
+    // The first two rounds create the cache entries and the other stored files.
     for (let round = -2; round < ROUNDS; round += 1)
       for (const origin of ["reapi", "own", "turbo"] as const) {
         const elapsed = await time(origin, filter);

@@ -1,7 +1,8 @@
-// A form server as in examples/csrf-form.ts, reduced to what every such server does per request: it reads
-// the session cookie, parses the posted form and answers with a page. With the argument "rt" or "bun" it
-// also checks the token that came and issues the next one, by rt.CSRF or Bun.CSRF. Prints its port, a
-// session and a valid token.
+// A form server as in examples/csrf-form.ts, reduced to the work of every such server. It reads the session cookie, parses the
+// posted form and answers with a page.
+//
+// With the argument "rt" or "bun" it also verifies the token and issues the next one. Prints its port, a session and a valid
+// token.
 import { runningRt } from "./sample.ts";
 
 const own = (runningRt() ?? (await import("../../src/csrf/csrf.ts"))).CSRF;

@@ -1,13 +1,12 @@
-// Tokens issued and checked per second, against Bun.CSRF in the same process.
+// Measures issued and verified tokens per second, compared with Bun.CSRF in the same process.
+// - `bun bench/csrf/rates.ts`: the source
+// - `dist/rt bench/csrf/rates.ts`: the compiled program
 //
-//   bun bench/csrf/rates.ts         the source
-//   dist/rt bench/csrf/rates.ts     the compiled program
-//
-// The floor is what no implementation over this engine avoids: its HMAC with a prepared key, its encoding
-// and the clock. Where a goal is out of reach, that row shows how near we are.
+// The floor is the work of every implementation over this engine: its HMAC with a prepared key, its encoding and the clock. If a
+// goal is out of reach, the row shows the distance to the floor.
 import { join } from "node:path";
 import { RT } from "../../test/support/rt.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 import { measureIn, median, runningRt, sampleRates } from "./sample.ts";
 
 const SECRET = "a secret of the usual length: 32+";
@@ -16,7 +15,7 @@ const BATCH = 1000;
 
 const { CSRF } = runningRt() ?? (await import("../../src/csrf/csrf.ts"));
 
-/** As many visitors as calls in a batch, so that no call repeats the one before. */
+/** As many visitors as calls in a batch, so that consecutive calls differ. */
 const sessionIds = Array.from({ length: BATCH }, () => crypto.randomUUID());
 const tokens = sessionIds.map(() => Bun.CSRF.generate(SECRET));
 const boundTokens = sessionIds.map((sessionId) => Bun.CSRF.generate(SECRET, { sessionId }));
@@ -83,7 +82,7 @@ const contests: Contest[] = [
   },
 ];
 
-function measureHere(): Row[] {
+function measureHere(): Figure[] {
   const rate = (nanoseconds: number) => `${Math.round(1e6 / nanoseconds)}k/s`;
   return contests.flatMap(({ figure, goal, ours, peer, floor }) => {
     const [mine, theirs, least] = sampleRates([ours, peer, floor], ROUNDS, BATCH) as [
@@ -115,8 +114,8 @@ function measureHere(): Row[] {
   });
 }
 
-/** The rates in the compiled program, or in another one. */
-export async function measure(program = RT): Promise<Row[]> {
+/** Returns the rates of the compiled program, or of another one. */
+export async function measure(program = RT): Promise<Figure[]> {
   return measureIn(program, join(import.meta.dir, "rates.ts"));
 }
 

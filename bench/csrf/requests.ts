@@ -1,12 +1,14 @@
-// Requests per second of a form server that checks and issues a token per request, against the same server
-// that does neither, and the same again with Bun.CSRF. Each runs as a process of its own; they are loaded in
-// turn, in short batches, over sockets that do nothing but send the next request when an answer is complete.
+// Measures requests per second of a form server that verifies and issues a token for each request. The comparisons are the same
+// server without tokens, and with Bun.CSRF.
 //
-// The server does nothing else and is saturated, so this is the most that tokens can cost: a page that takes
-// a millisecond to make loses a hundredth of what is lost here.
+// Each server is a separate process. They are loaded in turn, in short batches. The sockets only send the next request after a
+// complete response.
+//
+// The server is saturated and does nothing else, so this is the largest possible overhead. A page that takes a millisecond loses
+// a hundredth of it.
 import { join } from "node:path";
 import { RT } from "../../test/support/rt.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 import { median } from "./sample.ts";
 
 const CONNECTIONS = 16;
@@ -15,7 +17,7 @@ const ROUNDS = 31;
 const GOAL = 0.95;
 
 interface FormServer extends AsyncDisposable {
-  /** Answers per second over one batch. */
+  /** Returns the responses per second over one batch. */
   load(requests: number): Promise<number>;
 }
 
@@ -54,7 +56,7 @@ async function openFormServer(program: string, mode: "rt" | "plain" | "bun"): Pr
             socket: {
               data(socket, chunk) {
                 if (answerBytes === 0) {
-                  // Every answer has the same length; the first one, which is never split here, tells it.
+                  // All responses have the same length. The first one arrives in one piece here, so it defines the length.
                   if (!chunk.subarray(0, 15).toString().startsWith("HTTP/1.1 200 OK")) {
                     return reject(new Error(`The server answered ${chunk.subarray(0, 40)}`));
                   }
@@ -87,8 +89,8 @@ async function openFormServer(program: string, mode: "rt" | "plain" | "bun"): Pr
   };
 }
 
-/** The compiled program's server, or another program's. */
-export async function measure(program = RT): Promise<Row[]> {
+/** Starts the compiled program's server, or another program's. */
+export async function measure(program = RT): Promise<Figure[]> {
   await using plain = await openFormServer(program, "plain");
   await using withRt = await openFormServer(program, "rt");
   await using withBun = await openFormServer(program, "bun");
@@ -101,7 +103,7 @@ export async function measure(program = RT): Promise<Row[]> {
       rates[index]!.push(await servers[index]!.load(BATCH));
     }
   }
-  const row = (figure: string, guarded: number[], goal: number | undefined): Row => {
+  const row = (figure: string, guarded: number[], goal: number | undefined): Figure => {
     const ratio = median(guarded.map((rate, round) => rate / rates[0][round]!));
     return {
       figure,
@@ -119,6 +121,6 @@ export async function measure(program = RT): Promise<Row[]> {
 }
 
 if (import.meta.main) {
-  // The program to serve with: `bun bench/csrf/requests.ts [program]`, the compiled one unless named.
+  // The program that serves: `bun bench/csrf/requests.ts [program]`, by default the compiled one.
   console.table((await measure(process.argv[2])).map((row) => ({ ...row, ratio: row.ratio.toFixed(3) })));
 }

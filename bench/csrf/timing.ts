@@ -1,16 +1,17 @@
-// Does the time of `verify` tell how much of a forged signature is right? A statistical answer, in the way
-// of dudect: tokens of two classes in random order, Welch's t over the samples. Beyond |t| = 4.5 the two
-// classes take different times with near certainty.
+// Tests whether the time of `verify` depends on the correct part of a forged signature. The method is that of dudect: tokens of
+// two classes in random order, and Welch's t over the samples. Beyond |t| = 4.5 the classes almost certainly take different
+// times.
 //
-// Class A has a wrong first byte of signature, class B a wrong last byte and 31 right ones. A comparison
-// that stops at the first difference would be quicker for A. The control row measures exactly such a
-// comparison behind the same work, and must be told apart: otherwise a quiet result would mean nothing.
+// In class A the first byte of the signature is wrong, in class B the last of 32. A comparison that stops at the first difference
+// would be faster for A.
 //
-//   bun bench/csrf/timing.ts        the source
-//   dist/rt bench/csrf/timing.ts    the compiled program
+// The control row measures such a comparison after the same work. It must show the difference, otherwise the result has no
+// meaning.
+// - `bun bench/csrf/timing.ts`: the source
+// - `dist/rt bench/csrf/timing.ts`: the compiled program
 import { join } from "node:path";
 import { RT } from "../../test/support/rt.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 import { measureIn, median, runningRt } from "./sample.ts";
 
 const SECRET = "a secret of the usual length: 32+";
@@ -25,7 +26,7 @@ interface Verdict {
   medians: [number, number];
 }
 
-/** Tokens whose signature is right up to the byte at `wrong`, counted from its start. */
+/** Returns tokens whose signature is correct before the byte at `wrong`. */
 function forge(wrong: number): string[] {
   return Array.from({ length: TOKENS }, () => {
     const bytes = Buffer.from(CSRF.generate(SECRET), "base64url");
@@ -45,7 +46,7 @@ function compareClasses(check: (token: string) => boolean): Verdict {
     for (const token of tokens) if (check(token)) throw new Error("A forged token was accepted");
     times[which].push((Bun.nanoseconds() - start) / TOKENS);
   }
-  // What interrupts a sample only makes it longer, so the upper tail is the machine's.
+  // Interruptions only lengthen a sample, so the slowest samples are dropped.
   const limit = [...times[0], ...times[1]].sort((a, b) => a - b)[Math.floor(SAMPLES * 0.7)]!;
   const [first, last] = times.map((all) => all.filter((time) => time <= limit)) as [number[], number[]];
   return { t: welch(first, last), medians: [median(first), median(last)] };
@@ -59,7 +60,7 @@ function welch(a: readonly number[], b: readonly number[]): number {
   return (meanB - meanA) / Math.sqrt(spread(a, meanA) + spread(b, meanB));
 }
 
-/** `verify` without its care: the same decoding and hashing, then byte by byte until one differs. */
+/** `verify` without constant time: the same decoding and hashing, then a byte-wise comparison until the first difference. */
 function openLeakyVerify(): (token: string) => boolean {
   const hasher = new Bun.CryptoHasher("sha256", SECRET);
   const bytes = Buffer.alloc(64);
@@ -73,8 +74,8 @@ function openLeakyVerify(): (token: string) => boolean {
   };
 }
 
-function measureHere(): Row[] {
-  const row = (figure: string, { t, medians }: Verdict, goal: string, met: boolean): Row => ({
+function measureHere(): Figure[] {
+  const row = (figure: string, { t, medians }: Verdict, goal: string, met: boolean): Figure => ({
     figure: `${figure}: first byte wrong, last byte wrong (|t| ${Math.abs(t).toFixed(1)})`,
     ours: `${medians[0].toFixed(1)} ns`,
     peer: `${medians[1].toFixed(1)} ns`,
@@ -96,8 +97,8 @@ function measureHere(): Row[] {
   ];
 }
 
-/** The statistics for the compiled program, or for another one. */
-export async function measure(program = RT): Promise<Row[]> {
+/** Returns the statistics for the compiled program, or for another one. */
+export async function measure(program = RT): Promise<Figure[]> {
   return measureIn(program, join(import.meta.dir, "timing.ts"));
 }
 

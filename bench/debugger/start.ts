@@ -1,15 +1,15 @@
-// How much later than under the engine's own debugger a program begins with --inspect: from the start of the process to the
-// program's first line. rt starts twice for it, and a thread that speaks Chrome's protocol gets ready beside the program.
+// Measures the start with --inspect, from the start of the process to the program's first line. The comparison is the engine's
+// own debugger. rt starts itself twice, and prepares a thread for Chrome's protocol.
 import { join } from "node:path";
 import { DIST } from "../../build/compile.ts";
 import { hostTarget } from "../../build/targets.ts";
 import { copyPrograms, median } from "../processes.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 
 const RUNS = 40;
 const WARM_UPS = 3;
 const LATEST = 15; // ms
-/** Says when it began, and ends. */
+/** Prints its start time and exits. */
 const PROGRAM = "console.log(performance.timeOrigin + performance.now());\nprocess.exit();\n";
 
 /** @returns milliseconds */
@@ -20,7 +20,7 @@ function timeFirstLine(argv: readonly string[], cwd: string): number {
   return Number(stdout) - start;
 }
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   const programs = { rt: join(DIST, hostTarget().file), bun: process.execPath };
   await using copies = await copyPrograms(programs);
   const file = join(copies.directory, "first.ts");

@@ -1,14 +1,14 @@
-// How long a restart under --watch takes, from the save of a file to the first output of the new start, and what an
-// option in front of a file costs.
+// Measures a restart under --watch, from the save of a file to the first output of the new start. It also measures an option
+// before a file.
 //
-// The engine takes between 5 and 22 ms for a restart, each as often as another, whoever started it. So the mean of many
-// is compared, not a median, which would be a matter of luck.
+// The engine takes between 5 and 22 ms for a restart, evenly distributed, in every program. So the mean of many restarts is
+// compared; a median would be random.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BUN } from "../peers.ts";
 import { copyPrograms, timeCommands } from "../processes.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 const RESTARTS = 400;
@@ -17,7 +17,7 @@ const MOST_RESTART = 1.1;
 const MOST_FLAGGED = 2.2;
 
 interface Watched extends AsyncDisposable {
-  /** Milliseconds from the save of the next version to its first output. */
+  /** Returns the milliseconds from the save of the next version to its first output. */
   restart(): Promise<number>;
 }
 
@@ -63,7 +63,7 @@ async function startWatched(program: string): Promise<Watched> {
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function row(figure: string, ours: number, peer: number, most: number): Row {
+function row(figure: string, ours: number, peer: number, most: number): Figure {
   const ratio = ours / peer;
   return {
     figure,
@@ -75,7 +75,7 @@ function row(figure: string, ours: number, peer: number, most: number): Row {
   };
 }
 
-async function measureRestarts(rt: string, bun: string): Promise<Row> {
+async function measureRestarts(rt: string, bun: string): Promise<Figure> {
   await using ours = await startWatched(rt);
   await using peer = await startWatched(bun);
   const times: [number[], number[]] = [[], []];
@@ -91,7 +91,7 @@ async function measureRestarts(rt: string, bun: string): Promise<Row> {
   );
 }
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: RT, bun: BUN });
   const { directory, paths } = programs;
   const [rt, bun] = [paths.rt!, paths.bun!];

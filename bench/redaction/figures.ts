@@ -1,17 +1,17 @@
-// What it costs to keep values out of what scripts show: a start, a flood through a pipe behind prefixes, and one through a
-// terminal of rt's own. Compared with the same run with --no-redact, in which nothing stands between.
+// Measures the overhead of redaction: a start, a flood through a pipe with prefixes, and one through rt's pseudo-terminal. The
+// comparison is the same run with --no-redact.
 //
-// The values come from the environment, so that no store is measured. A terminal is `script`, of util-linux, for both.
+// The values come from the environment, so that no store is measured. Both sides get a terminal from `script` of util-linux.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createRandom } from "../../test/support/random.ts";
 import { cleanEnvironment } from "../../test/support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../../test/support/programs/terminal.ts";
 import { copyPrograms, measureMemory, median, type TimedCommand, timeCommands } from "../processes.ts";
-import { compareTimes, type Row } from "../row.ts";
+import { compareTimes, type Figure } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
-const LINES = 2_500_000; // of some 80 bytes: 200 MB
+const LINES = 2_500_000; // lines of about 80 bytes: 200 MB
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 async function createProject(directory: string, log: string, count: number): Promise<string> {
@@ -39,7 +39,7 @@ async function writeLog(file: string): Promise<string> {
   return file;
 }
 
-/** Tokens as services give them out. */
+/** Tokens in the formats of real services. */
 function createValues(count: number): Record<string, string> {
   const random = createRandom(count);
   const value = () => Array.from({ length: 20 + random.below(20) }, () => random.pick(LETTERS)).join("");
@@ -48,7 +48,7 @@ function createValues(count: number): Record<string, string> {
 
 const KEYS = 200;
 
-/** Milliseconds from a key that is typed to what the terminal shows of it: medians. */
+/** Returns the median milliseconds from a key press to its output on the terminal. */
 async function timeKeys(terminals: readonly TerminalProgram[], key: string): Promise<number[]> {
   const times = terminals.map((): number[] => []);
   for (let round = -5; round < KEYS; round += 1) {
@@ -60,14 +60,14 @@ async function timeKeys(terminals: readonly TerminalProgram[], key: string): Pro
       if (round >= 0) times[index]!.push((Bun.nanoseconds() - start) / 1e6);
       const lines = terminal.shown.split("~\r\n").length - 1;
       terminal.type("~\n");
-      await terminal.awaitOutput("~\r\n", lines + 2); // its echo, and what cat makes of it
+      await terminal.awaitOutput("~\r\n", lines + 2); // the echo, and the output of cat
     }
   }
   return times.map(median);
 }
 
-/** Typed at `cat`, which a person's terminal shows at once. */
-async function measureKeys(rt: string, cwd: string, env: Record<string, string>): Promise<Row[]> {
+/** Keys are typed into `cat`, which prints them at once. */
+async function measureKeys(rt: string, cwd: string, env: Record<string, string>): Promise<Figure[]> {
   const start = (...options: string[]) =>
     startOnTerminal([rt, "--silent", ...options, "run", "cat"], cleanEnvironment(env), {
       cwd,
@@ -80,7 +80,7 @@ async function measureKeys(rt: string, cwd: string, env: Record<string, string>)
     terminal.type("~\n");
     await terminal.awaitOutput("~\r\n", 2);
   }
-  const rows: Row[] = [];
+  const rows: Figure[] = [];
   for (const [figure, key, goal] of [
     ["a key is shown with a terminal between, milliseconds : --no-redact", "=", 1],
     ["a key that may begin a value, milliseconds : --no-redact", Object.values(env)[0]![0]!, 20],
@@ -99,12 +99,12 @@ async function measureKeys(rt: string, cwd: string, env: Record<string, string>)
   return rows;
 }
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: RT });
   const { directory, paths } = programs;
   const rt = `${paths.rt} --silent`;
   const log = await writeLog(join(directory, "log"));
-  const rows: Row[] = [];
+  const rows: Figure[] = [];
   for (const [count, goal] of [
     [5, 1.2],
     [50, 1.4],

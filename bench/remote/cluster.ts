@@ -1,6 +1,8 @@
-// A cluster of the Remote Execution API that there is not: as many machines as it is told, on each of which a script takes
-// its time and makes one file, and nothing is executed. It does as little as it can beside that, in rt's own messages, since
-// the client is what is looked at. Prints its address, and how many machines were busy at best when its input ends.
+// A simulated cluster of the Remote Execution API, with as many machines as the argument says. On each machine a script takes a
+// fixed time and creates one file; nothing is executed.
+//
+// It does as little work as possible, with rt's own messages, since the client is measured. Prints its address, and at the end of
+// its input the largest number of busy machines.
 import type { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import http2, { type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";

@@ -1,9 +1,9 @@
-// What it takes rt to send a script elsewhere: one of a thousand files has changed, beside a script that reads one file. The
-// server is one that executes nothing, so that execution is in neither.
+// Measures the overhead of a remote script: one with a thousand input files, one of which has changed, and one with a single
+// input. The server executes nothing, so the times contain no execution.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, timeCommands } from "../processes.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const RUNS = 15;
@@ -24,7 +24,7 @@ async function createPackage(directory: string, url: string, files: number): Pro
     Bun.spawnSync(["git", ...words], { cwd: directory });
 }
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: join(ROOT, "dist", "rt") });
   const { directory, paths } = programs;
   const server = Bun.spawn([process.execPath, join(import.meta.dir, "server.ts")], { stdout: "pipe" });

@@ -1,10 +1,10 @@
-// A simulation: is rt what a large cluster waits for? So many scripts, a thousand simulated machines (cluster.ts), and what rt
-// does of each beside reading and writing files: the action, what is missing, the execution, its result, its output.
+// Simulates a large cluster, to check that rt does not limit it: many scripts, a thousand simulated machines (cluster.ts). For
+// each script rt does its whole work except files: action, missing blobs, execution, result and output.
 //
 //   node build/setup.mjs bench/remote/simulation.ts 100000
 //
-// Not one script is run and there is no network; what is measured is what rt itself takes, in one thread of it, and whether
-// that is enough to have all machines busy. It is left in bench/results, beside what `npm run bench` leaves there.
+// No script runs and there is no network. The figures show the time of rt in one thread, and whether it keeps all machines
+// busy. They are written to bench/results, like those of `npm run bench`.
 import { join } from "node:path";
 import { encodeAction } from "../../src/reapi/action.ts";
 import { RemoteClient } from "../../src/reapi/client.ts";
@@ -17,9 +17,9 @@ import { type ExecutionServices, executeAction } from "../../src/remote-executio
 import { keepResults } from "../results.ts";
 
 const MACHINES = 1000;
-/** Milliseconds that a script takes, as long as the longest of the other figures. */
+/** The time of a script in ms; it exceeds all other times. */
 const DURATION = 2000;
-/** Files that all scripts read, beside one of their own. */
+/** Number of files that all scripts read, besides one separate file each. */
 const SHARED = 20;
 
 const scripts = Number(process.argv[2] ?? 10_000);
@@ -84,7 +84,7 @@ let next = 0;
 async function work(): Promise<void> {
   while (next < scripts) await runScript(next++);
 }
-// Some more than there are machines, so that none waits for the next.
+// A few more than machines, so that no machine waits for the next script.
 const before = { usage: process.cpuUsage(), memory: process.memoryUsage.rss(), at: performance.now() };
 await Promise.all(Array.from({ length: Math.ceil(MACHINES * 1.2) }, work));
 const elapsed = (performance.now() - before.at) / 1000;

@@ -1,15 +1,15 @@
-// The credential store's figures on Linux, against Bun.secrets and secret-tool in the same private GNOME Keyring.
+// Measures the credential store on Linux, compared with Bun.secrets and secret-tool in the same private GNOME Keyring.
 //
 //   bun bench/secrets/figures.ts
 //
-// A fresh process that reads one secret is measured from its start to its end, the sides in turn. What no
-// client avoids is the start of its engine and the service's own work, which the last row shows.
+// A new process that reads one secret is measured from its start to its exit, with alternating clients. The last row shows the
+// unavoidable part: the engine's start and the service's own work.
 import { join } from "node:path";
 import { type Keyring, startKeyring } from "../../test/support/keyring/keyring.ts";
 import { createProject } from "../../test/support/project.ts";
 import { RT } from "../../test/support/rt.ts";
 import { trustOf } from "../../test/support/trusted.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 import { copyPrograms, timeCommands } from "../processes.ts";
 
 const RUNS = 101;
@@ -20,7 +20,7 @@ const PROGRAMS = {
   "empty.ts": "export {};",
 };
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   await using keyring = await startKeyring();
   await using project = await createProject(PROGRAMS);
   const attributes = ["service", PAIR.service, "account", PAIR.name];
@@ -79,7 +79,7 @@ export async function measure(): Promise<Row[]> {
 const FIVE = ["S1", "S2", "S3", "S4", "S5"];
 
 /** Secrets of a script, from its rtfig.toml. */
-async function measureScripts(keyring: Keyring, rt: string): Promise<Row[]> {
+async function measureScripts(keyring: Keyring, rt: string): Promise<Figure[]> {
   const config = FIVE.map((name) => `[secrets.${name}]\nfrom = "dev.rt.bench/${name}"\n`).join("");
   await using project = await createProject({
     "rtfig.toml": `${config}[run.secrets]\nfive = ${JSON.stringify(FIVE)}\n`,
@@ -121,7 +121,7 @@ async function measureScripts(keyring: Keyring, rt: string): Promise<Row[]> {
   ];
 }
 
-function compare(figure: string, ours: number, peer: number, most: number): Row {
+function compare(figure: string, ours: number, peer: number, most: number): Figure {
   const ratio = ours / peer;
   const show = (milliseconds: number) => `${milliseconds.toFixed(2)} ms`;
   return { figure, ours: show(ours), peer: show(peer), ratio, goal: `<= ${most}`, met: ratio <= most };

@@ -1,5 +1,5 @@
-// Runs inside a session (see figures.ts), as `rt steady.ts`: many reads in one process, ours and Bun's in turn.
-// Prints the median of each in milliseconds, as JSON.
+// Runs inside a session (see figures.ts), as `rt steady.ts`: many reads in one process, alternating between rt.secrets and
+// Bun.secrets. Prints the median of each in milliseconds, as JSON.
 import { median } from "../processes.ts";
 
 const { secrets } = (globalThis as unknown as { rt?: { secrets: typeof Bun.secrets } }).rt ?? Bun;
@@ -27,7 +27,7 @@ for (let round = 0; round <= ROUNDS; round++) {
     start = performance.now();
     await Promise.all(names.map(() => store.get({ service, name: names[0]! })));
     const samePair = performance.now() - start;
-    if (round === 0) continue; // warms up
+    if (round === 0) continue; // warm-up
     times.sequential[side].push(sequential);
     times.parallel[side].push(parallel);
     times.samePair[side].push(samePair);

@@ -1,15 +1,15 @@
-// How long it takes to start: a file, a script, piped code, a program that was made, and how much memory that takes.
+// Measures the start of a file, a script, piped code and a compiled program, and its memory.
 //
-// deno and bun evaluate the script `echo hello` themselves; rt starts bash for it. `/bin/echo hello` shows the cost of a
+// deno and bun evaluate the script `echo hello` themselves; rt starts bash for it. `/bin/echo hello` shows the overhead of a
 // script that starts a program.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";
 import { BUN, findPeer } from "../peers.ts";
-import { compareTimes, type Row } from "../row.ts";
+import { compareTimes, type Figure } from "../row.ts";
 
 const RUNS = 150;
-// The kernel's count for a child includes what the parent had before the child became its own program.
+// The kernel's figure for a child includes the memory of its parent at the fork.
 const MEMORY = `const status = require("node:fs").readFileSync("/proc/self/status", "utf8");
 console.log(/VmHWM:\\s+(\\d+)/.exec(status)[1]);
 `;
@@ -17,7 +17,7 @@ const HELLO = 'console.log("hello" as string);\n';
 const TSCONFIG = '{ "compilerOptions": { "target": "ESNext", "module": "Preserve", "strict": true } }\n';
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 
-/** The least that a compiled program can do to run a file, and to become a script's program. */
+/** The minimum that a compiled program must do to run a file, and to exec a script's program. */
 const IMPORTER = "await import(`${process.cwd()}/${process.argv[2]}`);\n";
 const BECOMER = `import { dlopen, ptr } from "bun:ffi";
 const { execve } = dlopen("libc.so.6", { execve: { args: ["ptr", "ptr", "ptr"], returns: "int" } }).symbols;
@@ -42,7 +42,7 @@ async function buildFloor(directory: string, name: string, source: string): Prom
   return outfile;
 }
 
-/** Of hello.ts, by `rt build --compile` and the like. */
+/** Programs compiled from hello.ts, by `rt build --compile` and its peers. */
 function makeProgram(program: string, name: string, directory: string): string {
   const outfile = join(directory, `made-with-${name}`);
   const words = ["build", "--compile", "hello.ts", "--outfile", outfile];
@@ -54,8 +54,8 @@ function makeProgram(program: string, name: string, directory: string): string {
 const NOTHING = "a compiled program that does nothing (floor)";
 const BUILT_IN = "bun --shell=bun run";
 
-/** bun answers `echo hello` before its JavaScript engine starts, which rt is written for. */
-function compareWithEngine(timings: readonly Timing[]): Row {
+/** bun answers `echo hello` before it starts its JavaScript engine, in which rt is written. */
+function compareWithEngine(timings: readonly Timing[]): Figure {
   const [ours, ...peers] = timings;
   const sum = peers
     .filter(({ name }) => name === NOTHING || name === BUILT_IN)
@@ -72,7 +72,7 @@ function compareWithEngine(timings: readonly Timing[]): Row {
 
 const RUNNERS = { "bun run": 1.3, "node --run": 1, "deno task": 1 };
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   const node = findPeer("node");
   const deno = findPeer("deno");
   await using copies = await copyPrograms({ rt: RT, bun: BUN });

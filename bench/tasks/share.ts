@@ -1,18 +1,18 @@
-// How long a run takes that several machines share, beside the least that any order could take: the longest chain of scripts
-// that wait for each other, or all work divided by the machines.
+// Measures a shared run on several machines, compared with the theoretical minimum: the critical path, or all work divided by the
+// machines.
 //
-// The machines are processes of this one, so the scripts sleep: what is measured is who takes what and when, and what it
-// costs to tell the others. The times of the scripts are known from a report, as from an earlier run.
+// The machines are processes of this machine, so the scripts sleep. The figures show the order of the tasks and the overhead of
+// coordination. The durations of the scripts come from a report, as after an earlier run.
 import { findCriticalPath } from "../../src/tasks/planning/critical-path.ts";
 import { createMachines } from "../../test/distributed/machines.ts";
 import { createRandom } from "../../test/support/random.ts";
-import type { Row } from "../row.ts";
+import type { Figure } from "../row.ts";
 
 const SCRIPTS = 300;
 const MACHINES = 4;
 const GOAL = 1.15;
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   const random = createRandom(18);
   const durations = Array.from({ length: SCRIPTS }, () => 200 + random.below(1800));
   const waitsFor = durations.map((_, at) =>

@@ -1,14 +1,14 @@
-// What it costs to run the scripts of many packages: processes, lines, bytes, and finding one among a thousand.
+// Measures runs of scripts in many packages: processes, lines, bytes, and finding one package among a thousand.
 //
 // `true` is a builtin of bash; `sleep 0` is a program, which rt starts without a shell.
 //
-// Everything goes through a pipe into `cat`, as in a CI job, since a reader that takes nothing would hide what
-// writing costs. The memory of the prefixer is measured without the pipe, on the process itself.
+// All output goes through a pipe into `cat`, as in a CI job, because a reader that reads nothing would hide the cost of
+// writing. The prefixer's memory is measured on the process itself, without the pipe.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BUN, findPeer } from "../peers.ts";
 import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
-import { compareTimes, type Row } from "../row.ts";
+import { compareTimes, type Figure } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 const BIG = 200_000_000; // bytes
@@ -38,7 +38,7 @@ async function createWorkspace(
   return directory;
 }
 
-/** `bytes` of lines that are `length` long, line break included; 0 for a single line without an end. */
+/** Returns `bytes` of lines with the given `length`, line break included; 0 for one line without an end. */
 async function writeLines(file: string, bytes: number, length: number): Promise<string> {
   const writer = Bun.file(file).writer();
   const line = length === 0 ? "x".repeat(100_000) : `${"x".repeat(length - 1)}\n`;
@@ -56,14 +56,14 @@ const piped = (name: string, command: string): TimedCommand => ({
   argv: ["sh", "-c", `${command} | cat >/dev/null`],
 });
 
-export async function measure(): Promise<Row[]> {
+export async function measure(): Promise<Figure[]> {
   const denoProgram = findPeer("deno");
   const optional: Record<string, string> = denoProgram === undefined ? {} : { deno: denoProgram };
   await using programs = await copyPrograms({ rt: RT, bun: BUN, ...optional });
   const { directory, paths } = programs;
   const rt = `${paths.rt} run`;
   const bun = `${paths.bun} run`;
-  const rows: Row[] = [];
+  const rows: Figure[] = [];
 
   function compare(
     figure: string,
