@@ -1,7 +1,11 @@
 // Builds the binary: `bun build/compile.ts` writes the host's to dist/rt, and its manual page to dist/rt.1.
 //
-// It contains five bundles. Four are scripts for processes that run as the engine: the preload (a `data:` URL), its deferred modules
-// as text (src/runtime/modules/deferred-modules.ts), the parts in the finished file (src/runner/engine/preload.ts), and the debugger.
+// It contains five bundles. Four are scripts for processes that run as the engine:
+// - the preload (a `data:` URL)
+// - its deferred modules as text (src/runtime/modules/deferred-modules.ts)
+// - the parts in the finished file (src/runner/engine/preload.ts)
+// - the debugger
+//
 // The fifth is the program, split into chunks so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -31,7 +35,7 @@ import { windowsRegistry } from "./windows-registry.ts";
 const ROOT = join(import.meta.dir, "..");
 export const DIST = join(ROOT, "dist");
 
-/** The engine's loader for these files. It is passed at startup, because rt's main module is none of them. */
+/** The engine's loader for these files. It is passed at startup, because rt's main module has another type. */
 const FILE_LOADERS = [
   ".svg",
   ".png",
@@ -217,8 +221,8 @@ function generatedModules(
     name: "rt-generated",
     setup(build) {
       build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
-      // Relative to the root, because the path becomes part of the chunk's name and so of the program.
-      // A copy for each importer, because a shared chunk would cost each of them more than its size.
+      // Relative to the root, because the path becomes part of the chunk's name and so of the program. Each importer gets a copy,
+      // because a shared chunk would cost each of them more than its size.
       build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
         path: `for:${relative(ROOT, importer)}`,
         namespace: "rt",
@@ -260,8 +264,8 @@ async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Ar
 }
 
 /**
- * Builds a program. Builds of the same source have the same bytes wherever they are made: module names and the output's name, which
- * become part of the program, are constant.
+ * Builds a program. Builds of the same source have the same bytes wherever they are made. Module names and the output's name,
+ * which become part of the program, are therefore constant.
  *
  * @param plugins change the input, for tests that need another system's modules in a program that they can run
  */

@@ -1,8 +1,8 @@
-// Patches the engine: console.log shows `[Object]` beyond --console-depth (specification, "Script runner command line", rule 6) instead
-// of `[Object ...]`.
+// Patches the engine: console.log shows `[Object]` beyond --console-depth instead of `[Object ...]` (specification, "Script
+// runner command line", rule 6).
 //
-// The engine's template consists of the lengths of literal texts, the texts, and a byte for each value between them; a zero ends it.
-// So the text can be shortened in place. The test runner's snapshots use another printer and do not change.
+// The engine's template consists of the lengths of literal texts, the texts, and a byte for each value between them. A zero ends
+// it. So the text can be shortened in place. The test runner's snapshots use another printer and do not change.
 
 const VALUE = "\xc0";
 const END = "\0";

@@ -1,11 +1,12 @@
-// Patches the engine's messages: `bun install` becomes `rt install`. The engine's tools replace rt's process, so only the text in the
-// program can be changed.
+// Patches the engine's messages: `bun install` becomes `rt install`. The engine's tools replace rt's process, so only the text in
+// the program can be changed.
 //
 // Invariants:
-// - The file keeps its length and all offsets: a space fills the place of the missing letter, after the command or its quotes.
+// - The file keeps its length and all offsets. A space fills the place of the missing letter, after the command or its quotes.
 // - Only messages for people change: no scripts that the engine runs, no markers, no machine-readable formats.
-// Non-obvious: texts in the engine have no visible boundaries, so nothing outside a match moves. Machine code cannot match: an
-// instruction contains at most eight bytes of text.
+//
+// Non-obvious: texts in the engine have no visible boundaries, so nothing outside a match moves. Machine code cannot match,
+// because an instruction contains at most eight bytes of text.
 import { COMMANDS } from "../src/options/commands.ts";
 
 /** Words after the engine's name: commands and options of rt. Longest first. */

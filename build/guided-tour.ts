@@ -1,8 +1,9 @@
-// `npm start`: builds rt and demonstrates it on real input, each step with the command a user would type.
+// `npm start`: builds rt and demonstrates it on real input, each step with the command of a user.
+//
 // `npm start -- <args>` builds rt and runs it with these arguments.
 //
-// The credential is stored in this session's real store. Without one (a server, a container), a private bus with a keyring is started,
-// if its programs are installed.
+// The credential is stored in this session's real store. Without one (a server, a container), a private bus with a keyring is
+// started, if its programs are installed.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

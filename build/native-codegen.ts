@@ -52,15 +52,15 @@ const LIBRARY = [
   "-Wl,--hash-style=gnu",
   "-Wl,-z,norelro",
 ];
-type Made = (typeof PROGRAMS)[number] | "interposer";
-export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
+type NativeProgram = (typeof PROGRAMS)[number] | "interposer";
+export const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
   interposer: [...LIBRARY, "-ftls-model=initial-exec"],
 };
-const FILES: Readonly<Record<Made, string>> = {
+const FILES: Readonly<Record<NativeProgram, string>> = {
   registration: "registration.c",
   launcher: "tracee-launcher.c",
   monitor: "job-monitor.c",
@@ -86,7 +86,7 @@ export function versionOf(architecture: NativeArchitecture): string | undefined 
 }
 
 function compile(
-  name: Made,
+  name: NativeProgram,
   architecture: NativeArchitecture,
   to: string,
   more: readonly string[] = [],

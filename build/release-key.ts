@@ -1,11 +1,10 @@
 // Manages the key that signs releases:
+// - `npm run release-key -- create`: creates a pair; the secret key goes to the system's credential store
+// - `npm run release-key -- create --file <path>`: stores it in a file that only this user can read
+// - `npm run release-key -- sign <directory>`: signs the SHA256SUMS of a release
 //
-//   npm run release-key -- create                 creates a pair; the secret key goes to the system's credential store
-//   npm run release-key -- create --file <path>   or to a file that only this user can read
-//   npm run release-key -- sign <directory>       signs the SHA256SUMS of a release
-//
-// Invariants: the secret key is read from RT_RELEASE_KEY or the credential store, and never reaches the screen, an argument or the
-// repository. A key that src/cli/upgrade/release-keys.ts does not list signs nothing: no client could verify it.
+// Invariants: the secret key is read from RT_RELEASE_KEY or the credential store, and never reaches the screen, an argument or
+// the repository. A key that src/cli/upgrade/release-keys.ts does not list signs nothing: no client could verify it.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,7 +23,7 @@ async function readStored(): Promise<string | null> {
   return await secrets.get(STORED);
 }
 
-/** @throws Error if there is none */
+/** @throws Error if the key is missing */
 async function readReleaseKey(): Promise<string> {
   const key = process.env[VARIABLE] || (await readStored());
   if (key) return key;

@@ -1,10 +1,9 @@
 // Builds the downloads for any system on one machine:
-//
-//   npm run build                                the host's binary, at dist/rt
-//   npm run build -- --all                       a complete release, at dist/release
-//   npm run build -- --target linux-x64          one target (repeatable)
-//   npm run build -- --all --url <address>       with installers for this address: see docs/releasing.md
-//   npm run build -- --all --sign <identity>     signs the macOS programs with this identity, on a Mac
+// - `npm run build`: the host's binary, at dist/rt
+// - `npm run build -- --all`: a complete release, at dist/release
+// - `npm run build -- --target linux-x64`: one target (repeatable)
+// - `npm run build -- --all --url <address>`: with installers for this address, see docs/releasing.md
+// - `npm run build -- --all --sign <identity>`: signs the macOS programs with this identity, on a Mac
 //
 // Releases of the same source have the same bytes wherever they are built.
 import { createHash } from "node:crypto";

@@ -1,15 +1,16 @@
-// Sets up a checkout with nothing but Node and npm, then runs one thing with the pinned engine:
+// Sets up a checkout with only Node and npm, then runs a script or command with the pinned engine:
 //
 //   node build/setup.mjs [--system=<need>] <script.ts | bun command> [args...]
 //
-// --system installs the rows of build/system-packages.json with that need ("test", "bench", "start" ...); several are separated by
-// commas.
+// --system installs the rows of build/system-packages.json with that need ("test", "bench", "start" ...). Commas separate several
+// needs.
 //
-// Plain JavaScript, because no engine is there yet. npm fetches the engine's package for this system, and nothing else: what
-// it must be is in the table below, by the checksum that the npm registry has on record, so that no registry, mirror or
-// cache can give us another. None of its scripts is run. Everything else comes from `bun install --frozen-lockfile`,
-// which checks the sums of bun.lock and runs no untrusted install script (a plain `npm install` of this dependency list
-// fails on Linux, where a Windows-only package tries to build itself).
+// Non-obvious: this is plain JavaScript, because the engine is not installed yet. npm downloads only the engine's package for
+// this system. The table below has its checksum from the npm registry, so no registry, mirror or cache can replace it. Its
+// install scripts do not run.
+//
+// `bun install --frozen-lockfile` installs the rest. It verifies the checksums of bun.lock and runs no untrusted install
+// script. A plain `npm install` fails on Linux, because it tries to build a Windows-only package.
 import { spawnSync } from "node:child_process";
 import {
   accessSync,
@@ -28,7 +29,7 @@ import { fileURLToPath } from "node:url";
 
 const ENGINE_VERSION = "1.4.5";
 
-/** The integrity of the engine's packages, in that version. */
+/** The integrity of the engine's packages in this version. */
 const ENGINES = {
   "linux-x64":
     "sha512-IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==",
@@ -78,7 +79,7 @@ function engineVersion() {
   return result.status === 0 ? result.stdout.trim() : undefined;
 }
 
-/** As the engine's packages are called. */
+/** The names of the engine's packages. */
 function systemName() {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const arch = process.arch === "arm64" ? "aarch64" : process.arch;
@@ -94,7 +95,7 @@ function installEngine() {
   console.error(`Fetching the engine (bun ${ENGINE_VERSION}) ...`);
   const name = `@oven/bun-${system}`;
   const dependencies = { [name]: ENGINE_VERSION };
-  // A lock without addresses: npm asks the registry that it is set up for, and refuses other bytes than these.
+  // A lockfile without addresses: npm uses its configured registry, and rejects other bytes.
   const lock = {
     lockfileVersion: 3,
     packages: {
@@ -135,7 +136,7 @@ function installPackages() {
   writeFileSync(stamp, "");
 }
 
-// The one list of programs and files that npm does not provide; build/system-programs.ts finds them by it.
+// The list of programs and files that npm does not provide; build/system-programs.ts uses it too.
 const SYSTEM_PACKAGES = JSON.parse(readFileSync(join(root, "build", "system-packages.json"), "utf8"));
 
 function isExecutable(path) {
@@ -167,7 +168,7 @@ function installSystemPackages(wanted) {
   if (!hasApt) {
     const message = `these programs are missing: ${missing.map(({ program, file }) => program ?? file).join(", ")}`;
     const hint = `install them, on Debian or Ubuntu with: sudo apt-get install ${names.join(" ")}`;
-    // The tour goes without; a test run that cannot test what it claims to must not pass.
+    // The tour continues without them, but a test run without them must fail.
     if (!wanted.includes("start")) fail(message, hint);
     console.error(`note: ${message}\nhint: ${hint}`);
     return;

@@ -1,8 +1,9 @@
-// Builds the npm packages: `rt-runtime`, which users install, and one for each target with only its binary. npm installs the matching
-// one, by the fields os, cpu and libc.
+// Builds the npm packages: `rt-runtime`, which users install, and one for each target with only its binary.
 //
-// The command is a script that starts the binary, which costs a start of Node. So the install script replaces it by the binary. The
-// script stays if install scripts are disabled, and on Windows, whose command files name Node.
+// npm installs the matching one, by the fields os, cpu and libc. The command is a script that starts the binary, which costs a
+// start of Node. So the install script replaces it by the binary.
+//
+// The script stays if install scripts are disabled, and on Windows, whose command files name Node.
 import type { ArchiveFile } from "../archive.ts";
 import { PRODUCT } from "../product.ts";
 import { RELEASE_FILES, type ReleaseFiles } from "../release-files.ts";
@@ -72,7 +73,7 @@ exports.locate = function locate() {
 `;
 
 const LAUNCHER = `#!/usr/bin/env node
-// Starts the binary. Where install scripts run, the binary itself stands in this file's place.
+// Starts the binary. Where install scripts run, the binary itself replaces this file.
 "use strict";
 const { spawnSync } = require("node:child_process");
 const { locate } = require("../locate.js");

@@ -1,12 +1,8 @@
-// What dbus-next asks for and must not, or need not, get.
-//
-// - `usocket` and `x11` are optional native packages. Left out of the bundle, their names would be looked up
-//   from the user's working directory at run time: any folder could then run code in the place that
-//   handles secrets.
-// - `long`, `safe-buffer` and `jsbi` are old engines' missing parts. Ours has them; `long` alone
-//   compiles a WebAssembly module when it is loaded (1 ms of a first secret that takes 10).
-//
-// Only imports made by dbus-next and its own dependencies are replaced.
+// Replaces imports of dbus-next and its own dependencies:
+// - `usocket` and `x11` are optional native packages. Without a stub, their names would be resolved from the user's working
+//   directory at run time. Any folder could then run code in the process that handles secrets.
+// - `long`, `safe-buffer` and `jsbi` are polyfills that the engine does not need. `long` alone compiles a WebAssembly module when
+//   it is loaded, which takes 1 ms of a first secret's 10 ms.
 import type { BunPlugin } from "bun";
 import { join } from "node:path";
 

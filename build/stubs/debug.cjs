@@ -1,2 +1,2 @@
-// "debug" for @secretlint: it would write to the terminal where a variable of the environment says so.
+// Replaces "debug" for @secretlint, which would write to the terminal when an environment variable enables it.
 module.exports = () => () => {};

@@ -1,5 +1,4 @@
-// @secretlint's "debug" package reads the environment and writes what it is told to the terminal; rt's own commands do
-// neither on a library's behalf.
+// Replaces @secretlint's "debug" package, which reads the environment and writes to the terminal.
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 

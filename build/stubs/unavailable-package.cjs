@@ -1,2 +1,2 @@
-// A package that is never used: dbus-next falls back when it cannot be had.
+// A package that is never used: dbus-next has a fallback when it is unavailable.
 module.exports = {};
