@@ -85,6 +85,20 @@ test("unmatched rules of [run.remote.scripts] are reported", async () => {
   );
 });
 
+test.skipIf(process.platform === "win32").each([
+  ["the live view", []],
+  ["--parallel", ["--parallel"]],
+  ["--dry-run", ["--dry-run"]],
+])("the label of a warning is yellow on a terminal with %s", async (_, options) => {
+  const more = { "packages/more/package.json": { name: "more", scripts: { build: "true" } } };
+  await using project = await createProject({ ...PACKAGES, ...more, ...cacheRules("biuld") });
+  const words = [RT, "run", ...options, "--filter=*", "build"];
+  await using terminal = startOnTerminal(words, cleanEnvironment(), { cwd: project.path });
+  expect(await terminal.ends()).toBe(0);
+  expect(terminal.shown.includes("\x1b[?2026h")).toBe(options.length === 0);
+  expect(terminal.shown).toContain("\x1b[33mwarning:\x1b[39m [run.cache]: no package has");
+});
+
 test.skipIf(process.platform === "win32")(
   "the only script of a run has the terminal although a rule causes a warning",
   async () => {
