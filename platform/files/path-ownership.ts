@@ -1,7 +1,7 @@
 // Rejects directories that other users can change or replace.
 //
-// Non-obvious: owning a directory is not enough (TOCTOU). A user who may write to its parent can rename it and create another one
-// between check and use, unless the parent has the sticky bit, as /tmp.
+// Non-obvious: owning a directory is not enough (TOCTOU). With write access to its parent, another user can replace it between
+// check and use. A sticky bit on the parent, as on /tmp, prevents that.
 import { readOwner, realPathOf } from "./path-owner.ts";
 
 const isWindows = process.platform === "win32";

@@ -1,8 +1,10 @@
 // Reads and writes rt's state files in the user's state directory.
 //
 // Invariants:
-// - A file is read only if this user owns it and all directories below the environment's base, and nobody else can write to them.
+// - A file is read only if this user owns it and all directories below the environment's base, and no other user can write to
+//   them.
 // - A file appears by atomic rename. Windows separates the users' files.
+//
 // Non-obvious: the user's private group may write to the parents of rt's directory, as the umask of such systems allows it.
 import {
   lstatSync,

@@ -4,7 +4,8 @@
 // Invariants:
 // - A task has its thread exclusively, because the system binds mutexes and the last error to a thread.
 // - Buffers stay referenced until the call returns, even if the caller has given up. Addresses are valid in every thread.
-// - A thread is added only when all others have made no progress for `STANDSTILL`: one started thread is faster for short tasks.
+// - A thread is added only when all others have made no progress for `STANDSTILL`. For short tasks one started thread is faster.
+//
 // Non-obvious: the worker's source is the text of `serve`, because a bundle without files has no other source. It must reference
 // nothing outside itself. The engine's Worker is reached through its prototype: the global one is wrapped to preload `rt`.
 import { ptr } from "bun:ffi";

@@ -2,8 +2,8 @@
 import { type Diagnosis, type SecretProvider, ProviderFailure } from "./contract/secret-provider.ts";
 
 /**
- * Opens the store; it may connect only at the first operation.
- * The `if` statements stay literal: the bundler removes the other systems' modules only in exactly this form.
+ * Opens the store; it may connect only at the first operation. The `if` statements stay literal: the bundler removes the other
+ * systems' modules only in exactly this form.
  */
 export async function openProvider(): Promise<SecretProvider> {
   if (process.platform === "linux") {

@@ -1,8 +1,8 @@
 // Stat fingerprints by statx(), which has one layout on every architecture.
 //
 // Non-obvious:
-// - The addresses of both buffers are computed once, so a path costs one call. fs.lstat creates an object for each path, which takes
-//   longer than the system call.
+// - The addresses of both buffers are computed once, so a path costs one call. The objects of fs.lstat take longer than the
+//   system call.
 // - Each buffer has its own ArrayBuffer: the engine may move the storage of a small typed array.
 import type { Pointer } from "bun:ffi";
 import { ABSENT, FINGERPRINT_WORDS, type StatFingerprintOperations } from "../contract/stat-fingerprint.ts";

@@ -111,8 +111,8 @@ function userIdentifier(): Uint8Array {
     GetTokenInformation(token[0]!, TOKEN_USER.class, address(found), TOKEN_USER.size, address(length));
   if (!isFound) throw new Error(`No user (Windows' error ${kernel().GetLastError()})`);
   kernel().CloseHandle(token[0]!);
-  // The buffer begins with the address of the SID, which follows in the same buffer: eight bytes and as many numbers as its second
-  // byte says.
+  // The buffer begins with the address of the SID, which follows in the same buffer. A SID has eight bytes, whose second one is
+  // the count of the following numbers.
   const identifier = read.ptr(ptr(found), 0) as Pointer;
   const size = 8 + 4 * read.u8(identifier, 1);
   const start = identifier - ptr(found);

@@ -1,7 +1,7 @@
 // Converts text that is not UTF-8, such as arguments and file names, without loss (as Python's "surrogateescape").
 //
-// Each byte that is not part of a character becomes a lone surrogate, U+DC80 to U+DCFF. Decoded text never contains one.
-// Encoding for a C function or a shell restores the byte.
+// Each byte that is not part of a character becomes a lone surrogate, U+DC80 to U+DCFF. Decoded text never contains one. Encoding
+// for a C function or a shell restores the byte.
 
 const MAX_CHARACTER_SIZE = 4; // bytes
 

@@ -62,8 +62,8 @@ export interface ProcessTreeOperations {
   /** Returns whether an ancestor of this process runs the program at that path; false if unknown. */
   hasAncestor(program: string): boolean;
   /**
-   * Makes rt the subreaper of its descendants. With one child at a time, all orphans belong to the last child's tree; with several,
-   * an orphan belongs to the tree of its marker variable. No effect on macOS.
+   * Makes rt the subreaper of its descendants. With one child at a time, all orphans belong to the last child's tree. With
+   * several, an orphan belongs to the tree of its marker variable. No effect on macOS.
    */
   adoptOrphans(): void;
   /**

@@ -23,12 +23,12 @@ export interface ProcessOperations {
   /** Returns the limit of open files; Infinity if there is none. */
   descriptorLimit(): number;
   /**
-   * Replaces this process by another program (exec): same process id, terminal and descriptors, and the environment that rt was
-   * started with (without `.env` values). Windows cannot do that: there rt starts the program, waits and exits as it did.
+   * Replaces this process by another program (exec). Process id, terminal and descriptors stay, and the environment is rt's
+   * original one (without `.env` values). Windows cannot do that: rt starts the program, waits and exits as it did.
    *
-   * With `engine` the program is rt itself as the engine. Its switch must not be inherited by processes that user code starts.
-   * getenv() reads the first entry of a name and the engine's map the last, so the first entry is on and the last is off. If only
-   * one entry can be passed, it is on, and the preload removes it.
+   * With `engine` the program is rt itself as the engine. Its switch must not be inherited by processes that user code
+   * starts. The C library's getenv() reads the first entry of a name, and the engine's map the last. So the first entry is on
+   * and the last is off. If only one entry can be passed, it is on, and the preload removes it.
    *
    * Returns only on failure, with the error code (for example "ENOEXEC") or a short text.
    */
@@ -41,7 +41,7 @@ export interface ProcessOperations {
   originalEnvironment(): Record<string, string>;
 
   /**
-   * Returns one variable of it. rt's own decisions must not read process.env: `.env` values belong to the user's program, and the
+   * Returns one variable of it. rt's own decisions must not read process.env. `.env` values belong to the user's program, and the
    * author of a working directory must not control rt.
    */
   originalVariable(name: string): string | undefined;
@@ -79,8 +79,8 @@ export interface ProcessOperations {
   hasInput?(): boolean;
 
   /**
-   * Makes this process nondumpable: other processes of the user cannot read its memory, and no core file is written, as far as the
-   * system supports that. Children are not affected.
+   * Makes this process nondumpable, as far as the system supports it. Other processes of the user cannot read its memory, and no
+   * core file is written. Children are not affected.
    */
   hideMemory?(): void;
 

@@ -1,9 +1,9 @@
-// Reads the environment that rt was started with from libc, on Linux and macOS. It contains neither `.env` values nor assignments
-// to process.env, which are only in the engine's own map.
+// Reads rt's original environment from libc, on Linux and macOS. Values of `.env` and assignments to process.env are only in the
+// engine's own map.
 //
 // Invariants:
 // - rt's own decisions (bus, directories, colours) read this environment. The author of a working directory must not control rt,
-//   which may be about to store a token. test/architecture.test.ts lists the few files that may read process.env.
+//   which may store a token next. test/architecture.test.ts lists the few files that may read process.env.
 import type { Pointer } from "bun:ffi";
 import { ptr, read, readCString } from "../../native/posix/ffi.ts";
 import { encodeCString, environmentVariable, processLibc } from "../../native/posix/libc.ts";

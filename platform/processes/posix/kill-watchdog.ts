@@ -7,7 +7,8 @@
 // - The watchdog runs before the first child starts. It leads its own session and ignores a terminal's signals.
 // - On Linux a child is in the list before its program begins: ../../native/linux/registration.c writes the process id, and holds
 //   the pipe open until then. On macOS, and if the system executes no memfd, rt writes it after the start (race).
-// - If the list cannot be written (full disk, file size limit), the watchdog ends: it could kill a process that reuses a pid.
+// - If the list cannot be written (full disk, file size limit), the watchdog exits. It could kill a process that reuses a pid.
+//
 // Non-obvious: a shell needs two pages of memory and exists everywhere; a copy of rt would need 20 MB.
 import { openRegistration } from "../registration.ts";
 import { closeDescriptor, moveUp, openPipe, type Pipe, readAvailable } from "../../native/posix/pipe.ts";

@@ -1,4 +1,5 @@
-// Reads the output of a child from rt's end of a pipe or pseudo-terminal: as a stream while it runs, and the rest after its exit.
+// Reads the output of a child from rt's end of a pipe or pseudo-terminal. It is a stream while the child runs; the rest is read
+// after its exit.
 //
 // Invariants:
 // - Chunks arrive in order, each after the receiver has processed the one before (backpressure).

@@ -1,10 +1,11 @@
 // Process trees on Linux and macOS: starts children whose descendants can be signalled and ended together.
 //
 // Invariants:
-// - A child with piped output leads its own session, so one signal reaches its process group. Members that moved to another group
-//   are found in the process table.
+// - A child with piped output leads its own session, so one signal reaches its process group. The process table shows members
+//   that moved to another group.
 // - Output uses pipes: the engine's own sockets would break a script's `> /dev/stderr`.
 // - If rt is killed, the kill watchdog (kill-watchdog.ts) ends the children.
+//
 // Non-obvious: most scripts run for 1 to 2 ms, so nothing reads the pipe for the first `ATTACH_AFTER`. See output-reader.ts.
 import {
   type Child,
@@ -162,8 +163,8 @@ function targetsOf(roots: readonly TreeRoot[], relay: string | null, adopt: Adop
 const MAX_SCANS = 10;
 
 /**
- * Stops all members with SIGSTOP before they are ended (race): the process table is not read atomically, and a member that forks or
- * creates a session just before its parent ends would be lost.
+ * Stops all members with SIGSTOP before they are ended (race), because the process table is not read atomically. A member that
+ * forks or creates a session just before its parent ends would be lost.
  */
 function freezeTrees(roots: readonly TreeRoot[], relay: string | null, adopt: Adopt): number[] {
   const frozen = new Set<number>();
@@ -186,8 +187,8 @@ function freezeTrees(roots: readonly TreeRoot[], relay: string | null, adopt: Ad
 }
 
 /**
- * Children receive SIGSTOP: their sessions have no shell, so the kernel ignores terminal stops there. rt stops itself with SIGTSTP,
- * which has no effect without a job-control shell; then everything continues at once.
+ * Children receive SIGSTOP, because the kernel ignores terminal stops in sessions without a shell. This process stops itself with
+ * SIGTSTP. Without a job-control shell that has no effect, and everything continues at once.
  */
 const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({ children, onSuspend, onResume }) => {
   const suspend = () => {

@@ -1,8 +1,9 @@
-// Spawns a program through posix_spawn with any argv[0], the original environment entries, inherited signal dispositions and,
-// for its own session, a controlling terminal. The engine's spawn offers none of these.
+// Spawns a program through posix_spawn with any argv[0], the original environment entries, inherited signal dispositions and, for
+// its own session, a controlling terminal. The engine's spawn offers none of these.
 //
 // Invariants:
-// - Copies of arguments and variables are zeroized after the call: a variable may be a credential.
+// - Copies of arguments and variables are zeroized after the call, because a variable may be a credential.
+//
 // Non-obvious: the first terminal that a session leader opens becomes its controlling terminal. The engine does not reap these
 // children, so `waitFor` must be called on SIGCHLD.
 import type { Pointer } from "bun:ffi";

@@ -4,8 +4,9 @@
 // Invariants:
 // - On Linux an orphan belongs to the tree that it comes from, whatever its group or session: a marker variable identifies it.
 // - rt reaps exited orphans, which would otherwise fill the process table, but not children that the engine waits for.
-// Non-obvious: a zombie is reaped on the second scan, because the engine has reaped its own children by then. Without pidfds the
-// engine's SIGCHLD handler replaces rt's: then orphans are reaped when rt exits.
+//
+// Non-obvious: a zombie is reaped on the second scan. The engine has reaped its own children by then. Without pidfds the engine's
+// SIGCHLD handler replaces rt's, so orphans are reaped when rt exits.
 import { FFIType } from "../../native/posix/ffi.ts";
 import { isWatched } from "./kill-watchdog.ts";
 import { openLibc } from "../../native/posix/libc.ts";

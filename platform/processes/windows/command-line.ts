@@ -1,7 +1,7 @@
 // Quotes arguments for a Windows command line: Windows passes one text, and each program splits it.
 //
-// Two parsers exist. C programs follow the rules of Microsoft's runtime. cmd.exe parses a batch file's command line first, for
-// variables and operators, and passes the rest on as `%*`.
+// Two parsers exist. C programs follow the rules of Microsoft's runtime. A batch file's command line is first parsed by cmd.exe,
+// for variables and operators. The rest is passed on as `%*`.
 
 /** Quotes for programs that follow the C rules. */
 export function quoteForProgram(args: readonly string[]): string {
@@ -15,9 +15,8 @@ function quoteWord(word: string): string {
 }
 
 /**
- * Quotes for cmd.exe and a batch file. Within quotes only two characters are special: a quote, which is doubled, and a percent
- * sign, which is followed by a variable that is always empty.
- * Returns undefined if an argument contains a line break, which cannot be quoted.
+ * Quotes for cmd.exe and a batch file. Within quotes only two characters are special. A quote is doubled, and a percent sign is
+ * followed by a variable that is always empty. Returns undefined if an argument contains a line break, which cannot be quoted.
  */
 export function quoteForBatch(
   interpreter: string,

@@ -1,9 +1,9 @@
-// Starts programs on Windows, which cannot replace a process: rt starts the program in its console with its standard handles, waits
-// and exits as it did. If rt is ended, the program ends too.
+// Starts programs on Windows, which cannot replace a process. Instead rt starts the program in its console with its standard
+// handles, waits and exits as it did. If rt is ended, the program ends too.
 //
 // Non-obvious:
-// - `Bun.spawnSync` cannot be used: the engine switch must be on in the first entry of its name and off in the last (see `replace`),
-//   so rt must write the environment block itself.
+// - `Bun.spawnSync` cannot be used. The engine switch must be on in the first entry of its name and off in the last (see
+//   `replace`). So rt must write the environment block itself.
 // - Console signals reach the program directly; rt only has to survive them.
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { quoteForBatch, quoteForProgram } from "./command-line.ts";

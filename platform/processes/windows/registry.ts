@@ -1,5 +1,5 @@
 // Reads values of the Windows registry. Each result is undefined if the value is absent, or if the build has no addon for this
-// processor: the callers only improve messages or searches with it.
+// processor. The callers only improve messages or searches with it.
 import type * as Registry from "@vscode/windows-registry";
 
 type Hive = Registry.HKEY;

@@ -1,8 +1,8 @@
 // Finds the items of a pair and chooses one.
 //
-// Non-obvious: the search uses `service` and `account` only: a search with the schema finds nothing in a locked collection of
-// gnome-keyring, and no items of other programs. If it finds nothing, items with `username` instead of `account` count, as the
-// libraries of Python, Go and Rust store them. rt's own items never have that attribute: those libraries would confuse them.
+// Non-obvious: the search uses `service` and `account` only. With the schema it would find nothing in a locked collection of
+// gnome-keyring, and no items of other programs. If it finds nothing, items with `username` instead of `account` count. The
+// libraries of Python, Go and Rust store these. rt's own items never have that attribute: those libraries would confuse them.
 import { isKept, ITEM_INTERFACE, PROPERTIES_INTERFACE } from "./dbus/dbus-names.ts";
 import { call, type Operation, send } from "./dbus/operation.ts";
 import { prepareSearchItems } from "./dbus/prepared-messages.ts";

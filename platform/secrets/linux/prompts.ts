@@ -32,9 +32,9 @@ export class Prompts {
   }
 
   /**
-   * Shows the prompt at `path` after earlier ones, and waits for its end; no effect for the path "/".
-   * Rejects with CANCELED if the person declines, LOCKED without a display, TIMEOUT after `timeout` milliseconds (at least two
-   * minutes). `begin` is called before the prompt is shown; if it throws, the prompt is not shown.
+   * Shows the prompt at `path` after earlier ones, and waits for its end; no effect for the path "/". Rejects with CANCELED if
+   * the person declines, LOCKED without a display, TIMEOUT after `timeout` milliseconds (at least two minutes). `begin` is called
+   * before the prompt is shown; if it throws, the prompt is not shown.
    */
   show(path: string, timeout: number, begin: () => void): Promise<void> {
     if (path === NO_OBJECT) return Promise.resolve();

@@ -1,5 +1,5 @@
-// Credentials in the desktop's keyring through the Secret Service API (freedesktop.org, draft 0.2): GNOME Keyring, KWallet, KeePassXC.
-// An item has the attributes `service` and `account` (as secret-tool and keytar) and Bun's schema; its label is "service/name".
+// Stores credentials in GNOME Keyring, KWallet or KeePassXC through the Secret Service API (freedesktop.org, draft 0.2). An item
+// has the attributes `service` and `account` (as secret-tool and keytar) and Bun's schema; its label is "service/name".
 //
 // Invariants:
 // - Operations on one pair run in call order; reads are concurrent. Of concurrent deletes in any process, one returns true.

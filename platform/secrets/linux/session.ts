@@ -35,8 +35,8 @@ export interface SecretServiceSession {
   /** Undefined in a plain session. */
   readonly key: Uint8Array | undefined;
   /**
-   * Whether a read has proved that the service has the same key. KWallet has another key in one of 150 sessions, for example if the
-   * shared secret begins with a zero byte; it silently drops values that are stored in such a session.
+   * Whether a read has proved that the service has the same key. KWallet has another key in one of 150 sessions, for example if
+   * the shared secret begins with a zero byte. It silently drops values that are stored in such a session.
    */
   isProven: boolean;
 }

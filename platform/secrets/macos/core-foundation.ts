@@ -2,9 +2,10 @@
 //
 // Invariants:
 // - A Scope releases everything that it owns once, at its end, and zeroizes data before. No call blocks.
+//
 // Non-obvious:
-// - A reference is a 64-bit number: Apple's arm64 stores short strings in the reference itself, with the highest bit set, which a
-//   pointer of bun:ffi cannot represent.
+// - A reference is a 64-bit number. Apple's arm64 stores short strings in the reference itself, with the highest bit set. A
+//   pointer of bun:ffi cannot represent it.
 // - A constant such as kSecClass is a variable. It is opened as a function that is never called, to get its address.
 // - CFStringGetCharacters takes a structure of two integers by value, which both calling conventions pass as two integers.
 import { dlopen, FFIType, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";

@@ -1,11 +1,12 @@
-// Stores a credential's value in entries of the Credential Manager. A value that fits is in one entry. A larger value is split into
-// parts, and the entry becomes a "head" that names their slot.
+// Stores a credential's value in entries of the Credential Manager. A value that fits is in one entry. A larger value is split
+// into parts, and the entry becomes a "head" that names their slot.
 //
 // Invariants:
-// - A crash between two steps leaves the old or the new value, whole (atomic replacement): new parts go into the slot that the head
-//   does not name, then the head is written, then the old parts are removed.
-// - Parts are written in ascending and removed in descending order, so a slot without its first part is empty. Leftovers are never
-//   read; the next `set` or `delete` removes them.
+// - A crash between two steps leaves the whole old or new value (atomic replacement). New parts go into the slot that the head
+//   does not name. Then the head is written, and the old parts are removed.
+// - Parts are written in ascending and removed in descending order, so a slot without its first part is empty. Orphaned parts are
+//   never read. The next `set` or `delete` removes them.
+//
 // Non-obvious: a head counts only if its comment equals its text, because a value may look like a head.
 import { type CredentialName, ProviderFailure } from "../contract/secret-provider.ts";
 import { type WindowsCredential, MAX_BLOB, type Persistence, toUtf8 } from "./credential.ts";

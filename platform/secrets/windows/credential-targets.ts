@@ -1,8 +1,8 @@
 // Target names of a credential's entries:
 //
-//   service/name                 the target of Bun and keytar, with the name as user name
-//   rt:service/name              escaped, if another credential uses that target
-//   rt:service/name#a1, #a2 ...  parts of a value that does not fit into one entry
+// - `service/name`: the target of Bun and keytar, with the name as user name
+// - `rt:service/name`: escaped, if another credential uses that target
+// - `rt:service/name#a1`, `#a2` and so on: parts of a value that does not fit into one entry
 //
 // Non-obvious: the first form is ambiguous ("a/b" + "c" and "a" + "b/c"), and Windows ignores its case. So an entry belongs to a
 // credential only if target and user name match exactly. An escaped text contains neither slashes nor upper case.

@@ -1,7 +1,8 @@
 // One entry of the Windows Credential Manager: the structure CREDENTIALW, and the encoding of its value.
 //
-// Non-obvious: encodings differ. Bun and keytar store UTF-8; Python's keyring, Git Credential Manager and `cmdkey` store UTF-16LE.
-// rt's entries are marked in their comment and contain UTF-8 or any bytes. Other entries are detected, with preference for UTF-8.
+// Non-obvious: encodings differ. Bun and keytar store UTF-8, whereas Python's keyring, Git Credential Manager and `cmdkey` store
+// UTF-16LE text. Entries of rt are marked in their comment and contain UTF-8 or any bytes. Other entries are detected, with
+// preference for UTF-8.
 import { ptr, type Pointer, read, toArrayBuffer } from "bun:ffi";
 import { isUtf8, transcode } from "node:buffer";
 

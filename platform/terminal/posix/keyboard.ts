@@ -3,7 +3,8 @@
 // Invariants:
 // - No byte is consumed after `stop`: it belongs to the next program or the shell.
 // - The next chunk waits until the last one has been forwarded (backpressure). `onEnd` is called if the terminal is closed.
-// Non-obvious: the engine's own terminal streams block in a thread that consumes one more key after they were stopped. A non-blocking
+//
+// Non-obvious: the engine's own terminal streams block in a thread, which consumes one more key after their stop. A non-blocking
 // descriptor read as a file does not. Each reading period has a separate descriptor.
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 

@@ -4,8 +4,10 @@
 // - The program's terminal has the current modes and size of rt's terminal, and receives every typed byte.
 // - Ctrl-Z stops the program and rt's job; continuing rt continues the program. Signals to rt are forwarded.
 // - If rt's terminal is closed, the program's is closed too.
-// Non-obvious: with a job monitor the kernel stops the program, and rt sees the monitor stop. Without one the program leads the session
-// and the kernel ignores Ctrl-Z: rt detects the key and sends SIGSTOP. A program that handles the key itself (vim) then does not stop.
+//
+// Non-obvious: with a job monitor the kernel stops the program, and rt sees the monitor stop. Without one the program leads the
+// session, and the kernel ignores the key. Then rt detects Ctrl-Z and sends SIGSTOP. A program that handles the key itself (vim)
+// does not stop.
 import type { RedactedSpawnRequest, StdioTargets } from "../contract/terminal.ts";
 import { Keyboard } from "./keyboard.ts";
 import { OutputReader } from "../../processes/posix/output-reader.ts";

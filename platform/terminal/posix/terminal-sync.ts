@@ -1,10 +1,11 @@
 // Synchronizes rt's terminal and the program's pseudo-terminal: modes, size, and output processing (line ends).
 //
 // Invariants:
-// - rt's terminal is raw while rt's job is in the foreground. `leave` restores its modes, also after an error of rt's own.
-//   In the background it is not changed.
+// - rt's terminal is raw while rt's job is in the foreground. `leave` restores its modes, also after an error of rt's own. In the
+//   background it is not changed.
 // - Exactly one of the two terminals processes output.
-// Non-obvious: no signal reports that a running job has come to the foreground (`fg`), so rt polls while it is in the background.
+//
+// Non-obvious: no signal reports that a running job came to the foreground (`fg`), so rt polls in the background.
 import {
   changesOutput,
   isInBackground,

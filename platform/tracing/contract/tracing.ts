@@ -1,9 +1,9 @@
-// The contract of tracing: finds the files that a script depends on. A trace contains every path that a process tree accessed,
-// in its state before the first call that mentioned it.
+// The contract of tracing: finds the files that a script depends on. A trace contains every path that a process tree accessed, in
+// its state before the first call that mentioned it.
 //
 // Invariants:
-// - A trace without an incomplete reason is complete. What the tracer cannot follow (network, foreign system calls, unreadable
-//   memory, background processes) sets an incomplete reason.
+// - A trace without an incomplete reason is complete. Network, foreign system calls, unreadable memory and background processes
+//   set an incomplete reason, because the tracer cannot follow them.
 // - Tracing never changes how the script runs.
 import type { Child, ChildRequest } from "../../processes/contract/process-tree.ts";
 
@@ -46,8 +46,8 @@ export interface TracedPath {
   /** Another program changed the path between two calls of the tree, even if the last state equals the first. */
   readonly isUnsteady?: boolean;
   /**
-   * The last directory of each walk in which this one was listed: one process listed `/`, then a directory in it, and so on.
-   * Module resolvers do so.
+   * The last directory of each walk in which this one was listed: one process listed `/`, then a directory in it, and so
+   * on. Module resolvers do so.
    */
   readonly walks?: readonly string[];
   /** Listed outside of such walks too. */

@@ -2,10 +2,10 @@
 // generated from it (syscall-tables-macro.ts). test/cache/tracing/syscall-table.test.ts compares it with the system's headers.
 //
 // Invariants:
-// - A process cannot read, write, list or execute a file without one of these calls. read, write, close, mmap, dup and clone
-//   need no row, because an open precedes them.
-// - A call that cannot be followed has an incomplete reason. `HIDDEN` calls and calls from `FIRST_UNKNOWN` on fail with ENOSYS:
-//   programs have a fallback, and io_uring would bypass the filter.
+// - A process cannot read, write, list or execute a file without one of these calls. The calls read, write, close, mmap, dup and
+//   clone need no row, because an open precedes them.
+// - A call that cannot be followed has an incomplete reason. `HIDDEN` calls and calls from `FIRST_UNKNOWN` on fail with ENOSYS.
+//   Programs have a fallback, and io_uring would bypass the filter.
 import type { IncompleteReason } from "../contract/tracing.ts";
 import type { PathAccess } from "./access-kinds.ts";
 
@@ -163,8 +163,8 @@ export const CALLS: readonly Syscall[] = [
 ];
 
 /**
- * Fail with ENOSYS, because programs have a fallback. fanotify_init gives its caller descriptors of files that it has not opened;
- * only root may use it, and TypeScript's native compiler calls it at each start.
+ * Fail with ENOSYS, because programs have a fallback. A caller of fanotify_init gets descriptors of files that it has not
+ * opened. Only root may use it, and TypeScript's native compiler calls it at each start.
  */
 export const HIDDEN = [
   { name: "io_uring_setup", x64: 425, arm64: 425 },

@@ -2,8 +2,9 @@
 //
 // Invariants:
 // - Bytes are zeroized once they are written or copied into a message: they may contain a secret.
-// Non-obvious: nothing is awaited. Authentication is sent together with the data passed to `send` before the socket opened. Of an
-// oversized message only the header is kept.
+//
+// Non-obvious: nothing is awaited. Authentication is sent together with the data passed to `send` before the socket opened. Only
+// the header of an oversized message is kept.
 import { errorReason } from "../../../caught-error.ts";
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";

@@ -1,11 +1,12 @@
-// One connection to the session bus: calls, replies and timeouts. dbus-next's own connection takes 5 ms to load, never settles a call
-// when the bus dies, and supports neither address lists nor timeouts.
+// One connection to the session bus: calls, replies and timeouts. The connection of dbus-next takes 5 ms to load and never
+// settles a call when the bus dies. It supports neither address lists nor timeouts.
 //
 // Non-obvious:
-// - Authentication, Hello and the leading calls are sent in one write; other calls wait for their replies. A busy gnome-keyring exits
-//   if an OpenSession arrives before it knows the client. A bus that rejects rt closes the connection, which fails all calls.
-// - Replies are spoofable. A reply is accepted only if its sender has owned `org.freedesktop.secrets` since the call was sent, or is
-//   the bus itself.
+// - Authentication, Hello and the leading calls are sent in one write; other calls wait for their replies. A busy gnome-keyring
+//   exits if an OpenSession arrives before it knows the client. A bus that rejects rt closes the connection, which fails all
+//   calls.
+// - Replies are spoofable. A reply is accepted only if its sender has owned `org.freedesktop.secrets` since the call was sent, or
+//   is the bus itself.
 // - At most 64 calls are pending: a bus disconnects clients with more than 128. dbus-next is loaded by the first unprepared call.
 // - The socket keeps the process alive only while an operation holds the connection, see `hold`.
 import { errorMessage } from "../../../caught-error.ts";

@@ -1,12 +1,15 @@
 // Decodes received D-Bus messages ("Message Format" and "Marshaling" of the specification). The sender may be hostile.
 //
 // Invariants:
-// - Any violation of the format throws a MalformedMessage. Nothing is guessed, read past the end, or left over.
+// - Any violation of the format throws a MalformedMessage. The decoder guesses no value, reads no byte past the end, and leaves
+//   no byte unread.
 // - Work and memory are bounded by the message's size and by MAX_VALUES.
+//
 // Non-obvious:
-// - dbus-next's decoder is not used: it returns "" and undefined past the end, loops on an array of empty structures, and takes 2 ms
-//   to load.
-// - Usual headers are decoded by one loop, others by the general decoder: the engine would compile that before the first secret is read.
+// - dbus-next's decoder is not used: it returns "" and undefined past the end, loops on an array of empty structures, and takes 2
+//   ms to load.
+// - Usual headers are decoded by one loop, others by the general decoder: the engine would compile that before the first secret
+//   is read.
 
 export class MalformedMessage extends Error {}
 

@@ -1,9 +1,10 @@
-// The calls of every first `get`, pre-encoded at build time by dbus-next. They are sent before dbus-next is loaded; completing one takes
-// a tenth of encoding it.
+// The calls of every first `get`, pre-encoded at build time by dbus-next. They are sent before dbus-next is loaded. Completing one
+// takes a tenth of encoding it.
 //
 // Layout (D-Bus specification, "Message Format"; little-endian, fields aligned to 8 bytes, path first):
 //
 //   0  'l' type flags version | 4 body length | 8 serial | 12 length of the fields
+//
 //   16 path: 1 1 'o' 0 | 20 length | 24 text, NUL, padding | other fields, padding | body
 import { BUS_NAME, SERVICE_NAME, SERVICE_PATH } from "./dbus-names.ts";
 import { marshalCalls } from "./prepared-messages-macro.ts" with { type: "macro" };
