@@ -13,6 +13,7 @@ import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
 import { BlobPresenceCache } from "../../src/reapi/blob-presence-cache.ts";
 import { BlobUploader } from "../../src/reapi/blob-uploader.ts";
+import { RetryBudget } from "../../src/reapi/grpc/retry.ts";
 import { type ExecutionServices, executeAction } from "../../src/remote-execution/action-execution.ts";
 import { keepResults } from "../results.ts";
 
@@ -33,6 +34,7 @@ const { signal } = new AbortController();
 const client = new RemoteClient(
   { url, instance: "", headers: {}, tls: {}, timeout: 60_000, toolVersion: "0" },
   signal,
+  new RetryBudget(0),
 );
 const store = await client.connect();
 const connection: ExecutionServices = {

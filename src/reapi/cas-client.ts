@@ -215,7 +215,7 @@ export class CasClient {
   }
 
   /** A slow connection transfers a megabyte in ten seconds. */
-  #limitsFor(size: number): Limits {
+  #limitsFor(size: number): Required<Limits> {
     return { ...this.#limits, timeout: this.#limits.timeout + size / 100 };
   }
 }

@@ -19,7 +19,15 @@ import {
   waitExecution,
 } from "./grpc/methods.ts";
 import { Code } from "./grpc/grpc-status.ts";
-import { codeOf, isTransient, type Limits, backoff, RemoteError, retry, TRIES } from "./grpc/retry.ts";
+import {
+  codeOf,
+  isTransient,
+  type Limits,
+  backoff,
+  RemoteError,
+  retry,
+  type RetryBudget,
+} from "./grpc/retry.ts";
 
 export interface ReapiEndpoint {
   /** `grpc://host:port`, or `grpcs://` over TLS. */
@@ -53,10 +61,10 @@ export class RemoteClient implements Disposable {
   readonly #channel: Channel;
   readonly #limits: Required<Limits>;
 
-  constructor(endpoint: ReapiEndpoint, signal: AbortSignal) {
+  constructor(endpoint: ReapiEndpoint, signal: AbortSignal, budget: RetryBudget) {
     this.#endpoint = endpoint;
     this.#signal = signal;
-    this.#limits = { timeout: endpoint.timeout, signal };
+    this.#limits = { timeout: endpoint.timeout, signal, budget };
     const metadata = RequestMetadata.encode({
       toolDetails: { toolName: "rt", toolVersion: endpoint.toolVersion },
       actionId: "",
@@ -157,7 +165,7 @@ export class RemoteClient implements Disposable {
           // The operation no longer exists: it was delivered already, or the server was replaced.
           const isLost = name !== "" && code === Code.NOT_FOUND;
           if (isLost) name = "";
-          if (attempt >= TRIES || !(isLost || isTransient(code))) throw error;
+          if (!(isLost || isTransient(code)) || !this.#limits.budget.take(attempt, "call")) throw error;
           await backoff(attempt, signal);
         }
       }

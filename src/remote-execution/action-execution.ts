@@ -2,7 +2,7 @@
 // download.
 //
 // Invariants:
-// - A transient error is retried, with the files read again, up to TRIES.
+// - A transient error is retried, with the files read again, within the run's budget (../reapi/grpc/retry.ts).
 // - Nothing is written before all outputs of the script are downloaded and match their digests.
 //
 // Non-obvious: an action may be executed twice if the connection is lost. Each execution has its own directory on
@@ -46,9 +46,6 @@ export interface Attempt {
   readonly signal: AbortSignal;
   readonly onStart?: () => void;
 }
-
-/** Attempts to execute an action if the server loses a worker or content. */
-export const TRIES = 3;
 
 /** Lost content can be uploaded or produced again; another worker can replace a lost one. */
 export function isRetryable(error: unknown): boolean {

@@ -4,21 +4,17 @@
 // - Only declared files and variables are sent, never secrets.
 // - Outputs are passed on by digest, and downloaded before a dependent starts locally and before the run ends.
 // - A failing script is not an error. A server error ends the run for all tasks.
-import { resetEnvironment } from "../../platform/processes/dotenv-reset.ts";
 import { host } from "../../platform/processes/process.ts";
 import { configHint } from "../config-hint.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
-import { RemoteClient } from "../reapi/client.ts";
 import { Code } from "../reapi/grpc/grpc-status.ts";
-import { codeOf, RemoteError } from "../reapi/grpc/retry.ts";
-import { BlobUploader } from "../reapi/blob-uploader.ts";
+import { codeOf, RemoteError, RetryBudget } from "../reapi/grpc/retry.ts";
 import type { RemoteSettings } from "../config/settings/remote.ts";
 import type { ScriptSettings } from "../config/settings/script.ts";
 import { ConcurrencyLimiter } from "../tasks/execution/concurrency-limiter.ts";
 import type { ServerBusy, RemoteResult, RemoteRun, RemotePreview } from "../tasks/execution/placement.ts";
 import type { ScriptTask } from "../tasks/task.ts";
-import { VERSION } from "../version.ts";
 import { findWorkspaceRoot } from "../workspace/members.ts";
 import {
   downloadOutputs,
@@ -28,11 +24,11 @@ import {
   missingOutputs,
   pathsOf,
   type ActionOutcome,
-  TRIES,
 } from "./action-execution.ts";
 import { type WorkspaceFile, WorkspaceFiles } from "./workspace-files.ts";
 import { type UpstreamOutputs, packagesRead } from "./inputs.ts";
 import { type RemoteAction, prepareAction, splitLogs } from "./remote-action.ts";
+import { connect } from "./server-connection.ts";
 import { toUserError } from "./server-error.ts";
 import { type PersistedState, openPersistedState } from "./persisted-state.ts";
 
@@ -70,6 +66,10 @@ export async function previewRemote(
   return previews;
 }
 
+/** Retries of a run: enough for a server that is replaced once, not for one that fails for good. */
+const BASE_RETRIES = 4;
+const RETRIES_PER_TASK = 4;
+
 interface DownloadState {
   /** Replaced if the server lost the outputs and the task was executed again. */
   outputs: UpstreamOutputs;
@@ -90,6 +90,7 @@ class RemoteTaskRunner implements RemoteRun {
   #connection: Promise<ExecutionServices> | undefined;
   readonly #downloads = new Map<ScriptTask, DownloadState>();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #budget: RetryBudget;
   readonly #downloadLimiter = new ConcurrencyLimiter(MAX_DOWNLOADS);
 
   /** @throws UserError if installed packages are for another system */
@@ -104,6 +105,7 @@ class RemoteTaskRunner implements RemoteRun {
     const root = findWorkspaceRoot(directory) ?? directory;
     const packages = new Set(tasks.flatMap((task) => packagesRead(root, task.packageDirectory)));
     this.limit = remote.concurrency;
+    this.#budget = new RetryBudget(BASE_RETRIES + RETRIES_PER_TASK * tasks.length);
     this.#order = order;
     this.#remote = remote;
     this.#script = script;
@@ -178,7 +180,7 @@ class RemoteTaskRunner implements RemoteRun {
       } catch (error) {
         signal.throwIfAborted();
         const isBusyWithOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
-        if (attempt >= TRIES || isBusyWithOthers || !isRetryable(error)) throw error;
+        if (isBusyWithOthers || !isRetryable(error) || !this.#budget.take(attempt, "action")) throw error;
         await this.#prepareRetry(task, error as RemoteError);
       }
     }
@@ -193,7 +195,7 @@ class RemoteTaskRunner implements RemoteRun {
   }
 
   async #connect(): Promise<ExecutionServices> {
-    this.#connection ??= connect(this.#remote, this.#persisted, this.#connectionAbort.signal);
+    this.#connection ??= connect(this.#remote, this.#persisted, this.#connectionAbort.signal, this.#budget);
     try {
       return await this.#connection;
     } catch (error) {
@@ -267,7 +269,7 @@ class RemoteTaskRunner implements RemoteRun {
         });
       } catch (error) {
         this.#connectionAbort.signal.throwIfAborted();
-        if (attempt >= TRIES || !isRetryable(error)) throw error;
+        if (!isRetryable(error) || !this.#budget.take(attempt, "action")) throw error;
       } finally {
         this.#files.invalidateBelow(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
       }
@@ -315,24 +317,6 @@ class RemoteTaskRunner implements RemoteRun {
 
   #explain(error: unknown): unknown {
     return (error as Error).name === "RemoteError" ? toUserError(error as RemoteError, this.#remote) : error;
-  }
-}
-
-async function connect(
-  remote: RemoteSettings,
-  { blobPresence }: PersistedState,
-  signal: AbortSignal,
-): Promise<ExecutionServices> {
-  // The engine would warn about variables from a project's .env, and src/reapi/grpc/connection.ts does not use
-  // them.
-  resetEnvironment();
-  const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
-  try {
-    const store = await client.connect();
-    return { client, store, uploads: new BlobUploader(store, blobPresence) };
-  } catch (error) {
-    client[Symbol.dispose]();
-    throw error;
   }
 }
 

@@ -94,7 +94,7 @@ test.skipIf(process.platform === "win32").each([
   await using project = await createProject({ ...PACKAGES, ...more, ...cacheRules("biuld") });
   const words = [RT, "run", ...options, "--filter=*", "build"];
   await using terminal = startOnTerminal(words, cleanEnvironment(), { cwd: project.path });
-  expect(await terminal.ends()).toBe(0);
+  expect(await terminal.awaitExit()).toBe(0);
   expect(terminal.shown.includes("\x1b[?2026h")).toBe(options.length === 0);
   expect(terminal.shown).toContain("\x1b[33mwarning:\x1b[39m [run.cache]: no package has");
 });

@@ -351,6 +351,20 @@ describe.if(isLinux)("faulty server", () => {
     });
   });
 
+  test("retries within retries stay within the budget of the run", async () => {
+    // Outputs cannot be read, so the script runs again, which fails too.
+    const failing = ["batchReadBlobs", "execute"];
+    const fail = (name: string, count: number) =>
+      failing.includes(name) && (name !== "execute" || count > 1) ? Code.UNAVAILABLE : undefined;
+    const { stderr, status, calls } = await runWith({ fail });
+    expect({ stderr, status }).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^error: The server URL /),
+    });
+    // One successful execution, one failed call, and 4 + 4 retries. Nested loops alone would make 13 calls.
+    expect(calls.filter((each) => failing.includes(each)).length).toBeWithin(3, 11);
+  });
+
   test("a server that has lost inputs gets them again", async () => {
     const lost = { code: Code.FAILED_PRECONDITION, message: "missing blobs" };
     const result = await runWith({ status: (count) => (count === 1 ? lost : undefined) });

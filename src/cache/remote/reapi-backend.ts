@@ -19,7 +19,7 @@ import { type Digest, digestOf, fromMessage, isOf, toMessage } from "../../reapi
 import { buildInputRoot } from "../../reapi/input-root.ts";
 import { ActionResult } from "../../reapi/messages/remote_execution.ts";
 import { Code, nameOf } from "../../reapi/grpc/grpc-status.ts";
-import { codeOf, type RemoteError } from "../../reapi/grpc/retry.ts";
+import { codeOf, type RemoteError, RetryBudget } from "../../reapi/grpc/retry.ts";
 import type { ReapiSettings } from "../../config/settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
 import { blobHashesOf, type CacheEntry } from "../entry/entry.ts";
@@ -45,6 +45,8 @@ interface ReapiConnection {
 
 /** Output files of one result; more exceed the message size. */
 const MAX_FILES = 20_000;
+/** Retries of a run. A cache that needs more is slower than running the scripts. */
+const MAX_RETRIES = 50;
 const MAX_TAG_LENGTH = 64;
 const LINE_FEED = 0x0a;
 const LATE = Symbol("late");
@@ -77,7 +79,11 @@ export class ReapiBackend implements CacheBackend {
     this.#warn = warn;
     this.#reads = settings.isRead;
     this.#writes = settings.isWritten;
-    this.#client = new RemoteClient({ ...settings, headers, toolVersion: VERSION }, this.#end.signal);
+    this.#client = new RemoteClient(
+      { ...settings, headers, toolVersion: VERSION },
+      this.#end.signal,
+      new RetryBudget(MAX_RETRIES),
+    );
   }
 
   get isRead(): boolean {
