@@ -1,5 +1,5 @@
-// Executes commands inside the program for a client: profiles and heap snapshots, which the engine offers only in the process.
-// It also adds bindings, by which the program calls a client. The engine's inspector module is loaded at first use.
+// Executes commands inside the program for a client. These are profiles and heap snapshots, which the engine offers only in the
+// process. It also adds bindings, by which the program calls a client. The engine's inspector module is loaded at first use.
 
 /** Registered symbol of the global with this function. It is not enumerable and exists only with --inspect. */
 export const AGENT_SYMBOL = "rt.debugger.ask";

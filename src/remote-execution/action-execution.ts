@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - A transient error is retried, with the files read again, within the run's budget (../reapi/grpc/retry.ts).
-// - Nothing is written before all outputs of the script are downloaded and match their digests.
+// - No output is written before all outputs of the script are downloaded and match their digests.
 //
 // Non-obvious: an action may be executed twice if the connection is lost. Each execution has its own directory on
 // the server, so that is idempotent.

@@ -1,9 +1,9 @@
-// Collects the inputs of a remote task without running it: files that git lists in its package and its workspace
+// Collects the inputs of a remote task without running it. These are files that git lists in its package and its workspace
 // dependencies, their outputs, files of the workspace root, node_modules and declared inputs.
 //
 // Invariants:
-// - Credential files (.env, .npmrc, .netrc, .yarnrc.yml) and .git folders are inputs only if a glob names them
-//   explicitly, because CI stores tokens there.
+// - Credential files (.env, .npmrc, .netrc, .yarnrc.yml) and .git folders are inputs only if a glob names them explicitly,
+//   because CI stores tokens there.
 // - Git-ignored files are not inputs, except node_modules and declared outputs of other packages.
 // - The task's packagePath outputs are not inputs.
 import { readdir } from "node:fs/promises";

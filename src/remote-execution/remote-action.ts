@@ -1,7 +1,7 @@
 // Converts a task into an action of the Remote Execution API: its steps in one shell command, over a copy of its
 // inputs.
 //
-// Invariants: the same task with the same files is the same action. Nothing but collectInputs reads files.
+// Invariants: the same task with the same files is the same action. Only collectInputs reads files.
 //
 // Non-obvious: all steps are one action, because a step needs the files of the previous one. A separator in the
 // output tells the steps apart.

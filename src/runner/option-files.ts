@@ -13,8 +13,8 @@ export function requireTsconfig({ tsconfig }: CodeSettings): void {
 }
 
 /**
- * Package names are left to the engine, which may fetch them or find them by other options. @throws UserError for a
- * file that does not exist
+ * Package names are left to the engine, which may fetch them or find them by other options.
+ * @throws UserError for a file that does not exist
  */
 export function requirePreloads({ preloads, tsconfig }: CodeSettings, cwd: string): void {
   for (const { module, origin } of preloads) {

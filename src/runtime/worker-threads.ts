@@ -2,9 +2,10 @@
 //
 // Non-obvious:
 // - The module's exports are fixed at import, and its Worker class passes its options to an internal constructor.
-// - So the hook is an accessor on two properties that the module reads while it loads, each for one read.
-//   `MessagePort.prototype.close` shows that the module is being evaluated, `EventEmitter.prototype` that Worker is being
-//   defined. Worker then inherits from a prototype with a getter that EventEmitter reads for each new Worker.
+// - So the hook is an accessor on two properties that the module reads while it loads, each for one
+//   read. `MessagePort.prototype.close` shows that the module is being evaluated,
+//   `EventEmitter.prototype` that Worker is being defined. Worker then inherits from a prototype with a
+//   getter that EventEmitter reads for each new Worker.
 // - That getter and the internal constructor run synchronously. In between, for one read, Object.prototype has `preload`.
 // - Inside a worker of node:worker_threads the module is already loaded; its class gets the prototype afterwards.
 import type { DeferredModules } from "./modules/deferred-modules.ts";

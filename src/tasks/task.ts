@@ -212,8 +212,8 @@ export interface TaskRequest extends ManySettings {
   /** Quotes a word for a shell. */
   quote(word: string): string;
   /**
-   * Takes over if there is a single script and a terminal: runs it as if it had been started alone in its package.
-   * Without it, the script runs with the terminal inherited.
+   * Takes over if there is a single script and a terminal, and runs it as if it had been started alone in its package. Without
+   * this function the script inherits the terminal.
    */
   runAlone?(task: ScriptTask): Promise<RunStatus>;
   /** Whether a single cached script is shown without prefixes. A cached script does not get the terminal. */

@@ -1,8 +1,8 @@
 // Debounces file events and decides which changes restart the script.
 //
 // Invariants:
-// - A burst of events (an editor's save, a Git checkout) is one reason. It has ended when there was no event for
-//   DEBOUNCE, Git does not hold its index lock, and no file is empty that a program may be about to write.
+// - A burst of events (an editor's save, a Git checkout) is one reason. It has ended when there was no event for DEBOUNCE and Git
+//   does not hold its index lock. Also no file may be empty that a program may be about to write.
 // - Changes before a start do not restart the script.
 import { type WatchScope, type SourceWatcher, watchSources } from "./source-watcher.ts";
 import { ContentSnapshot } from "./content-snapshot.ts";

@@ -1,8 +1,8 @@
 // Parses .gitignore files and matches paths.
 //
-// Invariants (gitignore(5)): the last matching pattern decides; `!` negates; a pattern with an inner slash is
-// anchored to its file's directory; a trailing slash matches directories only. An ignored directory is not entered,
-// so nothing below it can be included again.
+// Invariants (gitignore(5)): the last matching pattern decides. `!` negates. A pattern with an inner slash is anchored to its
+// file's directory. A trailing slash matches directories only. An ignored directory is not entered, so nothing below it can be
+// included again.
 import { files } from "../../platform/files/files.ts";
 import { oneLine } from "../printable.ts";
 

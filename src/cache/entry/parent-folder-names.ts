@@ -1,8 +1,8 @@
 // Selects the names that count in a listing of a folder above the project (/tmp). Unrelated files come and go there.
 //
 // Invariants:
-// - Names are ignored only if the folder was listed on a walk from `/` down into the project, as esbuild and Bun do.
-//   After any other listing (`ls ..`) all names count.
+// - Names are ignored only if the folder was listed on a walk from `/` down into the project, as by esbuild and Bun. After any
+//   other listing (`ls ..`) all names count.
 // - Packages, configuration files, lockfiles and repositories always count.
 // - A name counts if it differs only in its extension from a path that the script used.
 import { basename, dirname } from "node:path";

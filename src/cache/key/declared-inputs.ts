@@ -1,6 +1,5 @@
-// Lists the declared inputs of a script that is not traced. These are the files of its package and of the workspace
-// packages that it depends on, workspace files such as lockfiles, and files that the rule names. Files that git ignores
-// are excluded.
+// Lists the declared inputs of a script that is not traced. These are the files of its package and of its workspace dependencies,
+// workspace files such as lockfiles, and files that the rule names. Files that git ignores are excluded.
 //
 // Invariants:
 // - The list is complete. If a directory cannot be read, the script is not cached.

@@ -1,5 +1,5 @@
-// Splits a line into arguments by a POSIX shell's quoting rules: quotes, and a backslash before one character. Nothing is
-// expanded: `$HOME` and `*` stay literal.
+// Splits a line into arguments by a POSIX shell's quoting rules: quotes, and a backslash before one character. Variables and
+// patterns are not expanded: `$HOME` and `*` stay literal.
 
 /** Returns undefined for an unclosed quote. */
 export function splitLine(line: string): string[] | undefined {

@@ -30,7 +30,7 @@ const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
 export interface Debugging {
   /** The program's, with what the engine needs. */
   readonly words: readonly string[];
-  /** What the engine loads in the place of the runtime, which is in it. */
+  /** The module that the engine loads instead of the runtime, and that contains the runtime. */
   readonly preload: string;
   /** The last preload. */
   readonly last?: string;

@@ -7,7 +7,7 @@
 export const SUPERVISED = "RT_SUPERVISED";
 
 /**
- * Set by `rt --watch run` from the second start on, to its process id: warnings about the configuration were given already.
+ * Set by `rt --watch run` from the second start on, to its process id. Warnings about the configuration were printed already.
  * A process with another parent ignores it.
  */
 export const RESTARTED = "RT_RESTARTED";

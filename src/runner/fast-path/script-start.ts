@@ -1,10 +1,9 @@
 // Fast path of `rt run <script>` and `rt <script>` without options.
 //
-// Invariants: equivalent to cli/command-line.ts, or returns undefined to leave the work to it. script-shortcut.ts
-// has the plan.
+// Invariants: equivalent to cli/command-line.ts, or returns undefined to leave the work to it. script-shortcut.ts has the plan.
 //
-// Non-obvious: a separate chunk of the executable, because the full command line takes three times as long to load.
-// Errors are reported by the full command line.
+// Non-obvious: a separate chunk of the executable, because the full command line takes three times as long to load. Errors are
+// reported by the full command line.
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
 import type { ExecutionPlan } from "../plan.ts";

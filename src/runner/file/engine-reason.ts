@@ -1,8 +1,8 @@
 // Decides whether a source file needs a start as the engine, or can run in this process in half the time.
 //
-// Non-obvious: some settings apply before rt's code runs, so they need the engine: decorator settings of the
-// working directory's tsconfig.json, and entry points that are not source code (pages, WebAssembly, shell scripts).
-// Part of every start, so it reads a file only if it exists.
+// Non-obvious: decorator settings of the working directory's tsconfig.json apply before rt's code runs, so they need the
+// engine. Entry points that are not source code (pages, WebAssembly, shell scripts) need it too. Part of every start, so it
+// reads a file only if it exists.
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 import { changesDecorators } from "./tsconfig.ts";
 

@@ -12,7 +12,7 @@ import { openSignalForwarder } from "./signal-forwarding.ts";
 /** An exit code, or the signal that rt ends by. */
 export type ExitStatus = number | { readonly signal: NodeJS.Signals };
 
-/** What follows a step: another one, a program that replaces rt, or rt's exit. */
+/** The continuation of a step: another one, a program that replaces rt, or rt's exit. */
 export type Next = "step" | "replacement" | "end";
 
 /** Maps each descriptor to the same number. */

@@ -48,7 +48,7 @@ import { reportLine } from "../../output.ts";
 /** With fewer scripts a normal run is as fast. */
 const MIN_SCRIPTS = 10;
 
-/** What reporters need of a hit. */
+/** The part of a hit that reporters need. */
 interface MemoizedHit {
   readonly why: string;
   /** Milliseconds. */

@@ -1,8 +1,8 @@
-// Redacts the secrets of a run in the output of all its scripts, including scripts that do not get them: they may
-// read a value from the environment or from another script's file.
+// Redacts the secrets of a run in the output of all its scripts, including scripts that do not get them. Such a script may read a
+// value from the environment or from another script's file.
 //
-// Invariants: in a watched run, a restarted script may get a new value while others run with the old one. Both are
-// redacted in all output, also of scripts that already run.
+// Invariants: in a watched run, a restarted script may get a new value while others run with the old one. Both are redacted in
+// all output, also of scripts that already run.
 import { host } from "../../../platform/processes/process.ts";
 import type { ChildExit } from "../../../platform/processes/contract/process-tree.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";

@@ -1,8 +1,8 @@
-// Decides which tasks a changed file restarts: by the recorded dependencies of a task's latest run, otherwise by
-// packages and their dependency graph.
+// Decides which tasks a changed file restarts: by the recorded dependencies of a task's latest run, otherwise by packages and
+// their dependency graph.
 //
-// Invariants: pure. If the check is inconclusive, the run is planned again: for package.json, lockfiles and
-// rtfig.toml, for a package that may be affected now, and, unless inputs are recorded, for files outside all
+// Invariants: pure. If the check is inconclusive, the run is planned again. That applies to package.json, lockfiles and
+// rtfig.toml, and to a package that may be affected now. Unless inputs are recorded, it also applies to files outside all
 // packages or of the root.
 //
 // Non-obvious: dependents of a restarted task run after it anyway and check their own inputs then.

@@ -1,9 +1,8 @@
-// Supervises the engine for `rt --watch file.ts` and `--hot`. The engine restarts or reloads the program itself; rt
-// restarts it if a deleted file appears again, for example after a switch of branches.
+// Supervises the engine for `rt --watch file.ts` and `--hot`. The engine restarts or reloads the program itself; rt restarts it
+// if a deleted file appears again, for example after a switch of branches.
 //
-// Non-obvious: without its entry point the engine exits; without another module it stays and does not notice the
-// module's return. rt starts itself once more to start the engine, because only exec leaves no variables in the
-// environment (engine.ts).
+// Non-obvious: without its entry point the engine exits. Without another module it stays and does not notice the module's
+// return. A second rt process starts the engine, because only exec leaves no variables in the environment (engine.ts).
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";

@@ -4,8 +4,8 @@
 //      |                  ^
 //      +--exits--> waiting (a change restarts it)
 //
-// Invariants (specification, "Script execution"): all processes of the script end before its next start and when rt
-// ends, on Linux also those that left their parent, process group and session. A second signal to rt kills them.
+// Invariants (specification, "Script execution"): all processes of the script end before its next start and when rt ends. On
+// Linux this includes those that left their parent, process group and session. A second signal to rt kills them.
 //
 // Non-obvious: the script runs in a child rt process. Code on stdin is kept in memory for restarts, because the
 // engine would read it only once.

@@ -5,7 +5,7 @@
 // - Only these options are added. The program's modules keep their names, and its threads load the same preload.
 // Non-obvious:
 // - This rt contains the modules of every supported system (see embedded-modules.ts).
-// - The scripts are not in the URL, which the engine scans many times: there they took a third of rt's start instructions.
+// - The scripts are not in the URL, which the engine scans many times. There they took a third of rt's start instructions.
 //   Compressing the preload as well would cost more than half of these.
 import { type EngineFile, openEngineFile } from "../../../platform/processes/engine-file.ts";
 import { OWN_SYSTEM, type System } from "../../../platform/processes/running-executable.ts";

@@ -1,7 +1,7 @@
 // Loads rt's API modules and the program compiler at first use.
 //
 // Invariants:
-// - No code runs at module level. In rt's own process these modules are chunks of the executable; in a process started as the
+// - No code runs at module level. In rt's own process these modules are chunks of the executable. In a process started as the
 //   engine, this file is part of one evaluated script (see embedded-modules.ts).
 
 export interface LazyModules {
