@@ -32,8 +32,8 @@ export function withoutBuiltinImports(source: string): string {
     )
     .replace(CALL, (all, how: string, name: string) => {
       if (!isBuiltin(name)) return all;
-      const asked = `import.meta.require("${name}")`;
-      return how === "import" ? `Promise.resolve(${asked})` : asked;
+      const lookup = `import.meta.require("${name}")`;
+      return how === "import" ? `Promise.resolve(${lookup})` : lookup;
     });
 }
 

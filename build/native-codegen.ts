@@ -79,10 +79,12 @@ export async function hashSources(): Promise<string> {
 export function versionOf(architecture: NativeArchitecture): string | undefined {
   const compiler = COMPILERS[architecture];
   if (!hasProgram(compiler)) return undefined;
-  const ask = (...words: string[]) =>
+  const runCompiler = (...words: string[]) =>
     Bun.spawnSync(words, { env: { ...process.env, LC_ALL: "C" } }).stdout.toString();
-  const linker = ask(compiler, "-print-prog-name=ld").trim();
-  return [ask(compiler, "--version"), ask(linker, "--version")].map((text) => text.split("\n")[0]).join(", ");
+  const linker = runCompiler(compiler, "-print-prog-name=ld").trim();
+  return [runCompiler(compiler, "--version"), runCompiler(linker, "--version")]
+    .map((text) => text.split("\n")[0])
+    .join(", ");
 }
 
 function compile(

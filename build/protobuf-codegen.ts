@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 const PROTO = join(ROOT, "src/reapi/proto");
-const MADE = join(ROOT, "src/reapi/messages");
+const GENERATED = join(ROOT, "src/reapi/messages");
 
 /** Sizes have 64 bits. Convenience functions are omitted. */
 const OPTIONS = [
@@ -39,8 +39,8 @@ try {
     { stdout: "inherit", stderr: "inherit" },
   );
   if (exitCode !== 0) throw new Error("protoc has failed");
-  await rm(MADE, { recursive: true, force: true });
-  await rename(directory, MADE);
+  await rm(GENERATED, { recursive: true, force: true });
+  await rename(directory, GENERATED);
 } finally {
   await rm(directory, { recursive: true, force: true });
 }

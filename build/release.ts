@@ -164,12 +164,12 @@ async function run(args: string[]): Promise<void> {
       sign: { type: "string" },
     },
   });
-  const { all, target: asked, url, sign: identity } = values;
+  const { all, target: requested, url, sign: identity } = values;
   const known = TARGETS.map(({ name }) => name);
-  const unknown = asked.find((name) => !known.includes(name));
+  const unknown = requested.find((name) => !known.includes(name));
   if (unknown) throw new Error(`There is no target "${unknown}"; the targets are: ${known.join(", ")}`);
   if (url !== undefined && !/^https?:\/\/\S+$/.test(url)) throw new Error(`"${url}" is no address`);
-  const names = all ? known : asked;
+  const names = all ? known : requested;
   if (names.length === 0) {
     const host = hostTarget();
     await compile(host, join(DIST, host.file));

@@ -78,9 +78,9 @@ export async function measureShared(rt: string, directory: string): Promise<Figu
       stdout: "ignore",
       stderr: "pipe",
     });
-    const said = await new Response(child.stderr).text();
+    const errorOutput = await new Response(child.stderr).text();
     const elapsed = (Bun.nanoseconds() - start) / 1e6;
-    if ((await child.exited) !== 0 || said.includes("warn")) throw new Error(said);
+    if ((await child.exited) !== 0 || errorOutput.includes("warn")) throw new Error(errorOutput);
     return elapsed;
   }
 

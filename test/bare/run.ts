@@ -130,8 +130,8 @@ function configure(root: string, targets: readonly AptTarget[]): void {
   const lines = targets.map(({ site, release, component }) => `deb ${site} ${release} ${component}`);
   write("/etc/apt/sources.list", `${lines.join("\n")}\n`);
   const settings = read(["apt-config", "dump", "Acquire"]).split("\n");
-  const ways = settings.filter((line) => /^Acquire::(?:https?::|Check-|Retries)/.test(line));
-  write("/etc/apt/apt.conf.d/10host", `${ways.join("\n")}\n`);
+  const network = settings.filter((line) => /^Acquire::(?:https?::|Check-|Retries)/.test(line));
+  write("/etc/apt/apt.conf.d/10host", `${network.join("\n")}\n`);
   write("/root/.npmrc", npmSettings(), 0o600);
   write("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n", 0o755);
   for (const path of ["/etc/resolv.conf", "/etc/hosts"])

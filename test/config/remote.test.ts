@@ -182,8 +182,8 @@ effect("run.remote.concurrency", "limits the number of concurrent remote scripts
       },
       result: () => void running--,
     });
-    const there = { files, words: ["--filter", "*", "t"] };
-    expect((await runRemotely(server, `concurrency = ${most}`, there)).status).toBe(0);
+    const options = { files, words: ["--filter", "*", "t"] };
+    expect((await runRemotely(server, `concurrency = ${most}`, options)).status).toBe(0);
     expect(seen).toEqual(most === 1 ? [1, 1] : [1, 2]);
   }
 });

@@ -27,11 +27,11 @@ const FOREIGN = [
   "0x",
 ];
 
-interface Way {
+interface Variant {
   algorithm: CSRFAlgorithm;
   encoding: CSRFEncoding;
 }
-const variants: Way[] = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
+const variants: Variant[] = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
   (Object.keys(TEXT_LENGTH) as CSRFEncoding[]).map((encoding) => ({ algorithm, encoding })),
 );
 
@@ -42,7 +42,7 @@ const other = (one: string, alphabet: string, random: Random) => {
 const splice = (text: string, at: number, remove: number, insert: string) =>
   text.slice(0, at) + insert + text.slice(at + remove);
 
-type Attack = (token: string, variant: Way, random: Random, second: string) => string;
+type Attack = (token: string, variant: Variant, random: Random, second: string) => string;
 
 const attacks: Record<string, Attack> = {
   "one character replaced": (token, { encoding }, random) => {

@@ -8,7 +8,7 @@ const ARGUMENTS: readonly Fixture[] = [
   {
     name: "argv, argv0, execArgv, execPath",
     files: { "main.ts": SHOW_ARGUMENTS },
-    oneWay: "--smol is in execArgv",
+    oneMode: "--smol is in execArgv",
   },
   ...[
     ["a", "b c", "", "-x", "--flag=1", "--help", "--version", "-e", "1"],
@@ -159,7 +159,7 @@ const ENVIRONMENT: readonly Fixture[] = [
     },
     env: { BUN_OPTIONS: "--console-depth=1" },
     differs: {
-      way: "in process",
+      mode: "in process",
       reason: "options that the environment added are not shown, as with options compiled in",
       stdout: "[] {\n  a: {\n    b: [Object],\n  },\n}\n",
     },

@@ -36,22 +36,22 @@ export interface Fixture {
   readonly env?: Environment;
   readonly stdin?: string;
   /** The reason why one way of running is enough. */
-  readonly oneWay?: string;
+  readonly oneMode?: string;
   /** The reason why lines are sorted before the comparison. */
   readonly sorted?: string;
   /** Interacts with the running program; its result is compared too. */
   readonly interact?: (program: Live, project: Project) => Promise<unknown>;
   /** An intended difference. Fields that are not given are the same as under the engine. */
-  readonly differs?: { readonly reason: string; readonly way?: Way } & Partial<RtResult>;
+  readonly differs?: { readonly reason: string; readonly mode?: Mode } & Partial<RtResult>;
 }
 
-type Way = "in process" | "as the engine";
+type Mode = "in process" | "as the engine";
 
 interface Observation extends RtResult {
   readonly interaction?: unknown;
 }
 
-const WAYS: ReadonlyArray<readonly [Way, readonly string[]]> = [
+const MODES: ReadonlyArray<readonly [Mode, readonly string[]]> = [
   ["in process", []],
   ["as the engine", ["--smol"]],
 ];
@@ -135,18 +135,18 @@ function expectedEnding({ name }: Fixture): number | string {
 async function compare(fixture: Fixture): Promise<void> {
   await using project = await createProject(fixture.files, fixture.executable);
   for (const [link, target] of Object.entries(fixture.links ?? {})) await symlink(target, project.join(link));
-  const ways = fixture.oneWay ? WAYS.slice(0, 1) : WAYS;
+  const modes = fixture.oneMode ? MODES.slice(0, 1) : MODES;
   const observed = await observe(fixture, project, process.execPath, []);
   // Rule 6 of the specification: docs/differences.md.
   const stock = { ...observed, stdout: observed.stdout.replaceAll(/\[(\w+) \.\.\.\]/g, "[$1]") };
   expect(stock).toEqual({ ...stock, status: expectedEnding(fixture) });
-  for (const [way, options] of ways) {
+  for (const [mode, options] of modes) {
     const ours = await observe(fixture, project, RT, options);
-    const { reason, way: only, ...own } = fixture.differs ?? {};
-    if (!reason || (only && only !== way)) expect({ way, ...ours }).toEqual({ way, ...stock });
+    const { reason, mode: only, ...own } = fixture.differs ?? {};
+    if (!reason || (only && only !== mode)) expect({ mode, ...ours }).toEqual({ mode, ...stock });
     else {
-      expect({ way, reason, ...ours }).toEqual({ way, reason, ...stock, ...own });
-      expect({ way, ...stock }).not.toEqual({ way, ...ours });
+      expect({ mode, reason, ...ours }).toEqual({ mode, reason, ...stock, ...own });
+      expect({ mode, ...stock }).not.toEqual({ mode, ...ours });
     }
   }
 }

@@ -93,15 +93,15 @@ const FILES = {
 /** -e and -p differ only in printing, so only some snippets run with -e. */
 const snippets = SNIPPETS.flatMap((code, index): Fixture[] => [
   ...(index % 8 === 1
-    ? [{ name: `-e ${JSON.stringify(code)}`, files: FILES, args: ["-e", code], oneWay: ONE_WAY }]
+    ? [{ name: `-e ${JSON.stringify(code)}`, files: FILES, args: ["-e", code], oneMode: ONE_WAY }]
     : []),
-  { name: `-p ${JSON.stringify(code)}`, files: FILES, args: ["-p", code], oneWay: ONE_WAY },
+  { name: `-p ${JSON.stringify(code)}`, files: FILES, args: ["-p", code], oneMode: ONE_WAY },
   {
     name: `run - with ${JSON.stringify(code)}`,
     files: FILES,
     args: ["run", "-", "x"],
     stdin: code,
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
 ]);
 
@@ -127,7 +127,7 @@ const FORMS: readonly Fixture[] = [
   name: `rt ${args.join(" ")}`,
   files: { ...FILES, "other.env": "X_DOT=other" },
   args,
-  oneWay: ONE_WAY,
+  oneMode: ONE_WAY,
 }));
 
 const PIPED: readonly Fixture[] = [
@@ -135,7 +135,7 @@ const PIPED: readonly Fixture[] = [
     name: "run - : arguments",
     args: ["run", "-", "a", "--", "-b"],
     stdin: "console.log(JSON.stringify(process.argv), Bun.main, import.meta.path)",
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
   {
     name: "run - : relative imports and tsconfig paths",
@@ -145,39 +145,39 @@ const PIPED: readonly Fixture[] = [
       "lib/a.ts": "export default 'a'",
     },
     stdin: 'import a from "@/a"; import b from "./lib/a.ts"; console.log(a, b)',
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
   {
     name: "run - : node_modules of the working directory",
     args: ["run", "-"],
     files: { "node_modules/p/index.js": "module.exports = 'p'" },
     stdin: 'import p from "p"; console.log(p, require("p"))',
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
   {
     name: "run - : a thrown error",
     args: ["run", "-"],
     stdin: "type A = 1;\n\nfunction f() { throw new Error('piped') }\nf()",
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
-  { name: "run - : a syntax error", args: ["run", "-"], stdin: "const a = ;\n", oneWay: ONE_WAY },
+  { name: "run - : a syntax error", args: ["run", "-"], stdin: "const a = ;\n", oneMode: ONE_WAY },
   {
     name: "run - : a large program",
     args: ["run", "-"],
     stdin: `${"// filler\n".repeat(60_000)}console.log("end of it")`,
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
   {
     name: "run - : a default export that serves nothing",
     args: ["run", "-"],
     stdin: "export default { a: 1 }",
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
   {
     name: "run --smol -",
     args: ["run", "--smol", "-"],
     stdin: "console.log(process.execArgv)",
-    oneWay: ONE_WAY,
+    oneMode: ONE_WAY,
   },
 ];
 

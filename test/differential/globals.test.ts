@@ -82,7 +82,7 @@ const EVERYWHERE = [
 ];
 const IN_PROCESS = ["globalThis.Bun.isStandaloneExecutable"]; // rt is one, and the property cannot be changed
 
-const WAYS: Record<string, { options: string[]; file: string; differs: string[] }> = {
+const MODES: Record<string, { options: string[]; file: string; differs: string[] }> = {
   "in process": { options: [], file: "main.ts", differs: [...EVERYWHERE, ...IN_PROCESS] },
   "as the engine": { options: ["--no-macros"], file: "main.ts", differs: EVERYWHERE },
   "in a worker of a process": { options: [], file: "in-worker.ts", differs: [...EVERYWHERE, ...IN_PROCESS] },
@@ -90,8 +90,8 @@ const WAYS: Record<string, { options: string[]; file: string; differs: string[] 
 };
 
 describe.concurrent("everything reachable from the global objects is the same", () => {
-  test.each(Object.keys(WAYS))("%s", async (way) => {
-    const { options, file, differs } = WAYS[way]!;
+  test.each(Object.keys(MODES))("%s", async (mode) => {
+    const { options, file, differs } = MODES[mode]!;
     await using project = await createProject(FILES);
     const walkIn = async (program: string) => {
       const { stdout } = startRt({ program: [program, ...options], args: [file], cwd: project.path });

@@ -118,7 +118,7 @@ const SERVED: readonly Fixture[] = [
   served("options that Bun.serve rejects", "export default { port: -5, fetch: () => new Response() }", {
     interact: undefined,
     differs: {
-      way: "in process",
+      mode: "in process",
       reason: "no frame of the runtime's own is shown",
       stderr: `RangeError: The value of "options.port" is out of range. It must be >= 0 and <= 65535. Received -5\n code: "ERR_OUT_OF_RANGE"\n\n\n${ENGINE}\n`,
     },
@@ -138,7 +138,7 @@ const SERVED: readonly Fixture[] = [
     {
       interact: undefined,
       differs: {
-        way: "in process",
+        mode: "in process",
         reason: "no frame of the runtime's own is shown",
         stderr: `error: Failed to start server. Is port $PORT in use?\n syscall: "listen",\n   errno: 0,\n    code: "EADDRINUSE"\n\n\n${ENGINE}\n`,
       },
@@ -148,7 +148,7 @@ const SERVED: readonly Fixture[] = [
     name: "a page as entry point",
     files: { "page.html": "<!doctype html><title>t</title><p>page</p>" },
     args: ["page.html", "--port=0"],
-    oneWay: "it is always the engine",
+    oneMode: "it is always the engine",
     async interact(program) {
       const lines: string[] = [];
       let url: string | undefined;

@@ -372,8 +372,8 @@ const inTerminal = (command: string) =>
 
 async function watched(): Promise<void> {
   // Fixed, so that the program has the same port after a restart.
-  const wanted = 20_000 + Math.floor(Math.random() * 12_000);
-  const port = await startProgram("--watch", `--inspect=127.0.0.1:${wanted}`, "watched.ts");
+  const fixedPort = 20_000 + Math.floor(Math.random() * 12_000);
+  const port = await startProgram("--watch", `--inspect=127.0.0.1:${fixedPort}`, "watched.ts");
   breakpoint("watched.ts", "// inner");
   await attachTo(port, { restart: true });
   const pause = await stop();

@@ -52,15 +52,15 @@ function fail(message: string, hint: string): never {
 /** Installs the editor like its own install script, without compiling: the compiled parts are in the package. */
 async function installEditor(): Promise<void> {
   const mark = join(PLACE, "installed.json");
-  const wanted = JSON.stringify(PACKAGES);
-  if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
+  const versions = JSON.stringify(PACKAGES);
+  if (existsSync(mark) && readFileSync(mark, "utf8") === versions) return;
   console.error("Fetching VS Code for the browser ...");
   rmSync(PLACE, { recursive: true, force: true });
   await Bun.write(join(PLACE, "package.json"), "{}\n");
   await npm(PLACE, ...Object.entries(PACKAGES).map(([name, version]) => `${name}@${version}`));
   await npm(join(EDITOR, "lib/vscode"), "--omit=dev");
   await npm(join(EDITOR, "lib/vscode/extensions"), "--omit=dev");
-  await Bun.write(mark, wanted);
+  await Bun.write(mark, versions);
 }
 
 /** Writes extension.ts as a package that the editor loads. */

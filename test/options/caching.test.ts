@@ -54,13 +54,13 @@ prove("why", "prints the cache miss reason, or where the hit was found", async (
     'build = { env = ["LEVEL"] }',
   );
   await chmod(project.join("tool"), 0o755);
-  const say = async (env = {}, ...words: string[]) => {
+  const explain = async (env = {}, ...words: string[]) => {
     const { stderr, status } = await project.rt([...words, "--why", "run", "build"], env);
     expect(status).toBe(0);
     return stderr.split("\n").find((line) => /^build (?:runs|need not run): /.test(line));
   };
-  expect(await say()).toBe("build runs: it has not run before");
-  expect(await say()).toMatch(
+  expect(await explain()).toBe("build runs: it has not run before");
+  expect(await explain()).toMatch(
     /^build need not run: nothing that it depends on \(\d+ paths\) has changed since 20/,
   );
   await project.write({ source: "2" });
@@ -76,16 +76,16 @@ prove("why", "prints the cache miss reason, or where the hit was found", async (
     undefined,
   ]);
   // A dry run stores nothing, so the next run still reports the change.
-  expect(await say({}, "--report=report")).toBe(changed);
+  expect(await explain({}, "--report=report")).toBe(changed);
   expect((await Bun.file(project.join("report")).json()).tasks[0].why).toBe(
     `${project.join("source")} has changed`,
   );
   await project.write({ tool: "#!/bin/sh\ntrue\n" });
-  expect(await say()).toBe(`build runs: ${project.join("tool")} has changed`);
-  expect(await say({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
-  expect(await say({ LEVEL: "2" })).toBe("build runs: the variable LEVEL has changed");
-  expect(await say({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
-  expect(await say({ LEVEL: "2" })).toStartWith("build need not run: ");
+  expect(await explain()).toBe(`build runs: ${project.join("tool")} has changed`);
+  expect(await explain({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
+  expect(await explain({ LEVEL: "2" })).toBe("build runs: the variable LEVEL has changed");
+  expect(await explain({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
+  expect(await explain({ LEVEL: "2" })).toStartWith("build need not run: ");
   expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
 });
 

@@ -146,7 +146,7 @@ describe("a bunfig.toml", () => {
       "a.ts": 'console.log("a", typeof A)',
       "a.test.ts": 'import { test } from "bun:test"; test("t", () => console.log("tested"));',
     });
-    const ways: [string[], string?][] = [
+    const runs: [string[], string?][] = [
       [["a.ts"]],
       [["--smol", "a.ts"]],
       [["--preload=./good.ts", "--smol", "a.ts"]],
@@ -155,7 +155,7 @@ describe("a bunfig.toml", () => {
       [["test"]],
       [["repl", "-e", "1"]],
     ];
-    for (const [args, stdin] of ways) {
+    for (const [args, stdin] of runs) {
       const { stdout, stderr, status } = await runRt({ args, cwd: project.path, stdin });
       expect({ args, status, isBad: (stdout + stderr).includes("BAD") }).toEqual({
         args,

@@ -159,7 +159,7 @@ describe("runtime and process control", () => {
   });
 
   const rejects = { "a.js": 'Promise.reject(new Error("no")); setTimeout(() => console.log("alive"), 1)' };
-  const hears = {
+  const listening = {
     "a.js":
       'for (const e of ["uncaughtException", "unhandledRejection"]) process.on(e, () => console.log(e)); Promise.reject(new Error("no"))',
   };
@@ -174,8 +174,8 @@ describe("runtime and process control", () => {
 
   prove("unhandled-rejections", "=strict ends the program through uncaughtException", async () => {
     expect(await outcome("strict")).toEqual({ status: 1, alive: false, warned: true });
-    const heard = await outputOf(hears, ["--unhandled-rejections=strict", "a.js"]);
-    expect(heard).toContain("uncaughtException");
+    const withListener = await outputOf(listening, ["--unhandled-rejections=strict", "a.js"]);
+    expect(withListener).toContain("uncaughtException");
   });
 
   prove(
@@ -183,7 +183,7 @@ describe("runtime and process control", () => {
     "=throw ends the program unless unhandledRejection has a listener",
     async () => {
       expect(await outcome("throw")).toEqual({ status: 1, alive: false, warned: false });
-      expect(await outputOf(hears, ["--unhandled-rejections=throw", "a.js"])).toBe("unhandledRejection");
+      expect(await outputOf(listening, ["--unhandled-rejections=throw", "a.js"])).toBe("unhandledRejection");
     },
   );
 

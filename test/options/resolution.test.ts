@@ -88,7 +88,7 @@ describe("auto-install", () => {
       expect(registry.requests).toContain("GET /dep");
     });
   prove("install", "is auto for imports while the program runs", async () => {
-    for (const [name, asks] of Object.entries({
+    for (const [name, importCode] of Object.entries({
       "a.ts": 'const d = (await import("dep")).default;',
       "a.js": 'const name = "dep"; const d = (await import(name)).default;',
       "b.ts": 'const d = require("dep");',
@@ -99,7 +99,7 @@ describe("auto-install", () => {
     })) {
       await using registry = await openRegistry([dep("1.0.0")]);
       const files = {
-        [name]: `console.log("once"); ${asks} console.log(d)`,
+        [name]: `console.log("once"); ${importCode} console.log(d)`,
         "far/e.ts": 'export default require("dep")',
       };
       expect([name, await outputOf(files, [name], registry)]).toEqual([name, "once\ndep 1.0.0"]);

@@ -81,8 +81,8 @@ describe("rt --watch <file>", () => {
     await rm(project.join("a.ts"));
     await live.see("not found");
     // rt looks once more before it waits for the file. After 40 checks of this test it is waiting.
-    let looks = 0;
-    await waitUntil(() => live.family() === 1 && (looks += 1) > 40);
+    let checks = 0;
+    await waitUntil(() => live.family() === 1 && (checks += 1) > 40);
     live.kill("SIGINT");
     expect(await live.ended).toBe("SIGINT");
   });

@@ -7,21 +7,21 @@ import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { placesOf } from "./places.ts";
 
-let witness: Project;
+let probe: Project;
 
 beforeAll(async () => {
-  witness = await createProject({
+  probe = await createProject({
     "witness.ts": 'console.log("witness " + process.argv.slice(2).join(" "))',
     "package.json": { version: "9.9.9" },
   });
-  const outfile = witness.join("witness");
+  const outfile = probe.join("witness");
   const built = Bun.spawnSync([process.execPath, "build", "--compile", "witness.ts", "--outfile", outfile], {
-    cwd: witness.path,
+    cwd: probe.path,
   });
   expect(built.exitCode).toBe(0);
 });
 
-afterAll(() => witness[Symbol.asyncDispose]());
+afterAll(() => probe[Symbol.asyncDispose]());
 
 /** Starts \`program --version\` by every means and prints a line with each output. */
 const EVERY_MEANS = `
@@ -81,7 +81,7 @@ describe.concurrent("child processes do not inherit the engine switch from", () 
       name,
       async () => {
         await using project = await createProject({ "pre.ts": "", ...files });
-        const env = { WITNESS: witness.join("witness"), RT_PROGRAM: RT, TMPDIR: project.path };
+        const env = { WITNESS: probe.join("witness"), RT_PROGRAM: RT, TMPDIR: project.path };
         const { stdout, stderr } = await runRt({ args, cwd: project.path, env, stdin });
         const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
         const wrong = results.filter(

@@ -4,7 +4,7 @@ import { createProject } from "../support/project.ts";
 import { ABSENT, RT, runRt, startRt } from "../support/rt.ts";
 
 /** Prints the internal variables that this program and its children see, for each way of starting a child. */
-const LOOK = `
+const PROGRAM = `
   import { execSync, spawnSync } from "node:child_process";
   const OURS = /^(?:BUN_BE_BUN|RT_BECAME|RT_SUPERVISED)(?==)/gm;
   const list = (env) => Object.entries(env).map(([name, value]) => name + "=" + value).join("\\n");
@@ -32,28 +32,28 @@ const CHILD = `
 `;
 
 /** Ways of running code that start as the engine, and one that does not. */
-const WAYS: Readonly<Record<string, { readonly args: readonly string[]; readonly stdin?: string }>> = {
+const RUNS: Readonly<Record<string, { readonly args: readonly string[]; readonly stdin?: string }>> = {
   "a file": { args: ["a.mjs"] },
   "a file with an option": { args: ["--smol", "a.mjs"] },
-  "-e": { args: ["-e", LOOK] },
-  "standard input": { args: ["run", "-"], stdin: LOOK },
+  "-e": { args: ["-e", PROGRAM] },
+  "standard input": { args: ["run", "-"], stdin: PROGRAM },
   "a test": { args: ["test", "./a.mjs"] },
   "a script that calls node, with --rt": { args: ["--rt", "--silent", "run", "go"] },
 };
 
 describe.skipIf(process.platform === "win32").concurrent("rt's own variables are not seen from", () => {
-  for (const [name, { args, stdin }] of Object.entries(WAYS)) {
+  for (const [name, { args, stdin }] of Object.entries(RUNS)) {
     test(name, async () => {
       await using project = await createProject({
         "package.json": { scripts: { go: "node a.mjs" } },
-        "a.mjs": LOOK,
+        "a.mjs": PROGRAM,
         "child.mjs": CHILD,
       });
       const env = { CHILD: project.join("child.mjs") };
       const { stdout, stderr } = await runRt({ args, cwd: project.path, env, stdin });
       const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
       const wrong = results.filter((line) => !line.endsWith(": true "));
-      const isWhole = results.length === (LOOK.match(/: \(\) =>/g) ?? []).length;
+      const isWhole = results.length === (PROGRAM.match(/: \(\) =>/g) ?? []).length;
       expect({ isWhole, wrong, stderr: isWhole ? "" : stderr }).toEqual({
         isWhole: true,
         wrong: [],

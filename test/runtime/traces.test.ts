@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 
-const WAYS = [
+const MODES = [
   { name: "in process", options: [] },
   { name: "as the engine", options: ["--smol"] },
 ] as const;
@@ -26,7 +26,7 @@ const CALLS = {
 
 describe.concurrent("an uncaught error shows the program's own line", () => {
   for (const [what, { call, error }] of Object.entries(CALLS)) {
-    for (const { name, options } of WAYS) {
+    for (const { name, options } of MODES) {
       test(`after ${what}, ${name}`, async () => {
         await using project = await createProject({
           "main.ts": `import { CSRF, secrets } from "rt";

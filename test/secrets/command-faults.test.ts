@@ -74,14 +74,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
   });
 
   describe("a failing store", () => {
-    const WAYS: [string, string[]][] = [
+    const FORMS: [string, string[]][] = [
       ["get", ["get", "a", "b"]],
       ["set", ["set", "a", "b"]],
       ["delete", ["delete", "a", "b"]],
       ["list", ["list"]],
     ];
 
-    test.each(WAYS)(
+    test.each(FORMS)(
       "%s without a bus names the address, rt doctor and files, and exits with 2",
       async (_way, args) => {
         const { stdout, stderr, status } = await runRt({ args: ["secrets", ...args], stdin: VALUE });
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       },
     );
 
-    test.each(WAYS)("%s of a locked keyring fails with one line and exits with 2", async (_way, args) => {
+    test.each(FORMS)("%s of a locked keyring fails with one line and exits with 2", async (_way, args) => {
       await using locked = await startKeyring();
       await runRt({ args: ["secrets", "set", "a", "b"], stdin: "before", env: locked.env });
       await locked.lock();

@@ -19,10 +19,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     keyring.run(["secret-tool", "lookup", "service", service, "account", account]);
 
   describe("set on a terminal", () => {
-    const ask = (name: string) => startOnTerminal([RT, "secrets", "set", "prompt", name], keyring.env);
+    const startPrompt = (name: string) =>
+      startOnTerminal([RT, "secrets", "set", "prompt", name], keyring.env);
 
     test("prompts for the value and never shows it", async () => {
-      await using terminal = ask("typed");
+      await using terminal = startPrompt("typed");
       await terminal.awaitOutput("Value for prompt typed");
       expect(terminal.isInDefaultMode).toBe(false);
       terminal.type(`${VALUE}\r`);
@@ -33,7 +34,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
 
     test("accepts a value longer than a terminal's line buffer", async () => {
-      await using terminal = ask("long");
+      await using terminal = startPrompt("long");
       await terminal.awaitOutput("Value for");
       const value = "0123456789".repeat(900);
       terminal.type(`${value}\r`);
@@ -45,7 +46,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["Ctrl-C", "abc\x03"],
       ["Ctrl-D", "\x04"],
     ])("%s ends the prompt, stores nothing and restores the terminal", async (_key, keys) => {
-      await using terminal = ask("given up");
+      await using terminal = startPrompt("given up");
       await terminal.awaitOutput("Value for");
       terminal.type(keys);
       expect(await terminal.awaitExit()).toBe(130);
@@ -58,7 +59,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
       "%s restores the terminal and ends the program",
       async (signal) => {
-        await using terminal = ask("killed");
+        await using terminal = startPrompt("killed");
         await terminal.awaitOutput("Value for");
         terminal.type("abc");
         expect(terminal.isInDefaultMode).toBe(false);
@@ -75,7 +76,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["Ctrl-C", "\x03"],
       ["Enter alone", "\r"],
     ])("%s leaves pastes unmarked", async (_key, keys) => {
-      await using terminal = ask("pasted");
+      await using terminal = startPrompt("pasted");
       await terminal.awaitOutput("\x1b[?2004h");
       await terminal.awaitOutput("Value for");
       terminal.type(keys);
@@ -150,7 +151,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
 
     test("typed text stays hidden when another program has changed the terminal", async () => {
-      await using terminal = ask("continued");
+      await using terminal = startPrompt("continued");
       await terminal.awaitOutput("Value for");
       terminal.kill("SIGSTOP");
       terminal.setDefaultMode();
@@ -163,7 +164,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
 
     test("Enter alone stores nothing", async () => {
-      await using terminal = ask("nothing");
+      await using terminal = startPrompt("nothing");
       await terminal.awaitOutput("Value for");
       terminal.type("\r");
       await terminal.awaitOutput("No value was entered");

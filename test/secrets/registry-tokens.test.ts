@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
 
   const MAPPING = '[secrets.NPM_TOKEN]\nfrom = "acme/npm"\n';
   /** Prints its environment, its descriptors and their targets, and how it and the engine were started. */
-  const LOOK =
+  const INSPECT =
     "env > seen; ls -l /proc/self/fd >> seen; cat /proc/self/fd/[3-9] >> seen 2>&1; " +
     "cat /proc/self/cmdline /proc/$PPID/cmdline /proc/$PPID/environ >> seen; true";
   const createShop = async (rtfig: string, npmrc?: string) =>
@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
         name: "shop",
         version: "1.0.0",
         dependencies: { dep: "1.0.0" },
-        scripts: { postinstall: LOOK, prepublishOnly: LOOK },
+        scripts: { postinstall: INSPECT, prepublishOnly: INSPECT },
       },
       "rtfig.toml": rtfig,
       ...(npmrc === undefined ? {} : { ".npmrc": npmrc }),

@@ -4,7 +4,7 @@ import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 
-const WAYS = [
+const CALL_FORMS = [
   { name: "in process", options: [] },
   { name: "as the engine", options: ["--smol"] },
 ] as const;
@@ -16,7 +16,7 @@ describe.skipIf(process.platform !== "linux")("rt.secrets", () => {
   });
   afterAll(() => keyring?.[Symbol.asyncDispose]());
 
-  for (const { name, options } of WAYS) {
+  for (const { name, options } of CALL_FORMS) {
     const run = async (program: string) => {
       await using project = await createProject({ "main.ts": `const secrets = rt.secrets; ${program}` });
       return await runRt({ args: [...options, "main.ts"], cwd: project.path, env: keyring.env });

@@ -23,10 +23,10 @@ async function checkBuffers(use: (provider: SecretProvider) => Promise<Uint8Arra
   for (const name of ["a", "b", "c", "d", "e"]) entered.fake.addItem("zeroing", name, VALUE);
   const provider = await openProvider();
   let values: Uint8Array[] = [];
-  const made = await recordBuffers(async () => void (values = await use(provider)));
+  const buffers = await recordBuffers(async () => void (values = await use(provider)));
   expect(values.map((bytes) => Buffer.from(bytes).toString())).toEqual(values.map(() => VALUE));
   // The caller zeroizes the returned values.
-  const own = made.filter((bytes) => !values.includes(bytes));
+  const own = buffers.filter((bytes) => !values.includes(bytes));
   expect(own.length).toBeGreaterThan(5);
   expectWithout(own, VALUE);
 }
@@ -64,13 +64,13 @@ test.skipIf(process.platform !== "linux")(
     const provider = await openProvider();
     (await provider.get("zeroing", "guessed"))!.fill(0);
     const newer = fake.addItem("zeroing", "guessed", "another value", { modified: 9n });
-    const made = await recordBuffers(async () => {
+    const buffers = await recordBuffers(async () => {
       const value = (await provider.get("zeroing", "guessed"))!;
       expect(Buffer.from(value).toString()).toBe("another value");
       await provider.get("zeroing", "nothing"); // the reply of the advance fetch came before this one
     });
     expect(fake.items.get(first)!.value).not.toBe(fake.items.get(newer)!.value);
-    expectWithout(made, VALUE);
+    expectWithout(buffers, VALUE);
   },
 );
 
@@ -88,14 +88,14 @@ test.skipIf(process.platform !== "linux")("a value that is read to verify a writ
   const pair = { service: "zeroing", name: "proven" };
   const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
   const value = content();
-  const made = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
+  const buffers = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
   expect([session.isProven, value.toString()]).toEqual([true, VALUE]);
   // The bus zeroizes the message that it sends.
   expectWithout(
-    made.filter((bytes) => bytes.length === VALUE.length),
+    buffers.filter((bytes) => bytes.length === VALUE.length),
     VALUE,
   );
-  expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
+  expect(buffers.some((bytes) => bytes.length === VALUE.length)).toBe(true);
 });
 
 test.skipIf(process.platform === "win32").each([
@@ -107,20 +107,20 @@ test.skipIf(process.platform === "win32").each([
     return { name, source, isOptional: false, isRedacted: true };
   };
   const { slice } = Uint8Array.prototype;
-  const made: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   const slicing = spyOn(Uint8Array.prototype, "slice").mockImplementation(function (
     this: Uint8Array,
     ...args
   ) {
     const bytes = slice.apply(this, args);
-    made.push(bytes);
+    buffers.push(bytes);
     return bytes;
   });
   const fetching = fetchSecrets([secret("GOOD", `printf '${VALUE}'`), secret("BAD", command)], ".");
   await expect(fetching).rejects.toThrow("The value of BAD ");
   slicing.mockRestore();
-  expect(made.filter(({ length }) => length === VALUE.length).length).toBe(2); // the read bytes and the returned copy
-  expectWithout(made, VALUE);
+  expect(buffers.filter(({ length }) => length === VALUE.length).length).toBe(2); // the read bytes and the returned copy
+  expectWithout(buffers, VALUE);
 });
 
 test.skipIf(process.platform === "win32")("standard input is zeroized after reading", async () => {
@@ -134,11 +134,11 @@ test.skipIf(process.platform === "win32")("standard input is zeroized after read
     }),
   );
   let text = "";
-  const made = await recordBuffers(async () => void (text = await readInput()));
+  const buffers = await recordBuffers(async () => void (text = await readInput()));
   streaming.mockRestore();
   expect(text).toBe(VALUE);
-  expect(made.length).toBe(3); // an empty buffer, and two larger ones
-  for (const bytes of [...made, ...chunks]) expect(bytes.every((byte) => byte === 0)).toBe(true);
+  expect(buffers.length).toBe(3); // an empty buffer, and two larger ones
+  for (const bytes of [...buffers, ...chunks]) expect(bytes.every((byte) => byte === 0)).toBe(true);
 });
 
 test("standard output leaves no printed bytes in buffers, also after a failed write", async () => {
@@ -195,7 +195,7 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
       return connect({ ...options, socket: { ...options.socket, data: keep } });
     }) as typeof connect);
     const whole = Promise.withResolvers<Buffer>();
-    const made = await recordBuffers(async () => {
+    const buffers = await recordBuffers(async () => {
       const socket = new BusSocket(
         [{ path: project.join("bus"), label: "test" }],
         "test",
@@ -210,8 +210,8 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
       socket.end();
     });
     connecting.mockRestore();
-    expect([made.length > 2, chunks.length > 0]).toEqual([true, true]);
-    expectWithout([...made, ...chunks], VALUE);
+    expect([buffers.length > 2, chunks.length > 0]).toEqual([true, true]);
+    expectWithout([...buffers, ...chunks], VALUE);
     server.stop();
   });
 });

@@ -130,9 +130,9 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       "web show: web show: value-1|value-2||",
     ]);
     // --secret applies to the script, not to its hooks.
-    const asked = await run(["--secret=TWO=acme/one", "run", "--sequential", "show"]);
-    expect(asked.stdout).toContain("root show: value-1|value-1||");
-    expect(asked.stdout).toContain("root preshow: |||");
+    const requested = await run(["--secret=TWO=acme/one", "run", "--sequential", "show"]);
+    expect(requested.stdout).toContain("root show: value-1|value-1||");
+    expect(requested.stdout).toContain("root preshow: |||");
   });
 
   test("plans and reports contain names and sources, but no values", async () => {

@@ -31,10 +31,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     PATH: `${home.join("bin")}:${process.env.PATH}`,
     DOCKER_CONFIG: home.join("docker"),
   });
-  const ask = (action: string, stdin = "") =>
+  const callHelper = (action: string, stdin = "") =>
     runRt({ args: ["secrets", "helper", "docker", action], stdin, env: environment() });
   const store = (ServerURL: string, Username: string, Secret: string) =>
-    ask("store", JSON.stringify({ ServerURL, Username, Secret }));
+    callHelper("store", JSON.stringify({ ServerURL, Username, Secret }));
   const helper = (...args: string[]) => runRt({ args: ["secrets", "helper", ...args], env: environment() });
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
   const config = () => Bun.file(home.join("docker/config.json")).text();
@@ -73,53 +73,53 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
     expect(seen).toContain(`dora:${PASSWORD}`);
     expect((await docker(["logout", server])).status).toBe(0);
-    expect(await ask("get", server)).toEqual(NOT_FOUND);
+    expect(await callHelper("get", server)).toEqual(NOT_FOUND);
   });
 
   test("stores, returns, lists and erases one login for each server", async () => {
     const server = "https://index.docker.io/v1/";
-    expect(await ask("get", server)).toEqual(NOT_FOUND);
+    expect(await callHelper("get", server)).toEqual(NOT_FOUND);
     expect(await store(server, "old", "x")).toEqual(done());
     expect(await store(server, "dora", PASSWORD)).toEqual(done());
-    const { stdout, stderr, status } = await ask("get", `${server}\n`);
+    const { stdout, stderr, status } = await callHelper("get", `${server}\n`);
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(JSON.parse(stdout)).toEqual({ ServerURL: server, Username: "dora", Secret: PASSWORD });
     await store("ghcr.example", "<token>", "identity");
     await runRt({ args: ["secrets", "set", "npm", "//a.example/"], stdin: "x", env: keyring.env });
-    const { stdout: list } = await ask("list", "unused");
+    const { stdout: list } = await callHelper("list", "unused");
     expect(JSON.parse(list)).toEqual({ "ghcr.example": "<token>", [server]: "dora" });
-    expect(await ask("erase", server)).toEqual(done());
-    expect(await ask("erase", server)).toEqual(done());
-    expect(await ask("get", server)).toEqual(NOT_FOUND);
-    expect(JSON.parse((await ask("list")).stdout)).not.toContainKey(server);
+    expect(await callHelper("erase", server)).toEqual(done());
+    expect(await callHelper("erase", server)).toEqual(done());
+    expect(await callHelper("get", server)).toEqual(NOT_FOUND);
+    expect(JSON.parse((await callHelper("list")).stdout)).not.toContainKey(server);
   });
 
   test("finds a login only under the exact name of its server", async () => {
     await store("registry.example", "dora", PASSWORD);
     for (const other of ["registry.example/", "https://registry.example", "registry.exampl", "example"])
-      expect(await ask("get", other)).toEqual(NOT_FOUND);
+      expect(await callHelper("get", other)).toEqual(NOT_FOUND);
   });
 
   test("fails when another program has stored several users", async () => {
     for (const user of ["u1", "u2"])
       await runRt({ args: ["secrets", "set", "docker:many.example", user], stdin: "x", env: keyring.env });
     const message = "2 users are stored for one registry";
-    expect(await ask("get", "many.example")).toEqual({
+    expect(await callHelper("get", "many.example")).toEqual({
       stdout: `${message}\n`,
       stderr: `error: ${message}\nhint: log out of it with docker, and in again\n`,
       status: 1,
     });
-    expect(await ask("erase", "many.example")).toEqual(done());
-    expect(await ask("get", "many.example")).toEqual(NOT_FOUND);
+    expect(await callHelper("erase", "many.example")).toEqual(done());
+    expect(await callHelper("get", "many.example")).toEqual(NOT_FOUND);
   });
 
   test("reports missing input in docker's words, and never repeats the input", async () => {
     const failed = (text: string) => ({ stdout: `${text}\n`, stderr: "", status: 1 });
     for (const action of ["get", "erase"])
-      expect(await ask(action, " \n")).toEqual(failed("no credentials server URL"));
+      expect(await callHelper(action, " \n")).toEqual(failed("no credentials server URL"));
     expect(await store("", "u", "s")).toEqual(failed("no credentials server URL"));
     expect(await store("s.example", "", "s")).toEqual(failed("no credentials username"));
-    expect(await ask("rotate")).toEqual(failed("Unknown credential action"));
+    expect(await callHelper("rotate")).toEqual(failed("Unknown credential action"));
     const message = "Standard input is not JSON with ServerURL, Username and Secret";
     for (const input of [
       "",
@@ -127,12 +127,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       `{"Secret":"${PASSWORD}"`,
       `{"ServerURL":"a","Username":"b","Secret":["${PASSWORD}"]}`,
     ])
-      expect(await ask("store", input)).toEqual({
+      expect(await callHelper("store", input)).toEqual({
         stdout: `${message}\n`,
         stderr: `error: ${message}\n`,
         status: 1,
       });
-    expect(await ask("version")).toEqual(done(`docker-credential-rt (rt) ${VERSION}\n`));
+    expect(await callHelper("version")).toEqual(done(`docker-credential-rt (rt) ${VERSION}\n`));
   });
 
   test("reports a missing store on both outputs, and not a missing login", async () => {

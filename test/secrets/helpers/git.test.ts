@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
   });
   const git = (args: string[], stdin = "", cwd = home.path) =>
     runRt({ program: ["git"], args, stdin, cwd, env: environment() });
-  const ask = (action: string, lines: string[] | string) =>
+  const callHelper = (action: string, lines: string[] | string) =>
     runRt({
       args: ["secrets", "helper", "git", action],
       stdin: typeof lines === "string" ? lines : lines.map((line) => `${line}\n`).join(""),
@@ -84,12 +84,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
 
     test("fill returns an approved credential from git-credential-rt, and reject removes it", async () => {
       await git(["config", "--global", "credential.helper", "rt"]);
-      const asked = "protocol=https\nhost=fill.example\n";
-      const whole = `${asked}username=bob\npassword=${PASSWORD}\n`;
+      const request = "protocol=https\nhost=fill.example\n";
+      const whole = `${request}username=bob\npassword=${PASSWORD}\n`;
       await git(["credential", "approve"], whole);
-      expect(await git(["credential", "fill"], asked)).toEqual({ stdout: whole, stderr: "", status: 0 });
+      expect(await git(["credential", "fill"], request)).toEqual({ stdout: whole, stderr: "", status: 0 });
       await git(["credential", "reject"], whole);
-      expect((await git(["credential", "fill"], asked)).stdout).toBe("");
+      expect((await git(["credential", "fill"], request)).stdout).toBe("");
       expect(await stored("git:https://fill.example", "bob")).toBeNull();
     });
 
@@ -119,15 +119,29 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
     test("ignores unknown keys and actions, and stops at a blank line", async () => {
       const more = ["wwwauth[]=Basic realm=x", "capability[]=state", "state[]=a", "new=\r"];
       expect(
-        await ask("store", [...more, ...address, "username=u", `password=${PASSWORD}`, "", "no attribute"]),
+        await callHelper("store", [
+          ...more,
+          ...address,
+          "username=u",
+          `password=${PASSWORD}`,
+          "",
+          "no attribute",
+        ]),
       ).toEqual(NOTHING);
-      expect((await ask("get", [...address, "", "junk"])).stdout).toBe(`password=${PASSWORD}\nusername=u\n`);
-      expect(await ask("rotate", address)).toEqual(NOTHING);
-      expect(await ask("get", ["protocol=https", "host=absent.example"])).toEqual(NOTHING);
+      expect((await callHelper("get", [...address, "", "junk"])).stdout).toBe(
+        `password=${PASSWORD}\nusername=u\n`,
+      );
+      expect(await callHelper("rotate", address)).toEqual(NOTHING);
+      expect(await callHelper("get", ["protocol=https", "host=absent.example"])).toEqual(NOTHING);
     });
 
     test("answers after the blank line, without waiting for the end of input", async () => {
-      await ask("store", ["protocol=https", "host=open.example", "username=u", `password=${PASSWORD}`]);
+      await callHelper("store", [
+        "protocol=https",
+        "host=open.example",
+        "username=u",
+        `password=${PASSWORD}`,
+      ]);
       const child = Bun.spawn([RT, "secrets", "helper", "git", "get"], {
         env: environment(),
         stdin: "pipe",
@@ -142,53 +156,53 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
     test("stores an expiry and a refresh token, and returns no expired password", async () => {
       const host = ["protocol=https", "host=oauth.example"];
       const user = [...host, "username=u", `password=${PASSWORD}`];
-      await ask("store", [...user, "password_expiry_utc=4102444800", "oauth_refresh_token=r1"]);
-      expect((await ask("get", host)).stdout).toBe(
+      await callHelper("store", [...user, "password_expiry_utc=4102444800", "oauth_refresh_token=r1"]);
+      expect((await callHelper("get", host)).stdout).toBe(
         `password=${PASSWORD}\nusername=u\npassword_expiry_utc=4102444800\noauth_refresh_token=r1\n`,
       );
-      await ask("store", [...user, "password_expiry_utc=1000", "oauth_refresh_token=r1"]);
-      expect((await ask("get", host)).stdout).toBe(
+      await callHelper("store", [...user, "password_expiry_utc=1000", "oauth_refresh_token=r1"]);
+      expect((await callHelper("get", host)).stdout).toBe(
         "username=u\npassword_expiry_utc=1000\noauth_refresh_token=r1\n",
       );
       const justNow = Math.floor(Date.now() / 1000);
       for (const expiry of [1000, justNow]) {
-        await ask("store", [...user, `password_expiry_utc=${expiry}`]);
-        expect(await ask("get", host)).toEqual(NOTHING);
+        await callHelper("store", [...user, `password_expiry_utc=${expiry}`]);
+        expect(await callHelper("get", host)).toEqual(NOTHING);
       }
     });
 
     test("returns a credential of another type when git supports it", async () => {
       const host = ["protocol=https", "host=bearer.example"];
       const token = ["authtype=Bearer", `credential=${PASSWORD}`];
-      await ask("store", [...host, "ephemeral=1", ...token]);
-      expect(await ask("get", ["capability[]=authtype", ...host])).toEqual(NOTHING);
-      await ask("store", ["capability[]=authtype", ...host, ...token]);
-      expect((await ask("get", ["capability[]=authtype", ...host])).stdout).toBe(
+      await callHelper("store", [...host, "ephemeral=1", ...token]);
+      expect(await callHelper("get", ["capability[]=authtype", ...host])).toEqual(NOTHING);
+      await callHelper("store", ["capability[]=authtype", ...host, ...token]);
+      expect((await callHelper("get", ["capability[]=authtype", ...host])).stdout).toBe(
         `capability[]=authtype\nauthtype=Bearer\ncredential=${PASSWORD}\n`,
       );
-      expect(await ask("get", host)).toEqual(NOTHING);
+      expect(await callHelper("get", host)).toEqual(NOTHING);
     });
 
     test("fails with the names of the users when several are stored", async () => {
       const host = ["protocol=https", "host=many.example"];
       for (const user of ["u1", "u2"])
-        await ask("store", [...host, `username=${user}`, `password=${user} p`]);
-      const { stdout, stderr } = await ask("get", host);
+        await callHelper("store", [...host, `username=${user}`, `password=${user} p`]);
+      const { stdout, stderr } = await callHelper("get", host);
       expect(stdout).toBe("");
       expect(stderr).toBe(
         "error: 2 users are stored for https://many.example: u1, u2\n" +
           "hint: set credential.https://many.example.username to one of them, with git config\n",
       );
-      expect((await ask("get", [...host, "username=u2"])).stdout).toBe("password=u2 p\nusername=u2\n");
+      expect((await callHelper("get", [...host, "username=u2"])).stdout).toBe("password=u2 p\nusername=u2\n");
     });
 
     test("erases only the rejected password", async () => {
       const user = ["protocol=https", "host=erase.example", "username=u"];
-      await ask("store", [...user, `password=${PASSWORD}`]);
-      expect(await ask("erase", [...user, `password=${OTHER}`])).toEqual(NOTHING);
+      await callHelper("store", [...user, `password=${PASSWORD}`]);
+      expect(await callHelper("erase", [...user, `password=${OTHER}`])).toEqual(NOTHING);
       expect(await stored("git:https://erase.example", "u")).toBe(PASSWORD);
-      await ask("store", [...user.slice(0, 2), "username=v", `password=${PASSWORD}`]);
-      await ask("erase", user.slice(0, 2));
+      await callHelper("store", [...user.slice(0, 2), "username=v", `password=${PASSWORD}`]);
+      await callHelper("erase", user.slice(0, 2));
       for (const name of ["u", "v"]) expect(await stored("git:https://erase.example", name)).toBeNull();
     });
 
@@ -196,20 +210,20 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       const host = ["protocol=https", "host=erase-token.example"];
       const token = (credential: string) => ["authtype=Bearer", `credential=${credential}`];
       const address = "git:https://erase-token.example";
-      await ask("store", ["capability[]=authtype", ...host, ...token(PASSWORD)]);
-      expect(await ask("erase", [...host, ...token(OTHER)])).toEqual(NOTHING);
+      await callHelper("store", ["capability[]=authtype", ...host, ...token(PASSWORD)]);
+      expect(await callHelper("erase", [...host, ...token(OTHER)])).toEqual(NOTHING);
       expect(await stored(address, "*")).toContain(`credential=${PASSWORD}`);
       // Neither the password nor the token may differ.
-      await ask("store", [...host, "username=u", `password=${PASSWORD}`, ...token(PASSWORD)]);
-      await ask("erase", [...host, "username=u", `password=${PASSWORD}`, ...token(OTHER)]);
-      await ask("erase", [...host, "username=u", `password=${OTHER}`, ...token(PASSWORD)]);
+      await callHelper("store", [...host, "username=u", `password=${PASSWORD}`, ...token(PASSWORD)]);
+      await callHelper("erase", [...host, "username=u", `password=${PASSWORD}`, ...token(OTHER)]);
+      await callHelper("erase", [...host, "username=u", `password=${OTHER}`, ...token(PASSWORD)]);
       expect(await stored(address, "u")).toContain(`credential=${PASSWORD}`);
       // Without a user, every stored credential is compared.
-      await ask("store", [...host, "username=v", ...token(OTHER)]);
-      await ask("erase", [...host, ...token(OTHER)]);
+      await callHelper("store", [...host, "username=v", ...token(OTHER)]);
+      await callHelper("erase", [...host, ...token(OTHER)]);
       expect(await stored(address, "v")).toBeNull();
       expect(await stored(address, "*")).toContain(`credential=${PASSWORD}`);
-      await ask("erase", [...host, "username=", ...token(PASSWORD)]);
+      await callHelper("erase", [...host, "username=", ...token(PASSWORD)]);
       expect(await stored(address, "*")).toBeNull();
       expect(await stored(address, "u")).not.toBeNull();
     });
@@ -221,7 +235,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
         return await Promise.all(file.map(async (name) => (await stat(`${keyring.home}/${name}`)).ino));
       };
       const store = (password: string) =>
-        ask("store", ["protocol=https", "host=same.example", "username=u", `password=${password}`]);
+        callHelper("store", ["protocol=https", "host=same.example", "username=u", `password=${password}`]);
       await store(PASSWORD);
       const before = await writes();
       await store(PASSWORD);
@@ -256,22 +270,22 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
     });
 
     test("reads at most a megabyte", async () => {
-      const { stderr, status } = await ask("store", `password=${"x".repeat(2 << 20)}`);
+      const { stderr, status } = await callHelper("store", `password=${"x".repeat(2 << 20)}`);
       expect({ stderr, status }).toEqual({
         stderr: "error: Standard input has more than 1048576 bytes\n",
         status: 2,
       });
       const whole = `password=${"x".repeat((1 << 20) - "password=".length)}`;
-      expect((await ask("store", whole)).stderr).toBe("error: git sent no protocol\n");
+      expect((await callHelper("store", whole)).stderr).toBe("error: git sent no protocol\n");
     });
 
     test("rejects a stored value with a line break or NUL", async () => {
       const set = (name: string, value: string) =>
         runRt({ args: ["secrets", "set", "git:https://evil.example", name], stdin: value, env: keyring.env });
-      const asked = ["protocol=https", "host=evil.example"];
+      const request = ["protocol=https", "host=evil.example"];
       for (const value of ["a\nhost=good.example\n", "a\0b", "a\rb"]) {
         await set("u", value);
-        const { stdout, stderr, status } = await ask("get", asked);
+        const { stdout, stderr, status } = await callHelper("get", request);
         expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
         expect(stderr).toBe(
           "error: The stored password has a line break or a NUL character, which git's protocol cannot carry\n",
@@ -279,7 +293,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       }
       await runRt({ args: ["secrets", "delete", "git:https://evil.example", "u"], env: keyring.env });
       await set("u\nhost=good.example", "p");
-      expect(await ask("get", asked)).toMatchObject({ stdout: "", status: 2 });
+      expect(await callHelper("get", request)).toMatchObject({ stdout: "", status: 2 });
     });
 
     test("shows no password to a terminal", async () => {
@@ -385,10 +399,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       await symlink(RT, `${program}/rt`);
       const env = { ...environment(), PATH: `${program}:${process.env.PATH}` };
       await runRt({ args: ["secrets", "helper", "--install", "git"], env });
-      const asked = "protocol=https\nhost=odd.example\n";
-      const whole = `${asked}username=bob\npassword=${PASSWORD}\n`;
+      const request = "protocol=https\nhost=odd.example\n";
+      const whole = `${request}username=bob\npassword=${PASSWORD}\n`;
       await git(["credential", "approve"], whole);
-      expect((await git(["credential", "fill"], asked)).stdout).toBe(whole);
+      expect((await git(["credential", "fill"], request)).stdout).toBe(whole);
       await runRt({ args: ["secrets", "helper", "--uninstall", "git"], env });
       expect(await config()).not.toContain("helper");
     });

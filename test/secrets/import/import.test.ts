@@ -537,19 +537,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   test("an invalid or mismatching service, and options that exclude each other, are rejected", async () => {
     const mapped = '[secrets.NPM_TOKEN]\nfrom = "a/b"\n[secrets.CLIENT_SECRET]\nfrom = { command = ["x"] }\n';
     await using shop = await createShop({ "rtfig.toml": mapped });
-    const says = async (...args: string[]) => {
+    const errorOf = async (...args: string[]) => {
       const { stdout, stderr, status } = await run(shop, [".env", ...args]);
       expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
       return stderr.split("\n")[0];
     };
     for (const service of ["a\nb", "a\u001b[0m", "a\u202eb"])
-      expect(await says("--yes", "--service", service)).toBe(
+      expect(await errorOf("--yes", "--service", service)).toBe(
         "error: A service with control characters cannot be written into a file",
       );
-    expect(await says("--yes", "NPM_TOKEN", "--service", "c")).toBe(
+    expect(await errorOf("--yes", "NPM_TOKEN", "--service", "c")).toBe(
       "error: NPM_TOKEN has another service in [secrets.NPM_TOKEN] of rtfig.toml",
     );
-    expect(await says("--yes", "CLIENT_SECRET")).toBe(
+    expect(await errorOf("--yes", "CLIENT_SECRET")).toBe(
       "error: CLIENT_SECRET has another source in [secrets.CLIENT_SECRET] of rtfig.toml",
     );
     for (const [one, ...words] of [
@@ -558,7 +558,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       ["undo", "--all"],
       ["yes", "--dry-run"],
     ])
-      expect(await says(`--${one}`, ...words)).toBe(`error: --${one} cannot be used with ${words[0]}`);
+      expect(await errorOf(`--${one}`, ...words)).toBe(`error: --${one} cannot be used with ${words[0]}`);
     expect(await read(shop, ".env")).toBe(ENV);
   });
 

@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
   test("an encrypted session shares its key with the service and zeroizes its key material", async () => {
     let shared = 0n;
     let key: Uint8Array | undefined;
-    const made = await recordBuffers(async () => {
+    const buffers = await recordBuffers(async () => {
       const session = await openSession(
         busOf((call) => {
           shared = power(toBigInt(publicKeyOf(call)), SERVICE);
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== "linux")("an encrypted session", () => {
       key = session.key;
     });
     expect(Buffer.from(key!).equals(await derive(shared))).toBe(true);
-    const others = made.filter((bytes) => bytes !== key);
+    const others = buffers.filter((bytes) => bytes !== key);
     expect(others.length).toBeGreaterThan(4);
     const extracted = new Bun.CryptoHasher("sha256", new Uint8Array(32)).update(toBytes(shared)).digest();
     for (const secret of [toBytes(shared), extracted, key!]) expectWithout(others, secret);

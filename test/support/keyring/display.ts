@@ -46,19 +46,19 @@ export async function startDisplay(): Promise<Display> {
   const manager = spawn(["openbox"], name);
 
   /** Returns the words that xdotool prints; none when it finds nothing. */
-  async function look(...args: string[]): Promise<string[]> {
+  async function search(...args: string[]): Promise<string[]> {
     const child = spawn(["xdotool", ...args], name);
     const [text] = await Promise.all([new Response(child.stdout).text(), child.exited]);
     return text.split("\n").filter((line) => line !== "");
   }
 
-  const windowsOf = (program: string) => look("search", "--onlyvisible", "--class", program);
+  const windowsOf = (program: string) => search("search", "--onlyvisible", "--class", program);
 
   async function dialogOf(program: string): Promise<Dialog | undefined> {
-    const [[window = ""], windows] = await Promise.all([look("getwindowfocus"), windowsOf(program)]);
+    const [[window = ""], windows] = await Promise.all([search("getwindowfocus"), windowsOf(program)]);
     if (!windows.includes(window)) return undefined;
-    const [title = ""] = await look("getwindowname", window);
-    return { title, shape: (await look("getwindowgeometry", "--shell", window)).join() };
+    const [title = ""] = await search("getwindowname", window);
+    return { title, shape: (await search("getwindowgeometry", "--shell", window)).join() };
   }
 
   return {
@@ -74,10 +74,10 @@ export async function startDisplay(): Promise<Display> {
     awaitNoDialog: (program) => waitUntil(async () => (await windowsOf(program)).length === 0),
     count: async (program) => (await windowsOf(program)).length,
     async type(text) {
-      await look("type", "--delay", "0", text);
+      await search("type", "--delay", "0", text);
     },
     async press(...keys) {
-      await look("key", "--delay", "0", ...keys);
+      await search("key", "--delay", "0", ...keys);
     },
     async [Symbol.asyncDispose]() {
       manager.kill("SIGKILL");

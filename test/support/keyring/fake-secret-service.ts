@@ -117,9 +117,9 @@ export class FakeSecretService implements AsyncDisposable {
     const { member } = message;
     this.calls.push(member);
     this.caller = message.sender ?? "";
-    const heard = this.#listeners.filter((listener) => listener.member === member);
+    const matching = this.#listeners.filter((listener) => listener.member === member);
     this.#listeners = this.#listeners.filter((listener) => listener.member !== member);
-    for (const { resolve } of heard) resolve();
+    for (const { resolve } of matching) resolve();
     if (this.silent.has(member)) return;
     if (this.held.has(member)) return void this.#heldMessages.push(message);
     this.#reply(message);
@@ -149,9 +149,9 @@ export class FakeSecretService implements AsyncDisposable {
         if (body[0] !== "plain") throw new Error("org.freedesktop.DBus.Error.NotSupported");
         return ["vo", [new Variant("s", ""), "/org/freedesktop/secrets/session/fake"]];
       case "SearchItems": {
-        const wanted = Object.entries(body[0] as Record<string, string>);
+        const query = Object.entries(body[0] as Record<string, string>);
         const found = [...this.items].filter(([, { attributes }]) =>
-          wanted.every(([key, value]) => attributes[key] === value),
+          query.every(([key, value]) => attributes[key] === value),
         );
         const paths = (isLocked: boolean) =>
           found.filter(([, item]) => item.isLocked === isLocked).map(([path]) => path);

@@ -6,9 +6,9 @@ import { expect } from "bun:test";
  * of reach.
  */
 export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Array[]> {
-  const made: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   const keep = <T extends Uint8Array>(bytes: T): T => {
-    if (/\/platform\/|\/src\/secrets\//.test(new Error().stack ?? "")) made.push(bytes);
+    if (/\/platform\/|\/src\/secrets\//.test(new Error().stack ?? "")) buffers.push(bytes);
     return bytes;
   };
   const { alloc, concat, from } = Buffer;
@@ -27,7 +27,7 @@ export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Arr
     globalThis.Uint8Array = Object.assign(Original, { from: copy });
     Object.assign(Buffer, { alloc, concat, from });
   }
-  return made;
+  return buffers;
 }
 
 /** Checks that no buffer contains `value`. */

@@ -26,9 +26,9 @@ function namesIn(directory: string): string[] {
  * directory too, so only names of rt and of tests count there.
  */
 export function listFootprint({ root, home, temporary }: Places): ReadonlySet<string> {
-  const ours = namesIn(temporary).filter((path) => {
+  const inTemporary = namesIn(temporary).filter((path) => {
     const name = path.slice(temporary.length + 1);
     return /^\.?rt-/.test(name) && !OTHER_RUNS.test(name);
   });
-  return new Set([...namesIn(root), ...IN_HOME.flatMap((name) => namesIn(join(home, name))), ...ours]);
+  return new Set([...namesIn(root), ...IN_HOME.flatMap((name) => namesIn(join(home, name))), ...inTemporary]);
 }

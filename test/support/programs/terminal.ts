@@ -52,17 +52,21 @@ export function startOnTerminal(
     },
   };
   // A terminal that is created before the program is not its controlling terminal.
-  const made = isInControl ? undefined : new Bun.Terminal(options);
-  const child = Bun.spawn([...command], { cwd, env: { TERM: "xterm", ...env }, terminal: made ?? options });
-  const terminal = made ?? child.terminal!;
+  const standalone = isInControl ? undefined : new Bun.Terminal(options);
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { TERM: "xterm", ...env },
+    terminal: standalone ?? options,
+  });
+  const terminal = standalone ?? child.terminal!;
   return {
     pid: child.pid,
     get shown() {
       return shown;
     },
     get isInDefaultMode() {
-      const wanted = ECHO | ICANON;
-      return (terminal.localFlags & wanted) === wanted;
+      const flags = ECHO | ICANON;
+      return (terminal.localFlags & flags) === flags;
     },
     setDefaultMode() {
       terminal.localFlags |= ECHO | ICANON;

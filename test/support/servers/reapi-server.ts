@@ -333,8 +333,8 @@ export async function openReapiServer(
     await state.faults.started?.(count);
     const done = (response: MessageInitShape<typeof ExecuteResponseSchema>) => doneWith(name, response);
     if (state.faults.executesNothing) return done({ result: {} });
-    const told = state.faults.status?.(count);
-    if (told) return done({ status: told });
+    const faultStatus = state.faults.status?.(count);
+    if (faultStatus) return done({ status: faultStatus });
     const read = (digest: { hash: string } | undefined) => {
       const bytes = blobs.get(digest!.hash);
       if (!bytes) throw Object.assign(new Error("gone"), { digest });
