@@ -7,7 +7,6 @@
 // - Modules that are rarely needed, or only together, share a chunk.
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
-import { withoutBuiltinImports } from "./lazy-builtins.ts";
 import { PACKED_MODULES } from "./compressed-modules.ts";
 import type { BuildTarget } from "./targets.ts";
 
@@ -34,7 +33,7 @@ export const ownCopies: BunPlugin = {
       const file = path.slice(0, path.lastIndexOf("?"));
       const text = await Bun.file(file).text();
       if (file.endsWith(".json")) return { contents: text, loader: "json" };
-      return { contents: withoutBuiltinImports(text), loader: "ts" };
+      return { contents: text, loader: "ts" };
     });
   },
 };

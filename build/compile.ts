@@ -26,7 +26,6 @@ import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./console-depth-patch.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { texts } from "./embedded-texts.ts";
-import { lateBuiltins } from "./lazy-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
 import { silentDebug } from "./stubs/silent-debug.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
@@ -362,7 +361,6 @@ async function bundle(
         partsFile,
       ),
       texts,
-      lateBuiltins,
     ],
     compile: {
       target: target.engine as Bun.Build.CompileTarget,

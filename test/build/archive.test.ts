@@ -4,7 +4,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { type ArchiveFile, ar, gzip, tar, zip } from "../../build/archive.ts";
 import { compactElf } from "../../build/elf-compaction.ts";
 import { drawPng } from "../../build/icon.ts";
-import { withoutBuiltinImports } from "../../build/lazy-builtins.ts";
 import { createProject } from "../support/project.ts";
 
 const FILES: readonly ArchiveFile[] = [
@@ -78,36 +77,4 @@ test("drawPng() draws the icon as PNG", () => {
   const png = drawPng(16);
   expect(png.subarray(1, 4).toString()).toBe("PNG");
   expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([16, 16]);
-});
-
-describe("withoutBuiltinImports()", () => {
-  const CASES: ReadonlyArray<readonly [before: string, after: string]> = [
-    ['import { a, b as c } from "node:fs";', 'const { a, b: c } = import.meta.require("node:fs");'],
-    [
-      'import {\n  a,\n  type B,\n  c,\n} from "node:fs";',
-      'const {\n  a,\n  \n  c,\n} = import.meta.require("node:fs");',
-    ],
-    ['import * as fs from "fs";', 'const fs = import.meta.require("fs");'],
-    ['import fs from "node:fs/promises";', 'const fs = import.meta.require("node:fs/promises");'],
-    ['const fs = require("fs");', 'const fs = import.meta.require("fs");'],
-    ['await import("node:crypto")', 'await Promise.resolve(import.meta.require("node:crypto"))'],
-  ];
-  for (const [before, after] of CASES) {
-    test(`replaces with import.meta.require(): ${before.split("\n").join(" ")}`, () => {
-      expect(withoutBuiltinImports(before)).toBe(after);
-    });
-  }
-
-  test("keeps imports of types and of other modules", () => {
-    for (const source of [
-      'import type { Stats } from "node:fs";',
-      'type Crypto = typeof import("node:crypto");',
-      'type Stats = import("node:fs").Stats;',
-      'import { dlopen } from "bun:ffi";',
-      'import { a } from "./fs";',
-      'import.meta.require("node:fs")',
-      'process.getBuiltinModule("node:fs")',
-    ])
-      expect(withoutBuiltinImports(source)).toBe(source);
-  });
 });
