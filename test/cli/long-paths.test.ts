@@ -29,7 +29,7 @@ describe.each(LENGTHS)("a name of %i characters", (length) => {
     ["as a script of rt run", ["run", name], `Script not found "${shortened(name)}"`, SCRIPT_HINT],
     ["as a file of rt run", ["run", `./${path}.ts`], `Module not found "${shortened(`./${path}.ts`)}"`, ""],
     ["of --cwd", [`--cwd=${path}`, "run", "t"], `Cannot work in "${path}"`, FOLDER_HINT],
-    ["of --cwd behind run", ["run", "--cwd", name, "t"], `Cannot work in "${name}"`, FOLDER_HINT],
+    ["of --cwd after run", ["run", "--cwd", name, "t"], `Cannot work in "${name}"`, FOLDER_HINT],
     ["of --filter", ["run", "--filter", name, "t"], `${NO_PACKAGES} "${name}"`, ""],
     ["of --filter as a path", ["run", "--filter", `./${path}`, "t"], `${NO_PACKAGES} "./${path}"`, ""],
     [

@@ -96,7 +96,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     "a first set": ["SecItemAdd", () => secrets.set("service", "me", VALUE)],
     delete: ["SecItemDelete", () => secrets.delete("service", "me")],
   };
-  test.each([...STATUSES])("status %d is %s and says what to do", async (status, code, remedy) => {
+  test.each([...STATUSES])("status %d becomes %s with a hint", async (status, code, remedy) => {
     for (const [on, operate] of Object.values(OPERATIONS)) {
       await keychain.rule({ on, does: "status", number: status });
       const before = standIn.liveObjects();

@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     ["the engine's own options", ["--smol", "get.ts", "ways", "me"], undefined],
     ["-p", ["-p", 'await rt.secrets.get("ways", "me")'], undefined],
     ["standard input", ["-"], `console.log(JSON.stringify(await rt.secrets.get("ways", "me")))`],
-  ] as const)("the keychain is there in %s", async (_way, args, stdin) => {
+  ] as const)("the keychain works in %s", async (_way, args, stdin) => {
     await rt(["secrets", "set", "ways", "me"], { stdin: "value" });
     expect((await rt(args, { stdin })).stdout).toMatch(/^"?value"?\n$/);
   });
@@ -218,7 +218,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       ["locked", "is locked", "security unlock-keychain"],
       ["readonly", "is read-only", "writable"],
       ["nodefault", "There is no default keychain", "security default-keychain"],
-    ])("a keychain that is %s is a problem", async (state, found, remedy) => {
+    ])("rt doctor reports a keychain that is %s as a problem", async (state, found, remedy) => {
       const { ready, status, checks } = await examine(state);
       expect({ ready, status }).toEqual({ ready: false, status: 1 });
       expect(checks.map((each) => each.status)).toEqual(["problem", "ok", "ok"]);

@@ -123,7 +123,7 @@ test.concurrent.each([
   ["in the program's own process", []],
   ["as the engine", ["--smol"]],
 ] as [string, string[]][])(
-  "every member of the module does what the engine's does, %s",
+  "every member of the module behaves like the engine's, %s",
   async (_way, options) => {
     await using project = await createProject({ "main.ts": PROGRAM });
     const env = { DATABASE_URL: "sqlite://:memory:", REDIS_URL: "redis://localhost:1" };

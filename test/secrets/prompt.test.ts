@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ],
       ["Ctrl-Z", (terminal: TerminalProgram) => terminal.type("\x1a")],
     ] as const)(
-      "%s stops it with the terminal as it was, and it asks once when it goes on",
+      "%s stops rt with the terminal restored, and continuing repeats the prompt once",
       async (_how, stop) => {
         const env = { ...keyring.env, PS1: "shell> " };
         await using terminal = startOnTerminal(
@@ -175,7 +175,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test.each([
       ["a backspace takes back a character", "a🔑\x7fb\r", "ab", "entered"],
       ["Ctrl-U takes back all", "wrong\x15right\r", "right", "entered"],
-      ["arrows and other keys are no characters", "a\x1b[D\x1b[1;5C\tb\x1bx\r", "ab", "entered"],
+      ["arrows and other keys add no characters", "a\x1b[D\x1b[1;5C\tb\x1bx\r", "ab", "entered"],
       ["a marked paste may have several lines", "\x1b[200~a\rb\r\nc\n\x1b[201~\r", "a\nb\nc\n", "entered"],
       ["text after the line is dropped", "a\rb", "a", "entered"],
       ["Ctrl-D within a value does nothing", "a\x04b", "ab", "typing"],

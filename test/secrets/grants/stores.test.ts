@@ -27,7 +27,7 @@ const VALUES = { one: "the first wärde", two: "two lines\nof one value" };
 const STORES = { "GNOME Keyring": startKeyring, KWallet: startKWallet, KeePassXC: startKeePassXC };
 
 for (const [name, start] of Object.entries(STORES)) {
-  test.skipIf(process.platform !== "linux")(`${name} has what scripts are to get`, async () => {
+  test.skipIf(process.platform !== "linux")(`${name} stores the secrets that scripts get`, async () => {
     await using project = await createProject(FILES);
     await using keyring = await start();
     const env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };

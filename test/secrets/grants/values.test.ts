@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
 
   test.each([
     ["a NUL character", "printf 'a-value-1\\0b'", "The value of TOKEN has a NUL character in it"],
-    ["bytes that are no UTF-8", "printf 'a-value-1\\377'", "The value of TOKEN is not text in UTF-8"],
+    ["bytes that are not UTF-8", "printf 'a-value-1\\377'", "The value of TOKEN is not text in UTF-8"],
     ["a line break alone", "echo", 'The command "sh" wrote nothing'],
     ["nothing", "true", 'The command "sh" wrote nothing'],
     [

@@ -191,7 +191,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
 
     test.each([
       ["the end", '{\n  "a": "}, {",\n  "credsStore": "rt"\n}\n', '{\n  "a": "}, {"\n}\n'],
-      ["a line of its own", '{"credsStore": "rt"}', "{}"],
+      ["a separate line", '{"credsStore": "rt"}', "{}"],
       [
         "the middle",
         '{"x":{"credsStore":"rt","y":["]"]}, "credsStore":"rt", "b":2}',

@@ -255,7 +255,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       ["no protocol", "host=a.example\n", "git sent no protocol"],
       ["no host", "protocol=https\n", "git sent neither a host nor a path"],
       ["a host with a path", "protocol=https\nhost=a.example/b\n", "git sent an invalid host"],
-      ["bytes that are no text", "protocol=https\nhost=\u{fffd}", ""],
+      ["bytes that are not text", "protocol=https\nhost=\u{fffd}", ""],
     ])("rejects %s in one line", async (_, input, message) => {
       const bytes =
         message === "" ? Buffer.from("protocol=https\nhost=a\xff\n", "latin1").toString("latin1") : input;
