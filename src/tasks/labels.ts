@@ -30,28 +30,18 @@ export function titleOf({
 export function describeCount(all: number, needless: number): string {
   const count = all === 1 ? "1 script" : `${all} scripts`;
   if (needless === 0) return `${count} would run`;
-  if (needless === all) return `${count} would not run again`;
-  return `${all - needless} of ${count} would run`;
+  if (needless === all) return `${count} cached`;
+  return `${all - needless} of ${count} would run (${needless} cached)`;
 }
 
 /** The label of a cached task. @param machine the machine that ran it in the same shared run */
 export function describeSaved(saved: number, machine?: string): string {
-  const where = machine === undefined ? "before" : `on ${oneLine(machine)}`;
-  return `Done ${where}: ${formatDuration(saved)} saved`;
+  const source = machine === undefined ? "Cached" : `Ran on ${oneLine(machine)}`;
+  return `${source} (saved ${formatDuration(saved)})`;
 }
 
-/** The cache hit or miss reason with the task's label. */
-export function describeTaskCacheReason(
-  task: Pick<ScriptTask, "label">,
-  isHit: boolean,
-  why: string,
-): string {
-  return `${labelOf(task)} ${describeCacheReason(isHit, why)}`;
-}
-
-/** The same without the label. */
 export function describeCacheReason(isHit: boolean, why: string): string {
-  return `${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
+  return `cache ${isHit ? "hit" : "miss"}: ${oneLine(why)}`;
 }
 
 /** `here: ...`, or `on worker-3 of grpc://...: ...`. */

@@ -18,7 +18,7 @@ export const CAN_TRACE = process.platform === "linux";
 export function outcomeOf({ stderr, status }: RtResult, path: string): string {
   if (status !== 0) return `failed: ${stderr}`;
   const warning = stderr.split("\n").find((line) => line.startsWith("warning: "));
-  if (stderr.includes("Done before: ")) return "hit";
+  if (stderr.includes("Cached (saved ")) return "hit";
   return warning?.replaceAll(path, "$PROJECT").slice("warning: ".length) ?? "ran";
 }
 

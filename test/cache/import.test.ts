@@ -185,7 +185,7 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
   ]);
   // A task that turbo does not cache runs each time.
   for (const _ of [1, 2])
-    expect((await run("run", "--filter", "web", "deploy")).stdout).not.toContain("Done before");
+    expect((await run("run", "--filter", "web", "deploy")).stdout).not.toContain("Cached (saved");
   await rm(project.join("rtfig.toml"));
   await project.write({ "packages/plain/turbo.json": "{", "packages/plain/turbo.jsonc": "{}" });
   expect((await run("cache", "import", "turbo.json")).stderr).toStartWith(

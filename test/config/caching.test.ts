@@ -77,7 +77,7 @@ effect("run.cache.*.shared", "= false limits cache entries to one checkout", asy
       for (const [path, content] of Object.entries(files(rule)))
         await project.write({ [`${name}/${path}`]: content });
     const run = async (name: string) =>
-      (await project.rt(["--cwd", name, "run", "a"])).stderr.includes("Done before: ") ? "hit" : "ran";
+      (await project.rt(["--cwd", name, "run", "a"])).stderr.includes("Cached (saved ") ? "hit" : "ran";
     expect([await run("one"), await run("two"), await run("two")]).toEqual(["ran", second, "hit"]);
   }
 });

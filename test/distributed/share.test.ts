@@ -58,8 +58,8 @@ test.skipIf(!CAN_TRACE)(
       const others = machines.all
         .map((other, index) => `, ${counts[index]} on ${other.name}`)
         .filter((_, index) => index !== at && counts[index]! > 0);
-      expect(countOf(stdout, `: Done on ${name}: `)).toBe(0);
-      expect(countOf(stdout, ": Done on m")).toBe(40 - counts[at]!);
+      expect(countOf(stdout, `: Ran on ${name} (saved `)).toBe(0);
+      expect(countOf(stdout, ": Ran on m")).toBe(40 - counts[at]!);
       const scripts = counts[at] === 1 ? "1 script" : `${counts[at]} scripts`;
       expect(stderr).toContain(`\nShared run: ${scripts} on this machine${others.join("")}\n`);
       const report = JSON.parse(await Bun.file(`${path}/report.json`).text());

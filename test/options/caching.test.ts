@@ -14,7 +14,7 @@ prove("no-cache", "runs a script and stores no entry", async () => {
   await using project = await cachedProject(scripts, { source: "" }, config);
   await project.rt(["--no-cache", "run", "build"]);
   expect(await project.run("build")).toBe("ran");
-  expect((await project.rt(["--no-cache", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["--no-cache", "run", "build"])).stderr).not.toContain("Cached (saved");
   expect(await project.run("build")).toBe("hit");
 });
 
@@ -22,7 +22,7 @@ prove("force", "runs a script despite a cache hit, and stores the result", async
   if (!CAN_TRACE) return;
   await using project = await cachedProject(scripts, { source: "" }, config);
   expect(await project.run("build")).toBe("ran");
-  expect((await project.rt(["--force", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["--force", "run", "build"])).stderr).not.toContain("Cached (saved");
   expect(await Bun.file(project.join("runs.log")).text()).toBe("x\nx\n");
   expect(await project.run("build")).toBe("hit");
 });
@@ -32,13 +32,15 @@ prove("cache", "selects whether the caches are read and written", async () => {
   await using project = await cachedProject(scripts, { source: "" }, config);
   expect((await project.rt(["--cache=local:r", "run", "build"])).status).toBe(0);
   expect(await project.run("build")).toBe("ran");
-  expect((await project.rt(["--cache=local:w", "run", "build"])).stderr).not.toContain("Done before");
-  expect((await project.rt(["--cache=local:r", "run", "build"])).stderr).toContain("Done before");
+  expect((await project.rt(["--cache=local:w", "run", "build"])).stderr).not.toContain("Cached (saved");
+  expect((await project.rt(["--cache=local:r", "run", "build"])).stderr).toContain("Cached (saved");
   // When only the shared cache is named, the local one is not read.
-  expect((await project.rt(["--cache=remote:rw", "run", "build"])).stderr).not.toContain("Done before");
-  expect((await project.rt(["--cache=local:,remote:r", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["--cache=remote:rw", "run", "build"])).stderr).not.toContain("Cached (saved");
+  expect((await project.rt(["--cache=local:,remote:r", "run", "build"])).stderr).not.toContain(
+    "Cached (saved",
+  );
   expect((await project.rt(["run", "build"], { TURBO_CACHE: "remote:rw" })).stderr).not.toContain(
-    "Done before",
+    "Cached (saved",
   );
   for (const wrong of ["all", "local", "local:rw,", "local:x"])
     expect((await project.rt([`--cache=${wrong}`, "run", "build"])).stderr).toBe(
@@ -57,16 +59,16 @@ prove("why", "prints the cache miss reason, or where the hit was found", async (
   const explain = async (env = {}, ...words: string[]) => {
     const { stderr, status } = await project.rt([...words, "--why", "run", "build"], env);
     expect(status).toBe(0);
-    return stderr.split("\n").find((line) => /^build (?:runs|need not run): /.test(line));
+    return stderr.split("\n").find((line) => /^build: cache (?:hit|miss): /.test(line));
   };
-  expect(await explain()).toBe("build runs: it has not run before");
+  expect(await explain()).toBe("build: cache miss: it has not run before");
   expect(await explain()).toMatch(
-    /^build need not run: nothing that it depends on \(\d+ paths\) has changed since 20/,
+    /^build: cache hit: nothing that it depends on \(\d+ paths\) has changed since 20/,
   );
   await project.write({ source: "2" });
   const planned = async (...words: string[]) =>
     (await project.rt([...words, "--why", "run", "build", "other"])).stdout;
-  const changed = `build runs: ${project.join("source")} has changed`;
+  const changed = `cache miss: ${project.join("source")} has changed`;
   expect(await planned("--sequential", "--dry-run")).toContain(
     `build\n  ${changed}\n  $ cat source; ./tool\nother\n  $ true\n`,
   );
@@ -76,17 +78,19 @@ prove("why", "prints the cache miss reason, or where the hit was found", async (
     undefined,
   ]);
   // A dry run stores nothing, so the next run still reports the change.
-  expect(await explain({}, "--report=report")).toBe(changed);
+  expect(await explain({}, "--report=report")).toBe(`build: ${changed}`);
   expect((await Bun.file(project.join("report")).json()).tasks[0].why).toBe(
     `${project.join("source")} has changed`,
   );
   await project.write({ tool: "#!/bin/sh\ntrue\n" });
-  expect(await explain()).toBe(`build runs: ${project.join("tool")} has changed`);
-  expect(await explain({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
-  expect(await explain({ LEVEL: "2" })).toBe("build runs: the variable LEVEL has changed");
-  expect(await explain({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
-  expect(await explain({ LEVEL: "2" })).toStartWith("build need not run: ");
-  expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
+  expect(await explain()).toBe(`build: cache miss: ${project.join("tool")} has changed`);
+  expect(await explain({ LEVEL: "1" })).toBe("build: cache miss: the variable LEVEL is new");
+  expect(await explain({ LEVEL: "2" })).toBe("build: cache miss: the variable LEVEL has changed");
+  expect(await explain({ LEVEL: "2" }, "--force")).toBe(
+    "build: cache miss: nothing that is kept is to be used",
+  );
+  expect(await explain({ LEVEL: "2" })).toStartWith("build: cache hit: ");
+  expect((await project.rt(["run", "build"])).stderr).not.toContain("cache hit");
 });
 
 prove("verify-inputs", "fails when a script reads or writes more than is declared", async () => {

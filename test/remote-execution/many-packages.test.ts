@@ -93,7 +93,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     await Bun.$`rm -r packages/lib/dist packages/site/dist`.cwd(project.path);
     const second = await run([...MANY, "build"]);
     expect(second).toMatchObject({ status: 0 });
-    expect(second.stdout).toContain("site build: built site\nsite build: Done before: 1.50 s saved\n");
+    expect(second.stdout).toContain("site build: built site\nsite build: Cached (saved 1.50 s)\n");
     expect(count(server, "execute")).toBe(4);
     expect(await made(opened, "site")).toBe("site\napp\nlib\n");
 
@@ -127,11 +127,11 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       await build();
       await build();
       const third = await build();
-      expect(third.stdout).toContain("one build: Done before");
-      expect(third.stdout).toContain("three build: Done before");
+      expect(third.stdout).toContain("one build: Cached (saved");
+      expect(third.stdout).toContain("three build: Cached (saved");
       await project.write({ "packages/two/src.txt": "new\n" });
       const { stdout, status } = await build();
-      expect(stdout).toContain("one build: Done before");
+      expect(stdout).toContain("one build: Cached (saved");
       expect({ shown: stdout.includes("three build: new\n"), status }).toEqual({ shown: true, status: 0 });
     },
   );
@@ -159,8 +159,8 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
           "app build \\(after lib build\\)\n  runs here: rtfig.toml keeps it here\n  \\$ .*\n",
           "site build \\(after app build\\)\n  runs on grpc://.*\n  \\$ .*\n",
           "    reads \\d+ files of \\d+ bytes, and the outputs of lib build; writes dist\n    gets PATH\n",
-          "tool build\n  tool build need not run: .*\n  \\$ .*\n",
-          "\n3 of 4 scripts would run\n$",
+          "tool build\n  cache hit: .*\n  \\$ .*\n",
+          "\n3 of 4 scripts would run \\(1 cached\\)\n$",
         ].join(""),
       ),
     );

@@ -129,8 +129,8 @@ test.skipIf(!CAN_TRACE)(
     await cached.write({ "packages/api/in": "other" });
     const lines = (await run("--dry-run=mermaid")).split("\n");
     expect(lines.filter((line) => line.startsWith("  t")).toSorted()).toEqual([
-      expect.stringMatching(/^  t0\["api t<br\/>runs#58; [^"]*packages\/api\/in [^"]*"\]$/),
-      expect.stringMatching(/^  t1\["core t<br\/>need not run#58; [^"]*"\]:::cached$/),
+      expect.stringMatching(/^  t0\["api t<br\/>cache miss#58; [^"]*packages\/api\/in [^"]*"\]$/),
+      expect.stringMatching(/^  t1\["core t<br\/>cache hit#58; [^"]*"\]:::cached$/),
       '  t2["web t"]',
     ]);
     expect(lines.at(-2)).toBe("  classDef cached stroke-dasharray:5");
@@ -138,7 +138,7 @@ test.skipIf(!CAN_TRACE)(
     await using view = await openPage(browser, cached.join("plan.html"));
     const { page } = view;
     expect(await page.locator(".lead").textContent()).toBe(
-      "2 of 3 scripts would run, in order of dependencies",
+      "2 of 3 scripts would run (1 cached), in order of dependencies",
     );
     expect(await page.locator(".legend").textContent()).toBe("would runwould not run: cached");
     const dashes = await page
@@ -150,8 +150,8 @@ test.skipIf(!CAN_TRACE)(
         ]),
       );
     expect(dashes).toEqual([
-      ["api t runs", false],
-      ["core t need not run", true],
+      ["api t cache miss", false],
+      ["core t cache hit", true],
       ["web t ", false],
     ]);
     expect(await page.locator("li.cached h3").allTextContents()).toEqual(["core t"]);

@@ -106,11 +106,11 @@ describe.skipIf(process.platform === "win32")("bytes that are not UTF-8", () => 
         const first = await run(`run ${name}`, cached.path, value);
         expect([first.stdout.match(/\b(?:[0-9a-f]{2})+$/m)?.[0], first.stderr]).toEqual([
           shown,
-          expect.not.stringContaining("Done before"),
+          expect.not.stringContaining("Cached (saved"),
         ]);
         const again = await run(`run ${name}`, cached.path, value);
         expect(again.stdout.match(/\b(?:[0-9a-f]{2})+$/m)?.[0]).toBe(shown);
-        expect(again.stdout + again.stderr).toContain("Done before");
+        expect(again.stdout + again.stderr).toContain("Cached (saved");
       }
     }
   });

@@ -40,7 +40,7 @@ async function watch({ files, words, inDirectory = "", prepare }: Setting): Prom
     project,
     async round() {
       const [text] = await live.see(/^[^]*?^rt: "\S+" exited with code \d+; waiting for a change\n/m);
-      const lines = text.replaceAll(project.path, "$PROJECT").replace(/\d+(?:\.\d+)? m?s saved/g, "saved");
+      const lines = text.replaceAll(project.path, "$PROJECT").replace(/saved \d+(?:\.\d+)? m?s/g, "saved");
       return lines.split("\n").filter((line) => !TOTALS.test(line));
     },
     changeWhileStopped(line) {
@@ -75,7 +75,7 @@ const started = (name: string, ...output: readonly string[]) => [
 ];
 const restored = (name: string, ...output: readonly string[]) => [
   ...output.map((each) => `${name} build: ${each}`),
-  `${name} build: Done before: saved`,
+  `${name} build: Cached (saved)`,
 ];
 
 test.skipIf(!CAN_TRACE)(
@@ -292,7 +292,7 @@ test.skipIf(!CAN_TRACE)(
       "rt: $PROJECT/shared/in.txt changed",
       "in",
       "page",
-      "Done before: saved",
+      "Cached (saved)",
     ]);
     expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
 
@@ -300,13 +300,13 @@ test.skipIf(!CAN_TRACE)(
     await rm(project.join("shared"), { recursive: true });
     expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
     await write("shared/in.txt", "in\n");
-    expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
+    expect((await live.round()).slice(1)).toEqual(["in", "page", "Cached (saved)"]);
 
     // The folder is replaced, so its watches are invalid.
     live.changeWhileStopped("rm -r shared && mkdir shared && echo new > shared/in.txt");
     expect((await live.round()).slice(1)).toEqual(["new", "page"]);
     await write("shared/in.txt", "in\n");
-    expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
+    expect((await live.round()).slice(1)).toEqual(["in", "page", "Cached (saved)"]);
 
     // The configuration is read again. An error in it waits for a change.
     await write("app/rtfig.toml", "[run.cache\n");

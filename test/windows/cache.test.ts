@@ -28,18 +28,18 @@ test.skipIf(!canRunWindows)(
       });
       const text = stdout + stderr;
       expect({ text, status }).toMatchObject({ text: expect.stringContaining("built"), status: 0 });
-      return /build (runs: [^\r\n]*|need not run)/.exec(text)?.[1] ?? text;
+      return /build: cache (miss: [^\r\n]*|hit)/.exec(text)?.[1] ?? text;
     };
     const out = project.join("dist/deep/out");
-    expect(await run()).toStartWith("runs: it has not run before");
+    expect(await run()).toStartWith("miss: it has not run before");
     await rm(project.join("dist"), { recursive: true });
-    expect(await run()).toBe("need not run");
+    expect(await run()).toBe("hit");
     expect(await Bun.file(out).text()).toBe("one");
     await project.write({ source: "two" });
-    expect(await run()).toStartWith("runs: source has changed");
+    expect(await run()).toStartWith("miss: source has changed");
     expect(await Bun.file(out).text()).toBe("two");
     await project.write({ source: "one" });
-    expect(await run()).toBe("need not run");
+    expect(await run()).toBe("hit");
     expect(await Bun.file(out).text()).toBe("one");
   },
   PREPARATION_TIMEOUT,
@@ -76,7 +76,7 @@ test.skipIf(!canRunWindows)(
             env: { XDG_CACHE_HOME: windows.path(cache) },
           });
           expect({ stderr, status }).toEqual({ stderr: expect.not.stringContaining("warn"), status: 0 });
-          return `${stdout} ${/build (runs|need not run)/.exec(stderr)?.[1] ?? stderr}`;
+          return `${stdout} ${/build: cache (miss|hit)/.exec(stderr)?.[1] ?? stderr}`;
         }),
       );
     const expectWhole = async (source: string) => {
@@ -90,7 +90,7 @@ test.skipIf(!canRunWindows)(
       for (const output of await runAll()) expect(output).toStartWith(source);
       await expectWhole(source);
       for (const name of names) await rm(project.join(name, "dist"), { recursive: true });
-      expect(await runAll()).toEqual(names.map(() => `${source} need not run`));
+      expect(await runAll()).toEqual(names.map(() => `${source} hit`));
       await expectWhole(source);
     }
     const store = join(cache, "rt/scripts-4");

@@ -8,7 +8,7 @@ import type { RemotePreview, Placement } from "../../tasks/execution/placement.t
 import {
   describeCount,
   describePlacement,
-  describeTaskCacheReason,
+  describeCacheReason,
   formatDuration,
   labelOf,
 } from "../../tasks/labels.ts";
@@ -47,8 +47,7 @@ function renderText(
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
-    if (reason)
-      lines.push(`  ${describeTaskCacheReason(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
+    if (reason) lines.push(`  ${describeCacheReason(reason.isHit, reason.why)}${describeRemote(reason)}`);
     const where = placements.get(task);
     if (where && where.place !== "cache") lines.push(`  runs ${describePlacement(where)}`);
     const why = unshared?.get(task);

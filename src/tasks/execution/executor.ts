@@ -8,7 +8,7 @@ import type { ChildRequest, StopSignal } from "../../../platform/processes/contr
 import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
-import { describeTaskCacheReason, labelOf } from "../labels.ts";
+import { describeCacheReason, labelOf } from "../labels.ts";
 import { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
 import { Shutdown } from "./shutdown.ts";
@@ -152,7 +152,7 @@ export class Executor {
     const cached = lease ? lease.cached : await this.#openCached(task);
     const isHit = cached?.hit !== undefined;
     if (cached && request.explainCached)
-      void emit({ type: "remark", line: describeTaskCacheReason(task, isHit, cached.why) });
+      void emit({ type: "remark", line: `${labelOf(task)}: ${describeCacheReason(isHit, cached.why)}` });
     return {
       cached,
       where: eligibility && choosePlacement(eligibility, cached && { isHit, why: cached.why }),

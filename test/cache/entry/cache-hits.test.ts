@@ -67,7 +67,7 @@ test.skipIf(!CAN_TRACE)("a hit restores all outputs, whichever of them were chan
     await spoil();
     const { stdout, stderr, status } = await build();
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-    expect(stdout).toMatch(/^app build: Done before: .* saved\n$/);
+    expect(stdout).toMatch(/^app build: Cached \(saved .*\)\n$/);
     expect(await snapshot(project.join("app"))).toEqual(fresh);
   }
   expect(await Bun.file(project.join("runs")).text()).toBe("x");
@@ -90,7 +90,7 @@ test.skipIf(!CAN_TRACE)(
     const second = await project.rt(["run", "build"]);
     expect(first.stdout).toBe("before\n\u001b[31mred\u001b[0mno newline");
     expect(second.stdout).toBe(first.stdout);
-    const saved = /Done before: \S+ \w+ saved\n/;
+    const saved = /Cached \(saved \S+ \w+\)\n/;
     expect(second.stderr).toMatch(saved);
     expect(second.stderr.replace(saved, "")).toBe(first.stderr);
     expect(first.stderr).toMatch(/^\$ echo before\n\$ node .*\[e\]\[e\]\$ echo after >&2\nafter\n$/s);
@@ -148,7 +148,11 @@ test.skipIf(!CAN_TRACE)("concurrent rt processes share one cache", async () => {
   const all = async (report: string) => {
     const { status } = await project.rt(["--filter", "*", `--report=${report}`, "run", "build"]);
     const text = await Bun.file(project.join(report)).text();
-    return [status, [...text.matchAll(/"message": "Done/g)].length, [...text.matchAll(/"saved"/g)].length];
+    return [
+      status,
+      [...text.matchAll(/"message": "(?:Done|Cached)/g)].length,
+      [...text.matchAll(/"saved"/g)].length,
+    ];
   };
   for (const [status, done] of await Promise.all(["1", "2", "3"].map(all)))
     expect([status, done]).toEqual([0, 4]);
@@ -196,7 +200,7 @@ test.skipIf(!CAN_TRACE)(
       return [
         status,
         stderr.match(/^(?:warning|error): .*/gm) ?? [],
-        stderr.match(/Done before: /g)?.length ?? 0,
+        stderr.match(/Cached \(saved /g)?.length ?? 0,
       ];
     };
     expect(await all()).toEqual([0, [], 0]);
@@ -218,10 +222,10 @@ test.skipIf(!CAN_TRACE)("--dry-run counts the scripts that would run and the hit
   };
   expect(await plan()).toBe("2 scripts would run");
   await project.rt(["run", "--sequential", "one", "two"]);
-  expect(await plan()).toBe("2 scripts would not run again");
+  expect(await plan()).toBe("2 scripts cached");
   await project.write({ in: "2" });
-  expect(await plan()).toBe("1 of 2 scripts would run");
+  expect(await plan()).toBe("1 of 2 scripts would run (1 cached)");
   const { stdout } = await project.rt(["run", "--sequential", "--dry-run=mermaid", "one", "two"]);
-  expect(stdout).toContain(`t0["one<br/>runs#58; ${project.path}/in has changed"]`);
-  expect(stdout).toContain('t1["two<br/>need not run#58; ');
+  expect(stdout).toContain(`t0["one<br/>cache miss#58; ${project.path}/in has changed"]`);
+  expect(stdout).toContain('t1["two<br/>cache hit#58; ');
 });

@@ -19,7 +19,7 @@ test.skipIf(!CAN_TRACE)("the cache key includes arguments and umask, but not SHL
       env: { XDG_CACHE_HOME: project.cache, ...env },
     });
     expect(status).toBe(0);
-    return [stdout, stderr.includes("Done before")];
+    return [stdout, stderr.includes("Cached (saved")];
   };
   expect(await run(["a"], "022")).toEqual(["text\na\n", false]);
   expect(await run(["b"], "022")).toEqual(["text\nb\n", false]);
@@ -35,7 +35,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await cachedProject({ t: "echo $A $B $C" }, files, "t = { outputs = [] }");
     const run = async (options: string[], env = {}) => {
       const { stdout, stderr } = await project.rt([...options, "run", "t"], env);
-      return [stdout, stderr.includes("Done before")];
+      return [stdout, stderr.includes("Cached (saved")];
     };
     expect(await run(["--env-file=e"])).toEqual(["1 2\n", false]);
     expect(await run(["--env-file=e"], { A: "1", C: "3" })).toEqual(["1 2\n", true]);
@@ -124,7 +124,7 @@ test.skipIf(!CAN_TRACE)(
       const run = async () => {
         const cwd = above.join("shop/packages/web");
         const { stderr } = await runRt({ args: ["run", "t"], cwd, env: { XDG_CACHE_HOME } });
-        return stderr.includes("Done before: ") ? "hit" : stderr.includes("not cached") ? stderr : "ran";
+        return stderr.includes("Cached (saved ") ? "hit" : stderr.includes("not cached") ? stderr : "ran";
       };
       expect([ignore, await run(), await run()]).toEqual([ignore, "ran", "hit"]);
       const isBeside = ignore.startsWith('"../');

@@ -184,7 +184,7 @@ test.skipIf(!canMount)(
     const program = [...READ_ONLY, join(project.cache, "rt/scripts-4/presence"), RT];
     expect(await run(project)).toBe("ran");
     rmSync(project.join("out"));
-    expect((await runRt({ ...request, program, args: ["run", "build"] })).stderr).toContain("Done before");
+    expect((await runRt({ ...request, program, args: ["run", "build"] })).stderr).toContain("Cached (saved");
     const { stderr, status } = await runRt({ ...request, program, args: ["run", "build", "--", "again"] });
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(/^warning: build was not cached: the cache cannot be written: /m),

@@ -35,8 +35,8 @@ for (const hasGit of [true, false])
         status: 0,
         stdout: expect.stringContaining("built"),
       });
-      const [, why] = /^app build runs: (.*)$/m.exec(stderr) ?? [];
-      return why ?? (stdout.includes("Done before") ? "hit" : stderr);
+      const [, why] = /^app build: cache miss: (.*)$/m.exec(stderr) ?? [];
+      return why ?? (stdout.includes("Cached (saved") ? "hit" : stderr);
     };
     expect(await go()).toBe("it has not run before");
     expect(await go()).toBe("hit");

@@ -323,7 +323,7 @@ test.skipIf(!CAN_TRACE)(
     expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
     await project.write({ out: "" });
     const { stdout, stderr } = await project.rt(["run", "t"]);
-    expect({ stdout, isHit: stderr.includes("Done before") }).toEqual({ stdout: "", isHit: false });
+    expect({ stdout, isHit: stderr.includes("Cached (saved") }).toEqual({ stdout: "", isHit: false });
     expect((await project.rt(["cache", "why", "t"])).stdout).toContain("out has another size");
   },
 );

@@ -35,7 +35,7 @@ async function checkouts(build: string, rule: string, more: Record<string, strin
     });
     const all = result.stdout + result.stderr;
     if (result.status !== 0 || all.includes("warn")) return all;
-    return all.includes("Done before: ") ? "hit" : "ran";
+    return all.includes("Cached (saved ") ? "hit" : "ran";
   };
   return {
     ...project,

@@ -26,7 +26,7 @@ test.skipIf(!CAN_TRACE).each([String.raw`!a[b]{c,d}*?\e`, String.raw`a\[b`, "a[b
         env: { XDG_CACHE_HOME: project.cache },
       });
       if (status !== 0 || stderr.includes("warn")) return stdout + stderr;
-      return stderr.includes("Done before: ") ? "hit" : "ran";
+      return stderr.includes("Cached (saved ") ? "hit" : "ran";
     };
     expect([await run(), await run()]).toEqual(["ran", "hit"]);
     const changes: [path: string, answer: string][] = [

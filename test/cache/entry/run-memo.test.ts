@@ -307,7 +307,7 @@ test.skipIf(!CAN_TRACE)(
     const { output, recalled } = await project.build();
     expect(recalled).toBe(`recalled ${COUNT - 1} of ${COUNT} scripts`);
     expect(output).toContain("p11 build: another");
-    expect(output.split("Done before").length).toBe(before.split("Done before").length - 1);
+    expect(output.split("Cached (saved").length).toBe(before.split("Cached (saved").length - 1);
     await project.settle();
     expect((await project.build()).output.replace("another", "a of 11")).toBe(before);
   },

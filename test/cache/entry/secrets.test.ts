@@ -40,7 +40,7 @@ test.skipIf(!CAN_TRACE)(
     expect(first).toContain("[PASSWORD]and a value that only its hash may tell");
     const second = await run();
     expect(second).toContain("[PASSWORD]and a value that only its hash may tell");
-    expect(second).toContain("Done before");
+    expect(second).toContain("Cached (saved");
     expect(second).toContain("given [PASSWORD]");
     // Neither the store nor the server has the secret's value. The variable's value is only in the output log.
     const kept = await Array.fromAsync(

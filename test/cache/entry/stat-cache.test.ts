@@ -26,7 +26,7 @@ function chain(scripts: Readonly<Record<"one" | "two" | "three", string>>) {
 
 const outcomesOf = (stdout: string) =>
   ["one", "two", "three"].map((name) =>
-    stdout.includes(`${name} build: Done before`) ? "hit" : stdout.includes(`${name} build`) ? "ran" : "",
+    stdout.includes(`${name} build: Cached (saved`) ? "hit" : stdout.includes(`${name} build`) ? "ran" : "",
   );
 
 test.skipIf(!CAN_TRACE)("a change by an uncached script is visible to later scripts of the run", async () => {
@@ -151,7 +151,7 @@ test.skipIf(!CAN_TRACE)("a watched run detects changes since the last round", as
   await live.see("waiting for a change");
   await project.write({ "one/in.ts": "2\n" });
   await live.see("one build: 2\n");
-  expect(live.output.match(/^\w+ build: Done before/gm)).toHaveLength(3);
+  expect(live.output.match(/^\w+ build: Cached \(saved /gm)).toHaveLength(3);
 });
 
 test.skipIf(!CAN_TRACE)(

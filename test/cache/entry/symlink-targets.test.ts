@@ -70,7 +70,7 @@ test("declared inputs include targets of a package's symlinks inside and outside
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
   const run = async () => {
     const { stderr } = await project.rt(["--filter", "app", "--why", "run", "build"]);
-    return /^app build runs: (.*)$/m.exec(stderr)?.[1] ?? stderr;
+    return /^app build: cache miss: (.*)$/m.exec(stderr)?.[1] ?? stderr;
   };
   expect(await run()).toBe("it has not run before");
   await outside.write({ file: "2" });

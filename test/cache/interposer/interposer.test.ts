@@ -328,7 +328,7 @@ test.skipIf(!CAN_TRACE)("every call is notified by the kernel when the log canno
   const run = () => {
     const env = { ...process.env, XDG_CACHE_HOME: project.cache };
     const { stdout, stderr } = Bun.spawnSync(words, { cwd: project.path, env });
-    return { stdout: `${stdout}`, isHit: `${stderr}`.includes("Done before: ") };
+    return { stdout: `${stdout}`, isHit: `${stderr}`.includes("Cached (saved ") };
   };
   const stdout = "interposer: yes\nstat: -1, error 2\n";
   expect(run()).toEqual({ stdout, isHit: false });

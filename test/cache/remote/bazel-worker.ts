@@ -24,7 +24,7 @@ test("Bazel's worker shares outputs, and a run warns when the worker has stopped
     const made = await Bun.file(project.join("dist/large")).bytes();
     expect(Buffer.compare(made, Buffer.concat([large, large]))).toBe(0);
     const warnings = result.stderr.split("\n").filter((line) => line.startsWith("warn"));
-    return [result.stderr.includes("Done before: "), ...warnings];
+    return [result.stderr.includes("Cached (saved "), ...warnings];
   };
   expect(await run()).toEqual([false]);
   for (let round = 0; round < 3; round++) expect(await run()).toEqual([true]);

@@ -31,7 +31,7 @@ async function runFresh(project: CachedProject, variables: Record<string, string
   expect(await Bun.file(project.join("dist/page")).text()).toBe("hello");
   const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("$ "));
   return {
-    isHit: lines.at(-1)?.startsWith("Done before: ") ?? false,
+    isHit: lines.at(-1)?.startsWith("Cached (saved ") ?? false,
     warnings: lines.filter((line) => /^warn/.test(line)),
   };
 }

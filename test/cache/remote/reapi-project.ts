@@ -43,7 +43,7 @@ export async function openShared(faults: Faults = {}, lines = ""): Promise<Opene
       ]);
       const lines = stderr.trimEnd().split("\n");
       return {
-        isHit: lines.at(-1)!.startsWith("Done before: "),
+        isHit: lines.at(-1)!.startsWith("Cached (saved "),
         warnings: lines.filter((line) => /^warn/.test(line)),
       };
     },

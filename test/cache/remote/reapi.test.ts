@@ -148,7 +148,7 @@ test.skipIf(!CAN_TRACE)(
       expect([status, (await readdir(project.path)).includes("dist")]).toEqual([0, false]);
       return { stdout, stderr, calls: callsOf(server).toSorted() };
     };
-    const miss = "build runs: it has not run before";
+    const miss = "cache miss: it has not run before";
     const text = await dryRun("--dry-run");
     expect(text).toMatchObject({ stderr: "", calls: [] });
     expect(text.stdout).toContain(`  ${miss}; remote: not asked (use --cache=local:r,remote:r)\n`);
@@ -159,7 +159,7 @@ test.skipIf(!CAN_TRACE)(
       remote: "not asked",
     });
     const queried = await dryRun("--cache=local:r,remote:r", "--dry-run");
-    expect(queried.stdout).toMatch(/^ {2}build need not run: .*, when others ran it$/m);
+    expect(queried.stdout).toMatch(/^ {2}cache hit: .*, when others ran it$/m);
     expect(queried.calls).toEqual(["getActionResult", "getCapabilities", "read"]);
     expect(cacheOf(await dryRun("--cache=remote:r", "--dry-run=json"))).toMatchObject({
       result: "hit",

@@ -34,5 +34,5 @@ export async function expectReadingAfterSlowUpload(
     0,
     ["warning: The shared cache did not answer within 1 s; what they make here is not shared"],
   ]);
-  expect(stderr + (await stdout)).toMatch(/last.*Done before: /);
+  expect(stderr + (await stdout)).toMatch(/last.*Cached \(saved /);
 }

@@ -23,7 +23,7 @@ test.skipIf(!CAN_TRACE)(
     await forget();
     const { stdout, stderr, status } = await project.rt(["run", "build"], variablesFor(served, "reader"));
     expect({ stdout, status }).toEqual({ stdout: "built\n", status: 0 });
-    expect(stderr).toMatch(/\nerr\nDone before: .* saved\n$/);
+    expect(stderr).toMatch(/\nerr\nCached \(saved .*\)\n$/);
     expect(await Bun.file(project.join("dist/page")).text()).toBe("HELLO");
     expect((await stat(project.join("dist/page"))).mode & 0o777).toBe(0o755);
     expect(await readlink(project.join("dist/link"))).toBe("page");
@@ -83,7 +83,7 @@ test.skipIf(!CAN_TRACE)(
     const run = async (mode: string) => {
       const { stdout, stderr } = await project.rt([`--cache=${mode}`, "run", "build"], variablesFor(served));
       expect(stdout).toBe("hello");
-      return stderr.includes("Done before: ") ? "hit" : "ran";
+      return stderr.includes("Cached (saved ") ? "hit" : "ran";
     };
     expect(await run("local:r,remote:w")).toBe("ran");
     expect(await run("local:r")).toBe("ran");

@@ -78,7 +78,7 @@ test.skipIf(!CAN_TRACE)(
       expect({ kill, stdout, status }).toEqual({ kill, stdout: source, status: 0 });
       expect(stderr).not.toContain("warn");
       await expectWhole(project, source);
-      statCache[stderr.includes("Done before") ? "hits" : "runs"] += 1;
+      statCache[stderr.includes("Cached (saved") ? "hits" : "runs"] += 1;
     }
     expectWholeStore(project.cache);
     expect(statCache.hits).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ test.skipIf(!CAN_MOUNT)(
       });
       for (const name of NAMES)
         expect((await Bun.file(project.join("dist", name)).text()).length).toBe(40_000);
-      stored.push(stderr.includes("Done before") ? "hit" : "ran");
+      stored.push(stderr.includes("Cached (saved") ? "hit" : "ran");
     }
     expect(stored.at(-1)).toBe("hit");
     expect(stored[0]).toBe("ran");

@@ -20,7 +20,7 @@ test.skipIf(!CAN_TRACE)(
     await Bun.file(project.join("out")).delete();
     const second = await run();
     expect(second).toMatchObject({ stdout: first.stdout, status: 0 });
-    expect(second.stderr).toContain("Done before");
+    expect(second.stderr).toContain("Cached (saved");
     expect(await Bun.file(project.join("out")).text()).toBe("text\n");
   },
 );

@@ -123,11 +123,11 @@ test.skipIf(!CAN_TRACE)(
         env: { XDG_CACHE_HOME: project.cache },
       });
     expect((await run("plain")).stderr).toBe("$ cat census.c > made\n");
-    expect((await run("plain")).stderr).toContain("Done before: ");
+    expect((await run("plain")).stderr).toContain("Cached (saved ");
     // Directories without write permission.
     expect((await run("closed")).stderr).toBe(`$ ${closed}\n`);
     await rm(project.join("closed"), { recursive: true });
-    expect((await run("closed")).stderr).toContain("Done before: ");
+    expect((await run("closed")).stderr).toContain("Cached (saved ");
     const modes = ["closed", "closed/in", "closed/in/deep"].map(
       (name) => statSync(project.join(name)).mode & 0o777,
     );
