@@ -1,7 +1,7 @@
-// Says what it has been given: the script "report" needs a token, "lint" does not.
+// Prints which variables it gets. The script "report" needs a token, "lint" does not.
 //
-//   rt run report                                        the token is in .env, where everybody finds it
-//   rt secrets check                                     says so
+//   rt run report                                        the token is in .env, as plain text
+//   rt secrets check                                     reports the token
 //   rt secrets import .env --script report               moves it to the credential store
 //   rt run report                                        asks once whether this project may read it
 //   rt run lint                                          gets nothing
