@@ -87,7 +87,7 @@ function namesSomething({ many, tool, target, evaluates }: RunSettings): boolean
 
 async function offerScripts(invocation: Invocation, { settings, cwd }: OpenedSettings): Promise<RunOutcome> {
   if (!settings.isExplicit)
-    throw new UsageError("Nothing to run", "name a file or a script after the options");
+    throw new UsageError("No file or script is named", "name a file or a script after the options");
   await showScripts(cwd);
   const { isPickWanted } = await import("./pick-invocation.ts");
   const wanted = await isPickWanted();

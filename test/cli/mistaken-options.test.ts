@@ -67,7 +67,7 @@ testTranscripts("a mistake", [
     {
       args: ["--smol"],
       status: 1,
-      stderr: "error: Nothing to run\nhint: name a file or a script after the options\n",
+      stderr: "error: No file or script is named\nhint: name a file or a script after the options\n",
     },
   ],
   [

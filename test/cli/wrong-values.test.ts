@@ -196,7 +196,7 @@ test("options for several scripts need a script's name, and --filter alone lists
     files,
     args: ["--sequential"],
     status: 1,
-    stderr: "error: Nothing to run\nhint: name a file or a script after the options\n",
+    stderr: "error: No file or script is named\nhint: name a file or a script after the options\n",
   });
 });
 

@@ -76,7 +76,7 @@ export function findCacheConfig(config: Config | undefined, cwd: string): Config
   if (root === realpathSync(cwd)) return config;
   if (config && speaksOfCache(config)) {
     const [own, other] = [join(cwd, FILE_NAME), file].map(printable);
-    reportLine(`warning: what ${own} says in [run.cache] counts for nothing: the root project's is ${other}`);
+    reportLine(`warning: [run.cache] of ${own} is ignored: the root project's is ${other}`);
   }
   return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
 }

@@ -76,7 +76,7 @@ async function moveVariables(
   const plan = await planFile(file, mapping, names, words);
   await print(describePlan(plan, path, names.length > 0, scripts, mapping));
   if (plan.moves.length === 0) {
-    await print(`Nothing to move in ${printable(path)}\n`);
+    await print(`No value to move in ${printable(path)}\n`);
     return DONE;
   }
   if (words.options.has("dry-run")) return DONE;
@@ -85,7 +85,7 @@ async function moveVariables(
     !words.options.has("yes") &&
     !(await confirm(`Move ${count} to ${destinationOf(words)}?`, "nothing was moved"))
   ) {
-    await print("Nothing was moved\n");
+    await print("No value was moved\n");
     return DECLINED;
   }
   await executePlan(plan.moves, file, mapping, scripts).catch(addFileHint);

@@ -46,7 +46,7 @@ export async function undoImport(
   if (untrusted.length > 0 && (words.options.has("yes") || !canAsk())) throw untrustedError(untrusted, path);
   const question = `Write ${lines.length === 1 ? "this value" : "these values"} into ${printable(path)}, where every program can read ${lines.length === 1 ? "it" : "them"}?`;
   if (!words.options.has("yes") && !(await confirm(question, "nothing was changed"))) {
-    await print("Nothing was changed\n");
+    await print("No file was changed\n");
     return DECLINED;
   }
   await restoreValues(file, lines);

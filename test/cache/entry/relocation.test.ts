@@ -166,7 +166,7 @@ test.skipIf(!CAN_TRACE)(
       expect([await all.run(name), await all.run(name)]).toEqual(["ran", "hit"]);
     await all.write({ "one/app/rtfig.toml": "[run.cache]\nbuild = false\n" });
     expect(await all.run("one/app", ["run", "build"])).toContain(
-      `warning: what ${all.join("one/app/rtfig.toml")} says in [run.cache] counts for nothing: the root project's is`,
+      `warning: [run.cache] of ${all.join("one/app/rtfig.toml")} is ignored: the root project's is`,
     );
     expect(await all.run("one")).toBe("hit");
     await mkdir(all.join("one/node_modules"));

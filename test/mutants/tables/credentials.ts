@@ -81,9 +81,9 @@ export default {
   "src/secrets/import/command.ts": [
     {
       fault: "import moves a declined value",
-      text: String.raw`await print("Nothing was moved\n");
+      text: String.raw`await print("No value was moved\n");
     return DECLINED;`,
-      becomes: String.raw`await print("Nothing was moved\n");`,
+      becomes: String.raw`await print("No value was moved\n");`,
       tests: ["secrets/import/import"],
     },
   ],

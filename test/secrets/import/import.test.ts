@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
 
     const again = await run(shop, [".env", "--yes"]);
     expect(again).toMatchObject({ stderr: "", status: 0 });
-    expect(again.stdout).toEndWith("Nothing to move in .env\n");
+    expect(again.stdout).toEndWith("No value to move in .env\n");
     // A line that was added after the import stays.
     await Bun.write(shop.join(".env"), `NEW=1\n${own(LEFT, shop)}`);
     const back = await undo(shop, ".env");
