@@ -1,9 +1,9 @@
-// docs/caching.md has, of each tool, the line that it is tried with. The trials themselves are `npm run tools`.
+// Tests that docs/caching.md has the rule of each tool in cached-projects.ts. `npm run tools` runs the tools.
 import { expect, test } from "bun:test";
 import { readPage } from "../docs/samples.ts";
 import { CACHED_PROJECTS } from "./cached-projects.ts";
 
-test.each(CACHED_PROJECTS)("docs/caching.md says what is needed by $tool", async ({ tool, rule }) => {
+test.each(CACHED_PROJECTS)("docs/caching.md has the [run.cache] rule of $tool", async ({ tool, rule }) => {
   const page = await readPage("docs/caching.md");
   const [, needs] = new RegExp(`^\\| ${RegExp.escape(tool)} +\\| \\S+ +\\| (.*?) +\\|`, "m").exec(page) ?? [];
   expect(needs).toBe(rule === "true" ? "`true`" : "its line below");

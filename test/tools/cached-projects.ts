@@ -1,31 +1,31 @@
-// Projects of other people's tools, each with a script that is cached: what docs/caching.md says a tool needs for that is what
-// stands in their rtfig.toml. They are tried in `npm run tools`, before a release.
+// Projects of third-party tools with a cached script and the [run.cache] rule that docs/caching.md names for the tool.
+// `npm run tools` runs them before a release.
 //
-// Each has a source with BEFORE in it, and says so: in what its script makes, or prints. The Node.js that runs them is a current
-// one that is installed beside them, whichever the machine has. What a tool's own starter makes is used as it is, so that a
-// setting that comes with a new version is tried as well.
+// Invariants:
+// - One source of each project contains BEFORE, and so does the script's output folder or its terminal output.
+// - The files of a tool's own starter are not changed, so a new setting of a new version is tested too.
 import type { Files } from "../support/project.ts";
 
 export interface CachedToolProject {
   readonly tool: string;
-  /** What has to be installed, as npm names it. */
+  /** npm package specifiers; the first is the tool. */
   readonly packages: readonly string[];
-  /** The script, as docs/caching.md has it. */
+  /** The script's command, as in docs/caching.md. */
   readonly script: string;
   /** Its rule in [run.cache]. */
   readonly rule: string;
-  /** Variables that are set; the rule says whether the tool gets them. */
+  /** Environment of rt. The tool gets only the variables that its rule names. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What npx runs to make the project in the folder that it is in. */
+  /** Arguments of npx that create the project in the current folder. */
   readonly starter?: readonly string[];
   readonly files: Files;
-  /** The file with BEFORE in it. */
+  /** The file that contains BEFORE. */
   readonly source: string;
-  /** The folder that it makes, if it makes one. */
-  readonly made?: string;
-  /** What rt says of the first run in a home directory, where that one is not kept. */
-  readonly unkept?: string;
-  /** What docs/caching.md has to say of a result that is found. */
+  /** The output folder of the script. */
+  readonly outputFolder?: string;
+  /** The uncacheable reason of the first run in a new home directory. */
+  readonly uncacheableReason?: string;
+  /** Addition to the result in docs/caching.md. */
   readonly remark?: string;
 }
 
@@ -52,8 +52,8 @@ const TSCONFIG = {
   include: ["src"],
 };
 
-const made = { source: "src/said.js", made: "dist" };
-const madeOfTypes = { source: "src/said.ts", made: "dist" };
+const SCRIPT_BUILD = { source: "src/said.js", outputFolder: "dist" };
+const TYPED_BUILD = { source: "src/said.ts", outputFolder: "dist" };
 
 export const CACHED_PROJECTS: readonly CachedToolProject[] = [
   {
@@ -62,7 +62,7 @@ export const CACHED_PROJECTS: readonly CachedToolProject[] = [
     script: "tsc",
     rule: "true",
     files: { ...TYPED, "tsconfig.json": TSCONFIG },
-    ...madeOfTypes,
+    ...TYPED_BUILD,
   },
   {
     tool: "eslint",
@@ -90,7 +90,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     script: "vite build",
     rule: "true",
     files: { ...TYPED, "index.html": `<script type="module" src="/src/main.ts"></script>` },
-    ...madeOfTypes,
+    ...TYPED_BUILD,
   },
   {
     tool: "create-vite, `tsc -b && vite build`",
@@ -100,7 +100,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     starter: ["create-vite@latest", ".", "--no-interactive", "--template", "react-ts"],
     files: { "src/App.tsx": `export default function App() {\n  return <p>${BEFORE}</p>;\n}\n` },
     source: "src/App.tsx",
-    made: "dist",
+    outputFolder: "dist",
   },
   {
     tool: "Vitest",
@@ -115,7 +115,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     },
     source: "src/said.ts",
     // ~/.local/share/vitest/.vitest-secret-token
-    unkept: ".local, outside the project",
+    uncacheableReason: ".local, outside the project",
     remark: "a user's first run is not kept",
   },
   {
@@ -138,7 +138,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     script: "webpack --mode production --entry ./src/main.js",
     rule: "true",
     files: SOURCES,
-    ...made,
+    ...SCRIPT_BUILD,
   },
   {
     tool: "Rollup",
@@ -146,7 +146,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     script: "rollup src/main.js --dir dist",
     rule: "true",
     files: SOURCES,
-    ...made,
+    ...SCRIPT_BUILD,
   },
   {
     tool: "esbuild",
@@ -154,7 +154,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     script: "esbuild src/main.ts --bundle --outdir=dist",
     rule: "true",
     files: TYPED,
-    ...madeOfTypes,
+    ...TYPED_BUILD,
   },
   {
     tool: "tsup",
@@ -162,7 +162,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     script: "tsup src/main.ts",
     rule: "true",
     files: TYPED,
-    ...madeOfTypes,
+    ...TYPED_BUILD,
   },
   {
     tool: "tsx",
@@ -188,7 +188,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     starter: ["@nestjs/cli@latest", "new", ".", "--skip-git", "--skip-install", "--package-manager", "npm"],
     files: { "src/said.ts": `export const said = "${BEFORE}";\n` },
     source: "src/said.ts",
-    made: "dist",
+    outputFolder: "dist",
   },
   {
     tool: "Astro, `astro build`",
@@ -198,7 +198,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     env: { ASTRO_TELEMETRY_DISABLED: "1" },
     files: { "src/pages/index.astro": `---\nconst said = "${BEFORE}";\n---\n<p>{said}</p>\n` },
     source: "src/pages/index.astro",
-    made: "dist",
+    outputFolder: "dist",
   },
   {
     tool: "Next, `next build`",
@@ -212,6 +212,6 @@ test("adds", () => expect(1 + 1).toBe(2));`,
       "app/page.js": `export default function Page() { return <p>${BEFORE}</p>; }`,
     },
     source: "app/page.js",
-    made: ".next",
+    outputFolder: ".next",
   },
 ];

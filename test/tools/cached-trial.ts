@@ -1,8 +1,5 @@
-// One project of cached-projects.ts, tried: its script runs and is kept, is found, is put back when what it made is gone, runs
-// after an edit of a source and is kept, and is found again, as it is when the edit is taken back. Each time, what it makes or
-// prints is to say what the source says.
-//
-// The home directory is empty at first, and the cache is the project's own.
+// Tests the cache with a project of cached-projects.ts: hits, a restore, an edit and its undo. Home directory and cache are new.
+// After each step, the output must contain the text of the source.
 import { rm } from "node:fs/promises";
 import { type CachedProject, cachedProject, outcomeOf } from "../cache/cached-project.ts";
 import { createProject } from "../support/project.ts";
@@ -12,32 +9,33 @@ import { installTool, runProgram, type Workshop } from "./installation.ts";
 
 export interface CachedTrial {
   readonly version: string;
-  /** How each run went, up to one that went another way than it should. */
-  readonly ways: readonly string[];
-  /** What went wrong, if anything. */
+  /** Labels of the completed steps, up to the first that failed. */
+  readonly results: readonly string[];
+  /** The output of a failed step. */
   readonly failure?: string;
 }
 
-/** What every project of these tools has its git ignore. */
+/** Lines of each project's .gitignore. */
 const IGNORED = ["node_modules", "dist", ".next", ".astro"];
 
 interface Step {
-  /** As outcomeOf() has it, or the project's `unkept`. */
-  readonly way: string;
-  readonly told: string;
-  readonly said: string;
+  /** A result of outcomeOf(), or the project's uncacheable reason. */
+  readonly outcome: string;
+  readonly label: string;
+  /** The text that the output must contain. */
+  readonly text: string;
   prepare?(tool: CachedToolProject, project: CachedProject): Promise<void>;
 }
 
-// What a run after the first finds is what an earlier one made. It may look at that, and would rightly run without it: so only
-// the first, which found nothing, has to be put back.
+// A later run may depend on the outputs of an earlier one, and then runs again without them. So only the entry of the first run,
+// which found no outputs, is restored after a deletion.
 const STEPS: readonly Step[] = [
-  { way: "ran", told: "kept", said: BEFORE },
-  { way: "hit", told: "found", said: BEFORE },
-  { way: "hit", told: "put back", said: BEFORE, prepare: removeMade },
-  { way: "ran", told: "kept after an edit", said: AFTER, prepare: edit },
-  { way: "hit", told: "found", said: AFTER },
-  { way: "hit", told: "found when the edit is taken back", said: BEFORE, prepare: undo },
+  { outcome: "ran", label: "cached", text: BEFORE },
+  { outcome: "hit", label: "hit", text: BEFORE },
+  { outcome: "hit", label: "restored", text: BEFORE, prepare: removeOutputs },
+  { outcome: "ran", label: "cached after an edit", text: AFTER, prepare: edit },
+  { outcome: "hit", label: "hit", text: AFTER },
+  { outcome: "hit", label: "hit after undoing the edit", text: BEFORE, prepare: undo },
 ];
 
 export async function tryCaching(tool: CachedToolProject, workshop: Workshop): Promise<CachedTrial> {
@@ -45,25 +43,28 @@ export async function tryCaching(tool: CachedToolProject, workshop: Workshop): P
   await using home = await createProject();
   const version = await setUp(tool, project, workshop);
   const env = { HOME: home.path, PATH: workshop.path, ...tool.env };
-  const ways: string[] = [];
+  const results: string[] = [];
   for (const step of stepsOf(tool)) {
     await step.prepare?.(tool, project);
     const failure = await runStep(step, tool, project, env);
-    if (failure !== undefined) return { version, ways: [...ways, `not ${step.told}`], failure };
-    ways.push(step.told);
+    if (failure !== undefined) return { version, results: [...results, `not ${step.label}`], failure };
+    results.push(step.label);
   }
-  return { version, ways };
+  return { version, results };
 }
 
-function stepsOf({ made, unkept }: CachedToolProject): Step[] {
-  const first: Step[] = unkept ? [{ way: unkept, told: "unkept at first", said: BEFORE }] : [];
-  return [...first, ...STEPS.filter(({ prepare }) => made !== undefined || prepare !== removeMade)];
+function stepsOf({ outputFolder, uncacheableReason: reason }: CachedToolProject): Step[] {
+  const first: Step[] = reason ? [{ outcome: reason, label: "not cached at first", text: BEFORE }] : [];
+  return [
+    ...first,
+    ...STEPS.filter(({ prepare }) => outputFolder !== undefined || prepare !== removeOutputs),
+  ];
 }
 
 /** @returns the tool's version */
 async function setUp(tool: CachedToolProject, project: CachedProject, workshop: Workshop): Promise<string> {
   const { starter, files, packages, script, rule } = tool;
-  // A starter wants a folder that is empty.
+  // A starter needs an empty folder.
   if (starter) for (const name of ["package.json", "rtfig.toml"]) await rm(project.join(name));
   runProgram(["git", "init", "--quiet"], project.path);
   if (starter) runProgram(["npx", "--yes", ...starter], project.path, workshop.path);
@@ -78,8 +79,8 @@ async function setUp(tool: CachedToolProject, project: CachedProject, workshop: 
   return version;
 }
 
-async function removeMade({ made }: CachedToolProject, project: CachedProject): Promise<void> {
-  await rm(project.join(made!), { recursive: true });
+async function removeOutputs({ outputFolder }: CachedToolProject, project: CachedProject): Promise<void> {
+  await rm(project.join(outputFolder!), { recursive: true });
 }
 
 async function edit({ source }: CachedToolProject, project: CachedProject): Promise<void> {
@@ -92,26 +93,25 @@ async function undo({ source }: CachedToolProject, project: CachedProject): Prom
   await project.write({ [source]: text.replaceAll(AFTER, BEFORE) });
 }
 
-/** @returns what went wrong, if anything */
+/** @returns the output if the step failed */
 async function runStep(
-  { way, said }: Step,
-  { made, unkept }: CachedToolProject,
+  { outcome, text }: Step,
+  { outputFolder, uncacheableReason: reason }: CachedToolProject,
   project: CachedProject,
   env: Environment,
 ): Promise<string | undefined> {
   const result = await project.rt(["run", "work"], env);
   const output = `${result.stdout}${result.stderr}`;
-  const went = outcomeOf(result, project.path);
-  if (way === unkept ? !went.includes(unkept) : went !== way) {
+  const actual = outcomeOf(result, project.path);
+  if (outcome === reason ? !actual.includes(reason) : actual !== outcome) {
     const { stdout, stderr } = await project.rt(["cache", "why", "work"], env);
     return `${output}${stdout}${stderr}`;
   }
-  const text = made === undefined ? output : await readAll(project.join(made));
-  if (text.includes(said)) return undefined;
-  return `${made ?? "what it printed"} does not have ${said}: ${output}`;
+  const content = outputFolder === undefined ? output : await readAll(project.join(outputFolder));
+  if (content.includes(text)) return undefined;
+  return `${outputFolder ?? "the terminal output"} does not contain ${text}: ${output}`;
 }
 
-/** The text of all files of a folder. */
 async function readAll(folder: string): Promise<string> {
   const files = new Bun.Glob("**/*").scan({ cwd: folder, dot: true, absolute: true });
   const texts = await Array.fromAsync(files, async (file) => await Bun.file(file).text());

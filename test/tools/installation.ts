@@ -1,7 +1,6 @@
-// What tools need to be tried: a current Node.js from npm, and their own newest packages.
+// Installs a current Node.js from npm, and the newest packages of a tool.
 //
-// Surprising: npm itself has to run with that Node.js. With an older one it takes for "newest" what says that it supports the
-// older one, without a word.
+// Non-obvious: npm itself runs with that Node.js. With an older one, npm silently selects the newest version that supports it.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -10,22 +9,22 @@ const INSTALL = ["npm", "install", "--no-audit", "--no-fund", "--legacy-peer-dep
 
 export interface Workshop {
   /**
-   * Where projects may lie. It is in the user's cache directory and not among temporary files: bundlers list the folders above
-   * a project, and where other programs make files meanwhile a run is rightly not kept.
+   * The parent folder of projects. It is outside of the directory of temporary files. Bundlers list the folders above a project,
+   * and a run is not cached if other programs create files in them.
    */
   readonly folder: string;
-  /** What PATH is for npm, and for tools that Node.js runs. */
+  /** PATH of npm and of tools that Node.js runs. */
   readonly path: string;
 }
 
-/** Throws what the program said where it failed. */
+/** @throws Error with the program's output if it fails */
 export function runProgram(command: readonly string[], cwd: string, path = process.env.PATH): void {
   const env = { ...process.env, PATH: path };
   const child = Bun.spawnSync([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   if (child.exitCode !== 0) throw new Error(`${command.join(" ")}: ${child.stdout}${child.stderr}`);
 }
 
-/** It is gone when this process ends. */
+/** Creates the folder, which is removed when this process exits. */
 export function openWorkshop(): Workshop {
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
   mkdirSync(caches, { recursive: true });
@@ -40,7 +39,7 @@ export function openWorkshop(): Workshop {
 }
 
 /**
- * @param packages as npm names them; the first is the tool
+ * @param packages npm package specifiers; the first is the tool
  * @returns the tool's version
  */
 export async function installTool(

@@ -1,5 +1,4 @@
-// One project of projects.ts, tried: its tool is installed, its steps run under rt, and what the last one prints, or its server
-// shows, has rt in it.
+// Installs the tool of a project of projects.ts, runs its steps under rt, and checks the output of the last step or the server's page.
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { installTool, type Workshop } from "./installation.ts";
@@ -9,7 +8,7 @@ import { visit } from "./server.ts";
 const ENVIRONMENT = { NEXT_TELEMETRY_DISABLED: "1", CI: "true" };
 
 export interface Trial {
-  /** What went wrong, if anything. */
+  /** The output of a failed step. */
   readonly failure?: string;
   readonly version: string;
 }

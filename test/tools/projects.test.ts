@@ -1,4 +1,4 @@
-// The projects of tools whose packages are among our own, run with rt.
+// Runs the projects of those tools that are development dependencies of this repository.
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ const ours = PROJECTS.filter(
     packages.every((name) => name.replace(/(?<=.)@.*/, "") in manifest.devDependencies),
 );
 
-test("three tools at least are tested here", () => {
+test("at least three tools of docs/tools.md are tested without a download", () => {
   expect(new Set(ours.map(({ packages }) => packages[0])).size).toBeGreaterThanOrEqual(3);
 });
 
-describe("rt is at home in", () => {
+describe("the module rt can be imported under", () => {
   for (const { tool, files, steps } of ours.filter(({ fails }) => fails === undefined))
     test(tool, async () => {
       await using project = await createProject(files);
@@ -34,7 +34,7 @@ describe("rt is at home in", () => {
     });
 });
 
-describe("what docs/tools.md says does not work still does not, and says why:", () => {
+describe("docs/tools.md names the error that rt still causes in", () => {
   for (const { tool, files, steps, fails } of ours.filter((project) => project.fails !== undefined))
     test(tool, async () => {
       await using project = await createProject(files);

@@ -1,19 +1,19 @@
-// Projects of other people's tools that use rt: what docs/tools.md says of them is what is configured here. Those whose
-// packages are among our own run in `npm test`, all of them in `npm run tools`, before a release.
+// Projects of third-party tools that import rt, with the configuration that docs/tools.md names for the tool. `npm test` runs
+// those whose packages are development dependencies; `npm run tools` runs all before a release.
 import type { Files } from "../support/project.ts";
 
 export interface ToolProject {
   readonly tool: string;
-  /** What has to be installed, as npm names it. */
+  /** npm package specifiers; the first is the tool. */
   readonly packages: readonly string[];
-  /** What docs/tools.md says has to be written. */
+  /** The configuration that docs/tools.md names. */
   readonly needs: string;
   readonly files: Files;
-  /** Command lines of rt, which all end with 0; the last one prints SAID, unless a server shows it. */
+  /** Command lines of rt that exit with 0. The last one prints SAID, unless a server returns it. */
   readonly steps: readonly (readonly string[])[];
-  /** The command line of a server at $PORT, whose first page has SAID in it. */
+  /** The command line of a server at $PORT whose first page contains SAID. */
   readonly server?: readonly string[];
-  /** What it says instead, where nothing can be done about it. */
+  /** The error message of a tool that cannot work under rt. */
   readonly fails?: string;
 }
 

@@ -1,8 +1,7 @@
-// `npm run tools`: other people's tools in the newest version, installed where nothing else is. Each project of projects.ts
-// runs under rt, and each of cached-projects.ts is cached; the tables of docs/tools.md and docs/caching.md are made of the
-// results. Before a release, since it needs the network and some minutes.
+// `npm run tools`: runs third-party tools in their newest versions under rt and with the cache, and writes the tables of
+// docs/tools.md and docs/caching.md. It runs only before a release, because it needs the network and minutes.
 //
-//   npm run tools -- next vite     those only whose names have one of the words; the other rows stay as they are
+//   npm run tools -- next vite     only tools whose names contain one of the words; other rows are unchanged
 import { CAN_TRACE } from "../cache/cached-project.ts";
 import { CACHED_PROJECTS } from "./cached-projects.ts";
 import { tryCaching } from "./cached-trial.ts";
@@ -17,15 +16,15 @@ const isChosen = ({ tool }: { readonly tool: string }) =>
 
 let hasFailed = false;
 
-/** @param expected what it says instead, where nothing can be done about it */
-function report(said: string, failure: string | undefined, expected?: string): void {
+/** @param expected the error message of a tool that cannot work */
+function report(title: string, failure: string | undefined, expected?: string): void {
   const isExpected = expected === undefined ? failure === undefined : failure?.includes(expected);
-  console.log(`${isExpected ? "ok" : "not ok"} ${said}`);
-  if (!isExpected) console.error(failure ?? `works now, and should say: ${expected}`);
+  console.log(`${isExpected ? "ok" : "not ok"} ${title}`);
+  if (!isExpected) console.error(failure ?? `works, but should fail with: ${expected}`);
   hasFailed ||= !isExpected;
 }
 
-/** What throws is a trial that could not be made: npm has failed, say. */
+/** An exception means that the trial could not start, for example because npm failed. */
 function failureOf(error: unknown): { version: string; failure: string } {
   return { version: "", failure: error instanceof Error ? error.message : `${error}` };
 }
@@ -45,12 +44,15 @@ await writeRows(
   rows,
 );
 
-if (!CAN_TRACE) console.log("skipped: only on Linux can rt see what a tool does, and cache it by that");
+if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
   const { tool, rule, remark } = project;
-  const { failure, version, ways } = { ways: [], ...(await tryCaching(project, workshop).catch(failureOf)) };
-  report(`${tool} ${version}: ${ways.join(", ")}`, failure);
+  const { failure, version, results } = {
+    results: [],
+    ...(await tryCaching(project, workshop).catch(failureOf)),
+  };
+  report(`${tool} ${version}: ${results.join(", ")}`, failure);
   const found = remark === undefined ? "found" : `found; ${remark}`;
   const needs = rule === "true" ? "`true`" : "its line below";
   cachedRows.push([tool, version, needs, failure === undefined ? found : "not found"]);

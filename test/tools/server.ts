@@ -1,18 +1,18 @@
-// A server that is started as a user would, asked for its first page and ended.
+// Starts a server of a project, requests its first page and ends it with Ctrl-C.
 import { createMark, endProcesses, waitUntil } from "../support/processes.ts";
 import { type Environment, startRt } from "../support/rt.ts";
 
-/** How long it may take to end, in milliseconds. */
-const PATIENCE = 30_000;
+/** Milliseconds from Ctrl-C until the server must have ended. */
+const MAX_SHUTDOWN = 30_000;
 
-/** One that nobody listens at. */
+/** Returns a port that no process listens on. */
 function findPort(): number {
   using server = Bun.listen({ hostname: "localhost", port: 0, socket: { data() {} } });
   return server.port;
 }
 
 /**
- * @returns its first page that is no failure, or what it said where it ended before; and whether everything that was started
+ * @returns the first page with a success status, or the server's output if it ended before; and whether all its processes
  * ended at Ctrl-C
  */
 export async function visit(
@@ -23,20 +23,20 @@ export async function visit(
   const port = `${findPort()}`;
   const mark = createMark();
   const server = startRt({ args, cwd, env: { ...env, ...mark.env, PORT: port } });
-  const said = Promise.all([new Response(server.stdout).text(), new Response(server.stderr).text()]);
+  const output = Promise.all([new Response(server.stdout).text(), new Response(server.stderr).text()]);
   let page: string | undefined;
-  const ask = async () => {
-    const answer = await fetch(`http://localhost:${port}/`).catch(() => undefined);
-    const text = await answer?.text();
-    if (answer?.ok) page = text;
+  const request = async () => {
+    const response = await fetch(`http://localhost:${port}/`).catch(() => undefined);
+    const text = await response?.text();
+    if (response?.ok) page = text;
     return page !== undefined || server.exitCode !== null || server.signalCode !== null;
   };
-  await waitUntil(ask);
-  // Ctrl-C reaches all of them.
+  await waitUntil(request);
+  // Ctrl-C signals every process of the terminal's foreground group.
   mark.kill("SIGINT");
-  const deadline = AbortSignal.timeout(PATIENCE);
+  const deadline = AbortSignal.timeout(MAX_SHUTDOWN);
   await waitUntil(() => mark.find().length === 0 || deadline.aborted);
   const hasEnded = mark.find().length === 0;
   for (const [name, value] of Object.entries(mark.env)) endProcesses(name, value);
-  return { page: page ?? (await said).join(""), hasEnded };
+  return { page: page ?? (await output).join(""), hasEnded };
 }
