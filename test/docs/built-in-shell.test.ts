@@ -1,4 +1,4 @@
-// What docs/scripts.md says of the built-in shell, for whoever wonders whether a script can run in it.
+// Tests which shell syntax the built-in shell supports, as listed in docs/scripts.md.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -8,7 +8,7 @@ async function run(command: string) {
   return await runRt({ args: ["run", "--silent", "--shell", "rt", "s"], cwd: project.path });
 }
 
-const HAS = {
+const SUPPORTED = {
   "echo one | cat": "one",
   "true && echo one": "one",
   "false || echo one": "one",
@@ -23,7 +23,7 @@ const HAS = {
   "echo {a,b}": "a b",
 };
 
-const HAS_NOT = [
+const UNSUPPORTED = [
   "for i in one; do echo $i; done",
   "f() { echo one; }; f",
   "case a in a) echo one;; esac",
@@ -35,20 +35,20 @@ const HAS_NOT = [
 ];
 
 describe.concurrent("the built-in shell", () => {
-  for (const [command, output] of Object.entries(HAS)) {
-    test(`has ${command}`, async () => {
+  for (const [command, output] of Object.entries(SUPPORTED)) {
+    test(`runs the command: ${command}`, async () => {
       expect((await run(command)).stdout).toBe(`${output}\n`);
     });
   }
 
-  for (const command of HAS_NOT) {
-    test(`has no ${command}`, async () => {
+  for (const command of UNSUPPORTED) {
+    test(`fails to run the command: ${command}`, async () => {
       const { stdout, stderr } = await run(command);
       expect([stdout.trim(), stderr.trim()]).not.toContainEqual(expect.stringMatching(/^(?:one|0|1)$/));
     });
   }
 
-  test("ends with 1 where a command is not there", async () => {
+  test("exits with 1 when a command does not exist", async () => {
     expect((await run("rt-test-no-such-command")).status).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// Links lead somewhere, and the options that pages speak of exist.
+// Tests that the links, options and commands in pages exist.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -22,7 +22,7 @@ function anchorsOf(markdown: string): string[] {
   return [...html.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id!);
 }
 
-test.each(PAGES)("the links of %s lead to files and headings that are there", (page) => {
+test.each(PAGES)("the links of %s point to existing files and headings", (page) => {
   const text = texts.get(page)!;
   const withCode = text.replaceAll(/^```.*?^```$/gms, "");
   const links = [...withCode.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
@@ -44,7 +44,7 @@ test("every page of docs/ can be reached from README.md", () => {
   expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-/** Options of other programs, of the engine's tools, and of commands with a few of their own, that pages speak of. */
+/** Options in pages that are not in OPTIONS: those of other programs, of the engine's tools and of single commands. */
 const FOREIGN: Readonly<Record<string, string>> = {
   "--all": "npm run build",
   "--allow-downgrade": "rt upgrade",
@@ -96,7 +96,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--yes": "apt-get",
 };
 
-test("pages speak of no option that does not exist", () => {
+test("every option in a page exists", () => {
   const known = new Set(
     [
       ...OPTIONS,
@@ -112,7 +112,7 @@ test("pages speak of no option that does not exist", () => {
   );
   const mentioned = new Set(
     [...texts].flatMap(([path, text]) =>
-      // The page of options shows titles of tests, in which options of nobody's occur.
+      // The page of options quotes test titles with options that do not exist.
       path === "docs/options.md"
         ? []
         : [...text.matchAll(/(?<![\w-])--[a-z][a-z0-9.-]*[a-z0-9]/g)].map(([word]) => word),
@@ -122,7 +122,7 @@ test("pages speak of no option that does not exist", () => {
   expect(Object.keys(FOREIGN).filter((word) => !mentioned.has(word))).toEqual([]);
 });
 
-test("pages speak of no command of rt that does not exist", () => {
+test("every rt command in a page exists", () => {
   const wrong = [...texts].flatMap(([path, text]) =>
     [...text.matchAll(/`rt ([a-z][a-z-]*)(?![\w./:-])/g)].flatMap(([, word]) =>
       word! in COMMANDS || SCRIPTS_OF_SAMPLES.includes(word!) ? [] : [`${path}: rt ${word}`],

@@ -1,4 +1,4 @@
-// The terminal at the head of README.md shows what dist/rt does now.
+// Tests that the recording in README.md shows the output of the current dist/rt.
 import { expect, test } from "bun:test";
 import { record } from "../../build/terminal-recording.ts";
 import { drawRecording } from "../../build/terminal-svg.ts";
@@ -11,7 +11,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("docs/recording.svg is small, needs nothing from elsewhere, and says what it shows", async () => {
+test("docs/recording.svg is small, loads no other resource, and describes its content", async () => {
   const picture = await readPage("docs/recording.svg");
   expect(picture.length).toBeLessThan(10_000);
   expect(picture).not.toMatch(/<script|<image|<foreignObject|@import|url\(|\bhref/);
@@ -22,7 +22,7 @@ test("docs/recording.svg is small, needs nothing from elsewhere, and says what i
   expect(picture).toContain("prefers-reduced-motion");
 });
 
-test("a picture shows colours, and refuses what moves the cursor", () => {
+test("a recording shows colours, and drawing throws when the output moves the cursor", () => {
   const draw = (output: string) =>
     drawRecording({ title: "t", columns: 10, shown: [{ command: "x", output }] });
   expect(draw("\x1b[1;32mgo\x1b[0m <&>\r\n")).toContain('<tspan class="b c2">go</tspan> &lt;&amp;&gt;');

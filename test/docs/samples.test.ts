@@ -1,5 +1,5 @@
-// Every sample of README.md, CONTRIBUTING.md and docs/ does what the page says. Each page has a folder and a session with
-// GNOME Keyring of its own.
+// Runs every sample of README.md, CONTRIBUTING.md and docs/ and compares its output with the page. Each page has its own folder and
+// its own session with GNOME Keyring.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { parseConfig } from "../../src/config/rtfig.ts";
@@ -12,7 +12,7 @@ const pages = await Promise.all(
   PAGES.map(async (path) => ({ path, samples: findSamples(path, await readPage(path)) })),
 );
 
-/** Samples that cannot run here, and why. A page is for what readers can try; this list must stay short. */
+/** Samples that cannot run in a test, and why. Readers try samples, so this list must stay short. */
 const NOT_RUN = [
   'README.md sh: "builds the repository itself"',
   'CONTRIBUTING.md sh: "builds and tests the repository itself"',
@@ -41,7 +41,7 @@ const NOT_RUN = [
   'docs/watching.md sh: "runs until it is stopped"',
 ];
 
-test("few samples do not run, each for a reason that is listed here", () => {
+test("only the listed samples are not run", () => {
   const marked = pages.flatMap(({ path, samples }) =>
     samples.flatMap(({ language, notRun }) => (notRun ? [`${path} ${language}: "${notRun}"`] : [])),
   );
@@ -55,7 +55,7 @@ const READERS: Readonly<Record<string, (sample: Sample) => unknown>> = {
 };
 const RUN = ["ts", "js", "sh"];
 
-describe.skipIf(process.platform !== "linux")("the samples", () => {
+describe.skipIf(process.platform !== "linux")("samples of pages", () => {
   let programs: Project;
   beforeAll(async () => {
     programs = await createProject();
@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== "linux")("the samples", () => {
   afterAll(() => programs?.[Symbol.asyncDispose]());
 
   async function run({ language, code, file }: Sample, project: Project, keyring: Keyring) {
-    // A home of its own: a sample that starts a keyring must not find another one.
+    // Each sample has a new home, because one that starts a keyring must not find another keyring.
     await using home = await createProject();
     const own = { HOME: home.path, XDG_RUNTIME_DIR: home.path };
     const env = { ...keyring.env, ...own, PATH: `${programs.path}:${process.env.PATH}` };
@@ -95,7 +95,7 @@ describe.skipIf(process.platform !== "linux")("the samples", () => {
           isChecked: true,
         });
         if (!isRun) return;
-        // A file that prints nothing shows nothing.
+        // A file without output would prove nothing to the reader.
         if (language !== "sh") expect(output).toBeDefined();
         const result = await run(sample, project, keyring);
         expect(result).toMatchObject({ stdout: output ?? "", status: 0 });

@@ -1,25 +1,24 @@
-// The samples of a page: its fenced blocks, each with what its info string says of it.
+// Finds the samples of a page: its fenced blocks. The info string selects how samples.test.ts checks them:
 //
-//   ts, js         a whole file, run in the page's folder; the `text` block after it is what it prints
+//   ts, js         a whole file, run in the page's folder; the `text` block after it is its output
 //   sh             run by bash in the page's folder; without a `text` block it prints nothing
-//   json, toml, yaml, html    read, and rtfig.toml as rt reads it
-//   file=<path>    the block is that file of the page's folder, for the blocks after it; run too where it has an output
-//   not-run="..."  it cannot run here, for this reason; samples.test.ts lists them all
+//   json, toml, yaml, html    parsed, rtfig.toml with rt's parser
+//   file=<path>    the block is that file of the page's folder, for the blocks after it; it runs if it has an output
+//   not-run="..."  it cannot run in a test, for this reason; samples.test.ts lists all
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 
 export interface Sample {
-  /** For the name of a test: "docs/ci.md:12 sh". */
+  /** Title of the test: "docs/ci.md:12 sh". */
   readonly title: string;
   readonly language: string;
   readonly code: string;
-  /** What it prints; absent when nothing is said. */
+  /** Standard output; absent if the page has none. */
   readonly output?: string;
   readonly file?: string;
   readonly notRun?: string;
 }
 
-/** All pages of the project. */
 export const PAGES: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",

@@ -1,4 +1,4 @@
-// What pages repeat of the tables in the source.
+// Tests that pages agree with the tables in the source.
 import { Glob } from "bun";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ test("docs/csrf.md names every algorithm and encoding", async () => {
     expect(page).toContain(`\`"${name}"\``);
 });
 
-test("docs/secrets.md says of each error's code what the table of codes says", async () => {
+test("docs/secrets.md has the meaning of each error code from the source's table", async () => {
   const page = await readPage("docs/secrets.md");
   const rows = [...page.matchAll(/^\| `ERR_SECRETS_(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [
     code,
