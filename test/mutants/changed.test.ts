@@ -15,7 +15,7 @@ function git(cwd: string, ...words: string[]): void {
   if (status !== 0) throw new Error(String(stderr));
 }
 
-test("changed lines are those of commits, the working tree and new files of the product's TypeScript", async () => {
+test("readChangedLines returns changed lines of commits, the working tree and untracked files in the product's TypeScript", async () => {
   await using project = await createProject({
     "src/committed.ts": "1\n2\n3\n",
     "src/edited.ts": "1\n2\n3\n",
@@ -45,7 +45,7 @@ test("changed lines are those of commits, the working tree and new files of the 
   ]);
 });
 
-test("changed lines do not include what the base got after the branch was made", async () => {
+test("readChangedLines omits commits that the base got after the branch was created", async () => {
   await using project = await createProject({ "src/a.ts": "1\n", "src/b.ts": "1\n" });
   git(project.path, "init", "--quiet", "--initial-branch=main");
   git(project.path, "add", ".");
@@ -62,7 +62,7 @@ test("changed lines do not include what the base got after the branch was made",
 
 const SOURCE = "if (a) b();\nif (a) b();\nif (a) b();\n";
 
-test("a generated mutant changes its own place where the same text occurs several times", () => {
+test("a generated mutant changes its own position when the same text occurs several times", () => {
   const mutations = listMutations("source.ts", SOURCE);
   const placed = mutations.map((mutation) => placeMutation("source.ts", SOURCE, mutation, []));
   expect(placed.map((mutant) => applyMutant(mutant, SOURCE))).toEqual(
@@ -71,7 +71,7 @@ test("a generated mutant changes its own place where the same text occurs severa
   expect(placed[2]!.fault).toBe("2:5: negated condition: a -> !(a)");
 });
 
-test("a sample of mutants has every operator, keeps their order, and is the same for the same seed", () => {
+test("sampleMutants keeps the order, includes every operator, and is deterministic for a seed", () => {
   const source = `${'f("x", 1, "y", 2);\n'.repeat(50)}if (a) b();\n`;
   const all: Placed[] = listMutations("source.ts", source).map((mutation) =>
     placeMutation("source.ts", source, mutation, []),
@@ -86,7 +86,7 @@ test("a sample of mutants has every operator, keeps their order, and is the same
   expect(sampleMutants(all, 1000, 1)).toEqual(all);
 });
 
-test("findRelatedTests returns tests for each folder of the product, a test with the file's name first", async () => {
+test("findRelatedTests returns tests for each folder of the product, the test with the file's name first", async () => {
   const files = [...new Bun.Glob("{src,platform,build}/**/*.ts").scanSync(REPOSITORY)];
   const folders = new Map(files.map((file) => [file.slice(0, file.lastIndexOf("/")), file]));
   const without = [...folders].filter(([, file]) => findRelatedTests(file).length === 0);

@@ -1,6 +1,6 @@
-// Makes the mutants of `npm run mutants -- --changed`: those of the lines that differ from a base commit.
+// Generates the mutants of `npm run mutants -- --changed`, from the lines that differ from a base commit.
 //
-// Non-obvious: the text of a mutant is the shortest unique excerpt around its edit. So it has the form of a table's row.
+// Non-obvious: the text of a mutant is the shortest unique excerpt around its edit, so it has the form of a table's row.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom, type Random } from "../support/random.ts";
@@ -49,8 +49,8 @@ function shorten(text: string): string {
 }
 
 /**
- * Returns at most `count` of the mutants, in their order. It takes the same number for each operator, because half of all
- * mutants change constants, and those find the fewest gaps.
+ * Returns at most `count` of the mutants, in their order and in equal shares for each operator. Otherwise half of them would
+ * change constants, and those find the fewest gaps.
  */
 export function sampleMutants(mutants: readonly Placed[], count: number, seed: number): Placed[] {
   if (mutants.length <= count) return [...mutants];

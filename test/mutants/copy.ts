@@ -1,7 +1,7 @@
-// A copy of this repository to try mutants in, with a program of its own.
+// Copies this repository, with a compiled program, to test mutants in the copy.
 //
 //   await using copy = await copyTree();
-//   await using changed = await copy.change(mutant);        // built anew, where it is in what is compiled
+//   await using changed = await copy.change(mutant);        // compiles again if the mutant changes compiled code
 //   await copy.runTests("test/tasks/signals.test.ts")
 import { chmod, cp, link, mkdir, mkdtemp, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -15,32 +15,32 @@ import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 
 const ENGINE = process.execPath;
 const TOOLCHAIN = ".toolchain";
-/** What is made of the programs in C. */
+/** Generated from the programs in C. */
 const NATIVE = "platform/native/linux/programs.ts";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
-/** Milliseconds for a file of tests: a mutant that makes them wait for ever is noticed too. */
-const PATIENCE = 300_000;
+/** Milliseconds for a test file, because a mutant may make its tests wait without end. */
+const TIMEOUT = 300_000;
 
 export interface Trial {
   readonly hasPassed: boolean;
-  /** The first test that failed, where there is one. */
+  /** Title of the first test that failed. */
   readonly failed: string | undefined;
   readonly output: string;
 }
 
 export interface TreeCopy extends AsyncDisposable {
-  /** @param title of one test, to run it alone. Where there is none, nothing has passed. */
+  /** @param title of one test, to run it alone; the trial fails if no test has this title */
   runTests(file: string, title?: string): Promise<Trial>;
-  /** Until it is disposed of. Throws when what it makes cannot be built. */
+  /** Applies the mutant until the result is disposed. @throws Error when the changed source cannot be compiled. */
   change(mutant: Placed): Promise<AsyncDisposable>;
 }
 
 export async function copyTree(): Promise<TreeCopy> {
   const path = await mkdtemp(join(tmpdir(), "rt-mutant-"));
   process.on("exit", () => rmSync(path, { recursive: true, force: true }));
-  await chmod(path, 0o755); // some tests become another user
+  await chmod(path, 0o755); // some tests run as another user
   const names = readdirSync(REPOSITORY).filter((name) => !LEFT_OUT.includes(name));
   await Promise.all([
     ...names.map((name) => cp(join(REPOSITORY, name), join(path, name), { recursive: true })),
@@ -59,20 +59,20 @@ export async function copyTree(): Promise<TreeCopy> {
       const content = await readFile(file, "utf8");
       const isCompiled = /^(?:src|platform|build)\//.test(mutant.file) && mutant.tests.some(startsProgram);
       const isNative = /\.[ch]$/.test(file);
-      const made = isNative ? await readFile(join(path, NATIVE)) : undefined;
+      const generated = isNative ? await readFile(join(path, NATIVE)) : undefined;
       const restore = async () => {
         await writeFile(file, content);
-        if (made) await writeFile(join(path, NATIVE), made);
+        if (generated) await writeFile(join(path, NATIVE), generated);
         if (!isCompiled) return;
         await rm(program, { force: true });
         await link(unchanged, program);
       };
       await writeFile(file, applyMutant(mutant, content));
       try {
-        // What is only in the programs for other systems is compiled by the tests that start those.
-        if (isCompiled && !isOfOthers(mutant.file)) {
+        // Tests of other systems compile the code for those systems themselves.
+        if (isCompiled && !isForOtherSystem(mutant.file)) {
           await unlink(program);
-          if (isNative) await makeAnew(path, "build/native-codegen.ts");
+          if (isNative) await runBuildScript(path, "build/native-codegen.ts");
           await build(path);
         }
       } catch (error) {
@@ -85,7 +85,7 @@ export async function copyTree(): Promise<TreeCopy> {
   };
 }
 
-function isOfOthers(file: string): boolean {
+function isForOtherSystem(file: string): boolean {
   const folders = { linux: "linux|posix", darwin: "macos|posix", win32: "windows" } as Record<string, string>;
   return (
     /^platform\/\w+\//.test(file) && !new RegExp(`^platform/(?:${folders[process.platform]})/`).test(file)
@@ -94,7 +94,7 @@ function isOfOthers(file: string): boolean {
 
 const starting = new Map<string, boolean>();
 
-/** Whether the test starts the program, and does not only import the source: it takes a build, and longer. */
+/** Whether the test starts the compiled program. Such a test needs a build and runs longer than one that imports the source. */
 export function startsProgram(name: string): boolean {
   const file = join(REPOSITORY, testFileOf(name));
   const known = starting.get(file) ?? namesProgram(file, new Set());
@@ -114,10 +114,10 @@ function namesProgram(file: string, seen: Set<string>): boolean {
 }
 
 async function build(path: string): Promise<void> {
-  await makeAnew(path, "build/compile.ts");
+  await runBuildScript(path, "build/compile.ts");
 }
 
-async function makeAnew(path: string, script: string): Promise<void> {
+async function runBuildScript(path: string, script: string): Promise<void> {
   const { status, output } = await run(path, tmpdir(), [script]);
   if (status !== 0) throw new Error(`it cannot be built: ${output.trim()}`);
 }
@@ -126,7 +126,7 @@ async function runTests(path: string, file: string, title: string | undefined): 
   const temporary = await mkdtemp(join(tmpdir(), "rt-trial-"));
   await chmod(temporary, 0o1777); // as /tmp
   const clean = () => {
-    // A mutant leaves behind what its tests have started, and some that is meant to be ended by what is broken.
+    // A mutant may break the code that ends processes, so they can outlive their test.
     endProcesses("TMPDIR", temporary);
     endPrograms(path);
     rmSync(temporary, { recursive: true, force: true });
@@ -134,7 +134,7 @@ async function runTests(path: string, file: string, title: string | undefined): 
   process.on("exit", clean);
   try {
     const words = ["test", "--bail", "--only-failures", "--timeout=60000", `./${file}`];
-    // What it is in stands before it, with another sign between them.
+    // The reporter joins titles of describe blocks with " > ", the pattern matches them joined with a space.
     if (title !== undefined) words.push(`--test-name-pattern=${RegExp.escape(title.split(" > ").at(-1)!)}$`);
     const { status, output } = await run(path, temporary, words);
     const failed = /^\(fail\) (.*?)(?: \[.*)?$/m.exec(output)?.[1];
@@ -145,7 +145,7 @@ async function runTests(path: string, file: string, title: string | undefined): 
   }
 }
 
-/** The output goes to a file: what a mutant leaves behind may hold a pipe for ever. */
+/** Writes the output to a file, because a process that outlives its test would keep a pipe open. */
 async function run(
   cwd: string,
   temporary: string,
@@ -157,7 +157,7 @@ async function run(
     cwd,
     stdio: ["ignore", descriptor, descriptor],
     env: engineEnvironment(temporary),
-    timeout: PATIENCE,
+    timeout: TIMEOUT,
     killSignal: "SIGKILL",
   });
   closeSync(descriptor);

@@ -1,5 +1,5 @@
-// Mutants: small changes that make the source wrong, and the tests that have to fail with each. A mutant with which all of them
-// pass has survived: no test guards that behaviour.
+// Mutants: small changes that break the source, each with the tests that must fail. If all of them pass, the mutant survives: no
+// test guards that behaviour.
 //
 // Invariants:
 // - test/mutants/tables has at most MAX_ROWS rows, each a fault by which a user loses something. Other mutants are generated.
@@ -7,21 +7,21 @@
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 
-/** Each row is edited with the line that it quotes. */
+/** Limited, because each row must be edited together with the line that it quotes. */
 export const MAX_ROWS = 150;
 
 export interface Mutant {
-  /** What is wrong with the program then, in a few words. */
+  /** The faulty behaviour, in a few words. */
   readonly fault: string;
   readonly text: string;
   readonly becomes: string;
-  /** Test files, the likeliest first: "tasks/signals" is test/tasks/signals.test.ts. */
+  /** Test files, the one most likely to fail first: "tasks/signals" is test/tasks/signals.test.ts. */
   readonly tests: readonly string[];
-  /** Why nothing notices it, and nothing has to. */
+  /** Why no test has to fail. */
   readonly why?: string;
 }
 
-/** By path from the repository's top. */
+/** Mutants by the file's path in the repository. */
 export type MutantTable = Readonly<Record<string, readonly Mutant[]>>;
 
 export interface Placed extends Mutant {
@@ -36,7 +36,7 @@ export function testFileOf(name: string): string {
   return `test/${name}.test.ts`;
 }
 
-/** All entries of all tables. */
+/** Returns the rows of all tables. */
 export async function readTables(): Promise<Placed[]> {
   const paths = [...new Bun.Glob("*.ts").scanSync(join(import.meta.dir, "tables"))].toSorted();
   const modules = await Promise.all(
@@ -47,7 +47,7 @@ export async function readTables(): Promise<Placed[]> {
   );
 }
 
-/** The file's content with the change in it. Throws where the text is not there, or twice. */
+/** Returns the changed content. @throws Error unless the text occurs exactly once. */
 export function applyMutant(mutant: Placed, content: string): string {
   const parts = content.split(mutant.text);
   if (parts.length === 2) return parts.join(mutant.becomes);
@@ -55,7 +55,7 @@ export function applyMutant(mutant: Placed, content: string): string {
   throw new Error(`${nameOf(mutant)}: its text ${times} in the file: ${mutant.text}`);
 }
 
-/** What is wrong with an entry; undefined when nothing is. */
+/** Returns a message about an invalid row, undefined for a valid one. */
 export async function findMistake(mutant: Placed): Promise<string | undefined> {
   const source = Bun.file(join(REPOSITORY, mutant.file));
   if (!(await source.exists())) return `${nameOf(mutant)}: there is no such file`;
@@ -67,7 +67,7 @@ export async function findMistake(mutant: Placed): Promise<string | undefined> {
     const content = await source.text();
     const changed = applyMutant(mutant, content);
     if (changed === content) return `${nameOf(mutant)}: it changes nothing`;
-    // A macro is called when it is transpiled.
+    // Transpiling would call a macro.
     const plain = changed.replace(' with { type: "macro" }', "");
     if (/\.m?ts$/.test(mutant.file)) new Bun.Transpiler({ loader: "ts" }).scan(plain);
   } catch (error) {

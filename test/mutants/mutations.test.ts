@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { applyMutation, listMutations, OPERATORS, type MutationOperator } from "./mutations.ts";
 
-/** All texts that the operators make of one text, or of those given. */
+/** Returns all mutated texts of a source, by all operators or the given ones. */
 function mutate(text: string, ...operators: MutationOperator[]): string[] {
   return listMutations("source.ts", text)
     .filter(({ operator }) => operators.length === 0 || operators.includes(operator))
@@ -79,6 +79,6 @@ test("a mutant belongs to the line on which its edit begins", () => {
   ]);
 });
 
-test("a text that is not TypeScript is a SyntaxError", () => {
+test("listMutations throws a SyntaxError when the text is not TypeScript", () => {
   expect(() => listMutations("source.ts", "if (")).toThrow(SyntaxError);
 });

@@ -1,4 +1,4 @@
-// Generates mutants of a TypeScript file from its syntax tree: one small edit a mutant, each of which may be a bug.
+// Generates mutants of a TypeScript file from its syntax tree: one small edit per mutant.
 //
 // Non-obvious:
 // - A mutant belongs to the line on which its edit begins, so that a changed line in a long statement does not select it.
@@ -21,7 +21,7 @@ export type MutationOperator = (typeof OPERATORS)[number];
 /** One edit of a source text. */
 export interface Mutation {
   readonly operator: MutationOperator;
-  /** Line of the edit's first character, from 1. */
+  /** Line number of the edit's first character, from 1. */
   readonly line: number;
   readonly start: number;
   readonly end: number;
@@ -30,7 +30,7 @@ export interface Mutation {
 
 type BinaryEdits = ReadonlyMap<ts.SyntaxKind, readonly [MutationOperator, string]>;
 
-/** By the operator of a binary expression: what replaces it. */
+/** Replacements by the operator of a binary expression. */
 const BINARY: BinaryEdits = new Map([
   [ts.SyntaxKind.LessThanToken, ["off by one", "<="]],
   [ts.SyntaxKind.LessThanEqualsToken, ["off by one", "<"]],
@@ -132,7 +132,7 @@ export function listMutations(name: string, text: string): Mutation[] {
     } else if (ts.isStringLiteral(node)) {
       replace("other constant", node, node.text === "" ? '"other"' : '""');
     } else if (ts.isNoSubstitutionTemplateLiteral(node)) {
-      replace("other constant", node, node.text === "" ? "`other`" : "``"); // a tag needs a template behind it
+      replace("other constant", node, node.text === "" ? "`other`" : "``"); // a tag needs a template after it
     }
   }
 
@@ -157,7 +157,7 @@ export function listMutations(name: string, text: string): Mutation[] {
   return mutations.toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Returns the text with the edit in it. */
+/** Returns the edited text. */
 export function applyMutation({ start, end, becomes }: Mutation, text: string): string {
   return text.slice(0, start) + becomes + text.slice(end);
 }
@@ -189,7 +189,7 @@ function isDeclare({ kind }: ts.ModifierLike): boolean {
   return kind === ts.SyntaxKind.DeclareKeyword;
 }
 
-/** The name of a property is read elsewhere: another one is what the type check finds. A path of `import()` does not build. */
+/** A wrong property name is a type error, and a wrong path of `import()` does not build, so neither needs a test. */
 function isLabel(child: ts.Node, parent: ts.Node): boolean {
   if (!ts.isStringLiteralLike(child) && !ts.isNumericLiteral(child)) return false;
   if (ts.isPropertyAssignment(parent) || ts.isMethodDeclaration(parent) || ts.isPropertySignature(parent))

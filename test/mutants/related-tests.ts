@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 
-/** Folders of test/ by folder of the source, where another name applies. The longest path that fits decides. */
+/** Folders of test/ whose names differ from the source folder. The longest matching path applies. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "platform/files": ["posix", "cache", "runner"],
   "platform/native": ["posix", "cache/tracing", "runner"],
@@ -24,8 +24,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns names such as "tasks/signals" for test/tasks/signals.test.ts. Tests whose names begin as the source file's come
- * first: they are the likeliest to fail.
+ * Returns names such as "tasks/signals" for test/tasks/signals.test.ts. Tests whose names begin with the source file's name
+ * are first, because they are the most likely to fail.
  */
 export function findRelatedTests(file: string): string[] {
   const names = foldersOf(dirname(file)).flatMap(listTests);

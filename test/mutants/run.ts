@@ -1,17 +1,17 @@
-// `npm run mutants`: tries each mutant of the tables (see mutant.ts) in a copy of this tree, and closes with
+// `npm run mutants`: tests each mutant of the tables (see mutant.ts) in a copy of this tree. The last line of its output is
 //
 //   N killed, N survived (N of them explained), NN.N %
 //
-// `npm run mutants -- <texts>` tries only those that have one of the texts in their names.
+// `npm run mutants -- <texts>` tries only mutants whose names contain one of the texts.
 //
-// `--jobs=N` uses N copies in parallel. `--report=FILE` stores the verdicts and reuses those that are still valid (see verdicts.ts).
+// `--jobs=N` uses N copies in parallel. `--report=FILE` stores the verdicts and reuses the valid ones (see verdicts.ts).
 // It exits with 1 when a mutant survives without an explanation, or could not be tried.
 //
-// `npm run mutants -- --changed [base]` tries mutants of the lines that differ from a commit (default: origin/main) instead.
-// Of more than `--max=N` (default: 60) it chooses N at random; `--seed=N` repeats a choice. It exits with 1 when fewer than
-// 85 % are killed: some generated mutants change nothing that a test could observe.
+// `npm run mutants -- --changed [base]` tries mutants of the lines that differ from a commit (default: origin/main). It chooses
+// `--max=N` of them at random (default: 60), and `--seed=N` repeats a choice. It exits with 1 when fewer than 85 % are killed:
+// some generated mutants change nothing that a test could observe.
 //
-// Non-obvious: a test that fails with a mutant has to pass without it, or it is no longer used.
+// Non-obvious: a test that fails with a mutant is repeated without it. If it fails again, it is not used.
 import { parseArgs } from "node:util";
 import { listChangedMutants, sampleMutants } from "./changed.ts";
 import { readChangedLines } from "./changed-lines.ts";
@@ -20,7 +20,7 @@ import { findMistake, nameOf, type Placed, readTables, testFileOf } from "./muta
 import { type Judgement, openVerdicts, type Verdict } from "./verdicts.ts";
 
 const DEFAULT_BASE = "origin/main";
-/** Percent of generated mutants. */
+/** Percent of generated mutants that must be killed. */
 const MIN_KILLED = 85;
 
 const { values, positionals } = parseArgs({
@@ -78,13 +78,13 @@ const chosen = values.changed
   ? chooseFromChanges(readNumber("max"), readNumber("seed"))
   : await chooseFromTables();
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1)); // and clean up
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1)); // its handlers delete the copies
 
-/** By file and title: whether the test passes without a mutant. */
+/** Whether a test passes without a mutant, by file and title. */
 const unchanged = new Map<string, Promise<boolean>>();
-/** Files of tests that fail without a mutant. */
+/** Test files that fail without a mutant. */
 const failing = new Set<string>();
-/** By file of the source: tests that killed a mutant of it, the last one first. They are tried first. */
+/** Tests that killed a mutant, by source file, the latest first. They run first for its other mutants. */
 const killers = new Map<string, string[]>();
 
 /** Runs that test only, or its whole file if its title is unknown or not unique. */
@@ -104,7 +104,7 @@ async function findFailure(copy: TreeCopy, mutant: Placed): Promise<Failure | un
   const recent = killers.get(mutant.file) ?? [];
   const names = [...new Set([...recent, ...mutant.tests])].filter((name) => mutant.tests.includes(name));
   const files = names.map(testFileOf).filter((file) => !failing.has(file));
-  const likeliest = kept.likeliest(mutant);
+  const likeliest = stored.likeliest(mutant);
   if (likeliest !== undefined)
     for (const file of files) {
       const { failed } = await copy.runTests(file, likeliest);
@@ -142,13 +142,13 @@ async function judge(copy: TreeCopy, mutant: Placed): Promise<Judgement> {
   }
 }
 
-const kept = openVerdicts(chosen, values.report);
+const stored = openVerdicts(chosen, values.report);
 const verdicts = new Map<Placed, Verdict>();
 for (const mutant of chosen) {
-  const judgement = kept.get(mutant);
-  if (judgement) give(mutant, judgement);
+  const judgement = stored.get(mutant);
+  if (judgement) reportVerdict(mutant, judgement);
 }
-/** The quickest first. */
+/** The mutants with the fewest slow tests are first. */
 const waiting = chosen.filter((mutant) => !verdicts.has(mutant)).toSorted((a, b) => costOf(a) - costOf(b));
 
 function costOf({ tests }: Placed): number {
@@ -159,12 +159,12 @@ async function work(): Promise<void> {
   await using copy = await copyTree();
   for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
     const judgement = await judge(copy, mutant);
-    kept.add(mutant, judgement);
-    give(mutant, judgement);
+    stored.add(mutant, judgement);
+    reportVerdict(mutant, judgement);
   }
 }
 
-function give(mutant: Placed, { verdict, remark }: Judgement): void {
+function reportVerdict(mutant: Placed, { verdict, remark }: Judgement): void {
   const words = verdict === "survived" ? (mutant.why ?? "") : remark;
   verdicts.set(mutant, verdict);
   console.log(`${verdict.toUpperCase().padEnd(10)} ${nameOf(mutant)}${words && `\n           ${words}`}`);

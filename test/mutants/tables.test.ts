@@ -1,4 +1,4 @@
-// The tables of mutants fit the source: see mutant.ts. `npm run mutants` tries them.
+// Tests that the rows of test/mutants/tables fit the source. `npm run mutants` tries them.
 import { expect, test } from "bun:test";
 import { resultOf } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
@@ -6,7 +6,7 @@ import { applyMutant, findMistake, MAX_ROWS, nameOf, readTables } from "./mutant
 
 const mutants = await readTables();
 
-test("the text of each mutant stands once in its file, and its tests are there", async () => {
+test("the text of each mutant occurs once in its file, and its test files exist", async () => {
   const mistakes = await Promise.all(mutants.map(findMistake));
   expect(mistakes.filter((mistake) => mistake !== undefined)).toEqual([]);
 });
@@ -15,12 +15,12 @@ test("the tables have at most the number of rows that can be maintained", () => 
   expect(mutants.length).toBeLessThanOrEqual(MAX_ROWS);
 });
 
-test("no two mutants have one name", () => {
+test("names of mutants are unique", () => {
   const names = mutants.map(nameOf);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("a text that is not found, or found twice, is an error with the mutant's name", () => {
+test("applyMutant throws with the mutant's name when its text does not occur exactly once", () => {
   const mutant = { file: "src/a.ts", fault: "a fault", text: "x", becomes: "y", tests: [] };
   expect(applyMutant(mutant, "a x b")).toBe("a y b");
   expect(() => applyMutant(mutant, "a b")).toThrow(
@@ -31,7 +31,7 @@ test("a text that is not found, or found twice, is an error with the mutant's na
   );
 });
 
-test("npm run mutants says what it was not able to understand", async () => {
+test("npm run mutants exits with 1 and a message when its arguments are invalid", async () => {
   const run = async (...args: string[]) => {
     const child = Bun.spawn([process.execPath, "test/mutants/run.ts", ...args], {
       cwd: REPOSITORY,

@@ -1,4 +1,4 @@
-// Which verdicts of an earlier run of mutants are taken over from its report.
+// Tests which verdicts of an earlier run are reused from its report.
 import { expect, test } from "bun:test";
 import { appendFile } from "node:fs/promises";
 import { relative } from "node:path";
@@ -16,7 +16,7 @@ const MUTANT: Placed = {
 };
 const KILLED = { verdict: "killed", remark: "a test's title" } as const;
 
-test("a mutant's verdict stands in the report until its entry or its file changes", async () => {
+test("a mutant's verdict is reused until its row or its file changes", async () => {
   await using project = await createProject({ "source.ts": "x" });
   const report = project.join("verdicts.jsonl");
   const mutant = { ...MUTANT, file: relative(REPOSITORY, project.join("source.ts")) };
@@ -34,12 +34,11 @@ test("a mutant's verdict stands in the report until its entry or its file change
   await project.write({ "source.ts": "x, changed" });
   const third = openVerdicts([mutant], report);
   expect(third.get(mutant)).toBeUndefined();
-  // The test that noticed it is tried first.
   expect(third.likeliest(mutant)).toBe(KILLED.remark);
   expect(third.likeliest({ ...mutant, fault: "another" })).toBeUndefined();
 });
 
-test("half a line, as a run that is killed leaves it in the report, is no verdict and costs none", async () => {
+test("a report with an incomplete line of a killed run keeps later verdicts", async () => {
   await using project = await createProject();
   const report = project.join("verdicts.jsonl");
   await appendFile(report, '{"key":"');
@@ -47,7 +46,7 @@ test("half a line, as a run that is killed leaves it in the report, is no verdic
   expect(openVerdicts([MUTANT], report).get(MUTANT)).toMatchObject(KILLED);
 });
 
-test("a mutant that could not be tried is tried again, and without a report all are", async () => {
+test("a mutant is tried again when it could not be tried or when there is no report", async () => {
   await using project = await createProject();
   const report = project.join("verdicts.jsonl");
   const verdicts = openVerdicts([MUTANT], report);

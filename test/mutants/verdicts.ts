@@ -1,9 +1,10 @@
-// Verdicts that outlive a run (`--report=<file>`), one a line: a run that was stopped goes on where it was, and one after a
-// change tries again what the change touches.
+// Stores the verdicts of a run in the file of `--report=<file>`, one a line, so that a stopped run can continue.
 //
-// A verdict stands while its entry, the file that it changes and its tests are what they were. What these import may have
-// changed all the same: leave the report away for a figure that is to be quoted. What could not be tried is tried again.
-// Of one that stands no more, the test that failed is remembered: it is the likeliest to fail again, and tried first.
+// Invariants:
+// - A verdict is valid while its row, the changed file and its test files are the same. "not tried" is never reused.
+// - The failed test of an invalid verdict runs first, because it is the most likely to fail again.
+//
+// Non-obvious: modules that the tests import are not compared. For a figure that you publish, run without `--report`.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
@@ -13,23 +14,23 @@ export type Verdict = "killed" | "survived" | "not tried";
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** The test that failed, or why it survives or could not be tried. */
+  /** The test that failed, or why the mutant survives or could not be tried. */
   readonly remark: string;
 }
 
 export interface Verdicts {
   get(mutant: Placed): Judgement | undefined;
-  /** The title of the test that noticed it the last time. */
+  /** Returns the title of the test that last failed with the mutant. */
   likeliest(mutant: Placed): string | undefined;
   add(mutant: Placed, judgement: Judgement): void;
 }
 
-/** @param report the file; without it nothing is kept */
+/** @param report the file; undefined to store no verdict */
 export function openVerdicts(mutants: readonly Placed[], report: string | undefined): Verdicts {
   const known = new Map<string, Judgement>();
   const titles = new Map<string, string>();
   if (report === undefined) return { get: () => undefined, likeliest: () => undefined, add: () => {} };
-  // Before anything is tried: who edits the source meanwhile is not told that the new one was.
+  // Hashed before the first trial, so that a verdict never applies to source that was edited during the run.
   const keys = new Map(mutants.map((mutant) => [mutant, keyOf(mutant)]));
   const lines = existsSync(report) ? readFileSync(report, "utf8").split("\n") : [];
   for (const line of lines) {
@@ -47,12 +48,12 @@ export function openVerdicts(mutants: readonly Placed[], report: string | undefi
     add(mutant, judgement) {
       const entry = { key: keys.get(mutant)!, name: nameOf(mutant), ...judgement };
       known.set(entry.key, entry);
-      appendFileSync(report, `\n${JSON.stringify(entry)}`); // not behind half a line
+      appendFileSync(report, `\n${JSON.stringify(entry)}`); // the last line may be incomplete
     },
   };
 }
 
-/** A run that was killed may have left half a line. */
+/** Returns undefined for an incomplete line of a killed run. */
 function readLine(line: string): (Judgement & { readonly key: string; readonly name: string }) | undefined {
   try {
     return JSON.parse(line) as Judgement & { key: string; name: string };
