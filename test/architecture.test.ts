@@ -1,8 +1,6 @@
-// The structure of the source, read from the source: who imports whom, what only some places may do, and that each
-// file says what it is.
+// Tests the structure of the source: import directions, calls that are limited to some files, file headers and names.
 //
-// Contract (docs/architecture.md): imports go down only, without exceptions. main -> cli -> run -> tasks -> settings ->
-// options, with workspace and platform below; and runtime -> secrets, csrf -> platform.
+// Invariants (docs/architecture.md): a layer imports only lower layers, without exceptions. MAY_IMPORT lists them.
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { dirname, join } from "node:path";
@@ -13,7 +11,7 @@ const ROOT = join(import.meta.dir, "..");
 interface Source {
   readonly path: string;
   readonly text: string;
-  /** Without comments and texts, so that only code is looked at. */
+  /** `text` without comments and string literals. */
   readonly code: string;
   readonly imports: readonly { readonly path: string; readonly isType: boolean }[];
 }
@@ -43,15 +41,15 @@ for (const path of [...new Glob("{src,platform,build,bench}/**/*.{ts,mjs,cjs}").
 
 const product = sources.filter(({ path }) => /^(?:src|platform)\//.test(path));
 
-/** `src/cli/picker/x.ts` is of the layer "cli/picker", since MAY_IMPORT has it; `src/cli/x.ts` of "cli", `platform/x.ts` of "platform". */
+/** Returns "cli/picker" for `src/cli/picker/x.ts`, because MAY_IMPORT has it, and "cli" for `src/cli/x.ts`. */
 function layerOf(path: string): string {
   const [top, name = "", inner = ""] = path.split("/");
   if (top !== "src") return top!;
-  const room = `${name}/${inner}`;
-  return room in MAY_IMPORT ? room : name.replace(/\.ts$/, "");
+  const folder = `${name}/${inner}`;
+  return folder in MAY_IMPORT ? folder : name.replace(/\.ts$/, "");
 }
 
-/** Single files that know nobody but each other. */
+/** Single files of src/ that import only each other. */
 const GROUND = [
   ...[
     "color",
@@ -125,12 +123,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   version: ["package.json"],
 };
 
-test("every folder of src has a place in the order", () => {
+test("every folder of src is a layer in MAY_IMPORT", () => {
   const layers = new Set(product.map(({ path }) => layerOf(path)));
   expect([...layers].filter((layer) => !(layer in MAY_IMPORT))).toEqual([]);
 });
 
-test("imports go down only", () => {
+test("a layer imports only lower layers", () => {
   const wrong = product.flatMap(({ path, imports }) => {
     const from = layerOf(path);
     return imports.flatMap((each) => {
@@ -142,7 +140,7 @@ test("imports go down only", () => {
   expect(wrong).toEqual([]);
 });
 
-test("options are looked up by their names where settings are made of them, and nowhere behind it", () => {
+test("only cli and config/settings import the parser of options", () => {
   const wrong = product.flatMap(({ path, imports }) =>
     imports.some((each) => each.path === "src/options/parse.ts") &&
     !/^src\/(?:cli|config\/settings)\//.test(path)
@@ -152,7 +150,7 @@ test("options are looked up by their names where settings are made of them, and 
   expect(wrong).toEqual([]);
 });
 
-test("what is imported is there", async () => {
+test("every imported module exists", async () => {
   const missing = product.flatMap(({ path, imports }) =>
     imports.flatMap((each) =>
       /^(?:src|platform)\//.test(each.path) &&
@@ -165,7 +163,7 @@ test("what is imported is there", async () => {
   expect(missing).toEqual([]);
 });
 
-test("every row of build/chunks.ts is a module that is imported when it is needed", () => {
+test("every module in build/chunks.ts is imported dynamically", () => {
   const late = product.flatMap(({ path, text }) =>
     [...text.matchAll(/(?<!typeof )\b(?:import|require)\(\s*"(\.{1,2}\/[^"]+)\.ts"/g)].map(([, specifier]) =>
       resolveImport(path, specifier!),
@@ -175,7 +173,7 @@ test("every row of build/chunks.ts is a module that is imported when it is neede
   expect(new Set(LATE_MODULES).size).toBe(LATE_MODULES.length);
 });
 
-test("no module needs itself to be loaded", () => {
+test("static imports have no cycle", () => {
   const graph = new Map(
     product.map(({ path, text }) => [
       path,
@@ -196,7 +194,7 @@ test("no module needs itself to be loaded", () => {
   expect(cycles).toEqual([]);
 });
 
-test("one operating system's modules are not imported from another's, nor from src", () => {
+test("modules of an operating system are not imported by another system's modules or by src", () => {
   const systems = /^platform\/(?:[^/]+\/)+?(linux|macos|windows|posix)\//;
   const wrong = product.flatMap(({ path, imports }) =>
     imports.flatMap((each) => {
@@ -216,7 +214,7 @@ function placesWith(pattern: RegExp, allowed: (path: string) => boolean): string
   return product.filter(({ path, code }) => !allowed(path) && pattern.test(code)).map(({ path }) => path);
 }
 
-test("process.platform is asked for in platform alone", () => {
+test("only platform/ reads process.platform", () => {
   expect(
     placesWith(/\bprocess\s*\.\s*(?:platform|arch)\b|\bos\.platform\(/, (path) =>
       path.startsWith("platform/"),
@@ -224,9 +222,9 @@ test("process.platform is asked for in platform alone", () => {
   ).toEqual([]);
 });
 
-test("main.ts alone ends the process", () => {
-  // Windows cannot replace a process: there, to replace is to wait and to exit as the child did.
-  // What a debugger needs runs in the program, which is not to go on without it.
+test("only listed files call process.exit", () => {
+  // On Windows rt waits for the child and exits with its code, because a process cannot be replaced.
+  // The user's program must not continue without the debugger's bootstrap.
   const allowed = ["src/main.ts", "platform/processes/windows/process.ts", "src/debugger/bootstrap.ts"];
   expect(
     placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>
@@ -235,33 +233,33 @@ test("main.ts alone ends the process", () => {
   ).toEqual([]);
 });
 
-/** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
+/** Files that read or change process.env, which contains the values of `.env` files. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
-  "platform/processes/dotenv-reset.ts": "takes out what .env files have put there, for rt's own commands",
+  "platform/processes/dotenv-reset.ts": "removes the values of .env files, for rt's own commands",
   "src/debugger/bootstrap.ts":
-    "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
-  "src/runner/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
-  "src/runtime/preload/internal-env-filter.ts":
-    "takes out rt's own variables before the program's first line",
+    "removes rt's debugger settings, passes the editor's address to child processes",
+  "src/runner/file/in-process.ts":
+    "a quick check for VS Code, before isAwaited() reads the environment of the start",
+  "src/runtime/preload/internal-env-filter.ts": "removes rt's own variables before the program's first line",
   "src/runtime/preload/option-effects.ts":
-    "reads where a program's certificates are, takes out a variable of rt's own",
+    "reads the path of a program's certificates, removes a variable of rt",
 };
 
-test("what rt decides goes by the environment that it was started with", () => {
-  // node:os asks process.env for both directories.
+test("only listed files read process.env, which .env files change", () => {
+  // node:os reads both directories from process.env.
   const pattern =
     /\b(?:process|Bun|import\s*\.\s*meta)\s*\.\s*env\b|\benv\b[^{}=;]*\}\s*=\s*(?:process|Bun)\b|\b(?:tmpdir|homedir|userInfo)\s*\(/;
   const readers = product.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
   expect(readers).toEqual(Object.keys(ENVIRONMENT));
 });
 
-/** Programs that are started with process.env, and why that is as good. */
+/** Files that start programs with process.env, and why that is safe. */
 const SPAWNERS: Readonly<Record<string, string>> = {
   "platform/processes/posix/process-table.ts": "macOS' own ps, by its path",
-  "src/cli/upgrade/executable-swap.ts": "a command of rt's own, for which process.env is put right",
+  "src/cli/upgrade/executable-swap.ts": "one of rt's own commands, which removes the values of .env files",
 };
 
-test("what rt starts, and looks for, gets the environment that rt was started with", () => {
+test("rt starts and finds programs with the environment that rt was started with", () => {
   const spawns = /\bspawn(?:Sync)?\((?:(?!\benv\b)[\s\S])*?\}\s*,?\s*\)/;
   expect(product.filter(({ code }) => spawns.test(code)).map(({ path }) => path)).toEqual(
     Object.keys(SPAWNERS),
@@ -270,7 +268,7 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
   expect(placesWith(searches, () => false)).toEqual([]);
 });
 
-/** Each uses the engine's streams for another reason than to write. */
+/** Files that use standard streams directly, and why. */
 const STREAM_USERS: Readonly<Record<string, string>> = {
   "platform/terminal/posix/output.ts": "the system calls of src/output.ts and of the reporters",
   "platform/native/posix/pipe.ts": "pipes to children",
@@ -285,7 +283,7 @@ const STREAM_USERS: Readonly<Record<string, string>> = {
   "src/runtime/preload/option-effects.ts": "runs in the user's program",
 };
 
-test("src/output.ts and the reporters' queue alone write to standard output and error", () => {
+test("only src/output.ts and the reporters' queue write to standard output and error", () => {
   const pattern =
     /\bconsole\s*\.\s*\w+\s*\(|\bprocess\s*\.\s*std(?:out|err)\b|\bstd(?:out|err)\b[^;=]*\}\s*=\s*process\b|\bBun\s*\.\s*std(?:out|err)\b|\bwriteSync\s*\(\s*(?:descriptor|1|2)\b|\blibc\(\)\.write\(\s*(?:descriptor|actual|1|2)\b|\bBun\.file\(\s*[12]\s*\)|\/dev\/(?:stdout|stderr|fd\/[12])\b/;
   const users = product.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
@@ -299,18 +297,18 @@ test("src/output.ts and the reporters' queue alone write to standard output and 
   expect(callers).toEqual(["src/output.ts", "src/runner/script/launch.ts", "src/tasks/output-queue.ts"]);
 });
 
-/** Files that say all in a line or two. */
-const TRIVIAL = 12; // lines
+/** Lines of a file that needs no header. */
+const MAX_TRIVIAL = 12;
 
-test("each file says first what it is", () => {
-  const silent = sources.filter(
-    ({ text }) => text.split("\n").length > TRIVIAL && !/^(?:#!.*\n)?\/\/ \S/.test(text),
+test("every longer file begins with a comment", () => {
+  const uncommented = sources.filter(
+    ({ text }) => text.split("\n").length > MAX_TRIVIAL && !/^(?:#!.*\n)?\/\/ \S/.test(text),
   );
-  expect(silent.map(({ path }) => path)).toEqual([]);
+  expect(uncommented.map(({ path }) => path)).toEqual([]);
 });
 
-/** Made by a program, of src/reapi/proto. */
-const isMade = ({ path }: Source) => path.startsWith("src/reapi/messages/");
+/** Generated from src/reapi/proto. */
+const isGenerated = ({ path }: Source) => path.startsWith("src/reapi/messages/");
 
 test("no type name is declared twice", () => {
   const files = new Map<string, Set<string>>();
@@ -322,10 +320,10 @@ test("no type name is declared twice", () => {
   expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)).toEqual([]);
 });
 
-test("files are nouns in lower case, and short enough to be read", () => {
+test("files have lower-case names without utils or helpers, and at most 360 lines", () => {
   expect(
     sources
-      .filter((source) => !isMade(source))
+      .filter((source) => !isGenerated(source))
       .filter(
         ({ path }) =>
           !/^[a-z0-9-]+$/.test(
@@ -342,18 +340,17 @@ test("files are nouns in lower case, and short enough to be read", () => {
       .filter(({ path }) => /(?:[/-](?:utils?|helpers?|manager|common)|\/(?:index|misc))\.ts$/.test(path))
       .map(({ path }) => path),
   ).toEqual([]);
-  // The tables of options and of the engine's keys are long because there is much to list.
   const tables = ["src/options/options.ts", "src/config/keys.ts"];
   expect(
     product
-      .filter((source) => !isMade(source))
+      .filter((source) => !isGenerated(source))
       .filter(({ path, text }) => !tables.includes(path) && text.split("\n").length > 360)
       .map(({ path, text }) => `${path}: ${text.split("\n").length}`),
   ).toEqual([]);
 });
 
-test("what a file's start needs imports nothing of node's", () => {
-  // Each costs between a third of a millisecond and three, and every start pays.
+test("the static imports of src/main.ts contain no node: module or package", () => {
+  // Each adds 0.3 ms to 3 ms to every start.
   const graph = new Map(product.map((source) => [source.path, source]));
   const reached = new Set<string>();
   const visit = (path: string) => {
