@@ -4,7 +4,7 @@
 // A secret key is stored as by `minisign -G -W`, without a password. The two kinds of signature cannot be confused: the content that
 // OpenSSH signs begins with a magic word.
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
-import { ALGORITHM, nameKey, PREHASHED, prehash, readPublicKey } from "../src/cli/upgrade/minisign.ts";
+import { ALGORITHM, nameKey, PREHASHED, prehash } from "../src/cli/upgrade/minisign.ts";
 
 /** DER prefix of a 32-byte secret key. */
 const PKCS8_START = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -89,11 +89,6 @@ function strings(...values: ReadonlyArray<string | Uint8Array>): Buffer {
       return [length, Buffer.from(value as Uint8Array)];
     }),
   );
-}
-
-/** Returns the public key in OpenSSH's encoding, as after "ssh-ed25519". */
-export function sshPublicKey(publicKey: string): string {
-  return strings("ssh-ed25519", readPublicKey(publicKey).point).toString("base64");
 }
 
 /** Returns the text of a signature for `ssh-keygen -Y verify`. */

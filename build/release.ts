@@ -20,8 +20,8 @@ import { describeContents, readComponents, renderNotices } from "./sbom.ts";
 import { compile, DIST } from "./compile.ts";
 import { checkEngine } from "./engine.ts";
 import { debianPackage } from "./packages/debian.ts";
+import { fillInstaller } from "./packages/fill-installer.mjs";
 import { signWithIdentity } from "./macos/sign.ts";
-import { sshPublicKey } from "./minisign.ts";
 import { homebrewFormula, scoopManifest } from "./packages/manifests.ts";
 import { npmMainPackage, npmPlatformPackage } from "./packages/npm.ts";
 import { PRODUCT } from "./product.ts";
@@ -105,20 +105,9 @@ async function checksumsOf(directory: string, names: readonly string[]): Promise
 }
 
 /** The scripts contain the download address, if it is known, and the trusted keys. */
-export async function renderInstaller(
-  name: "install.sh" | "install.ps1",
-  url: string | undefined,
-  keys: readonly string[] = RELEASE_KEYS,
-): Promise<string> {
-  const script = await readFile(join(ROOT, "build", "packages", name), "utf8");
-  const lines = keys.map((key) => `${key}:${sshPublicKey(key)}`).join("\n");
-  const withKeys = keys.length > 0 ? script.replace("@KEYS@", () => lines) : script;
-  return url ? withKeys.replace("@RELEASES@", () => url) : withKeys;
-}
-
 async function writeInstallers(directory: string, url: string | undefined): Promise<void> {
   for (const name of ["install.sh", "install.ps1"] as const)
-    await writeFile(join(directory, name), await renderInstaller(name, url), { mode: 0o755 });
+    await writeFile(join(directory, name), fillInstaller(name, RELEASE_KEYS, url), { mode: 0o755 });
 }
 
 export async function buildRelease(

@@ -55,6 +55,8 @@ if (-not $Url) {
 }
 $Url = $Url.TrimEnd('/')
 if ($Version) { $Version = $Version.TrimStart('v') }
+if ($Version -eq 'latest') { $Version = '' }
+if ($Version -and $Version -notmatch '^[0-9A-Za-z.+-]+\z') { Stop-Install '-Version is not a version' 'it is like 1.2.3, or "latest"' }
 if ($Sha256 -and $Sha256 -notmatch '^[0-9a-fA-F]{64}$') { Stop-Install '-Sha256 is not a SHA-256' 'it has 64 hexadecimal digits' }
 if (-not $Url.StartsWith('https://')) {
   if (-not $Url.StartsWith('http://')) { Stop-Install "`"$Url`" is no address of releases" 'it begins with https://' }

@@ -73,6 +73,10 @@ if [ -z "$url" ]; then
 fi
 url=${url%/}
 version=${version#v}
+if [ "$version" = latest ]; then version=; fi
+case $version in
+  *[!0-9A-Za-z.+-]*) fail "--version is not a version" "it is like 1.2.3, or \"latest\"" ;;
+esac
 
 if [ -n "$expected" ]; then
   case $expected in

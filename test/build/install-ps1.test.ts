@@ -16,6 +16,8 @@ const COUNTERPARTS: readonly (readonly [sh: string, ps1: string])[] = [
   ["url=${RT_URL:-}", "$Url = $env:RT_URL"],
   ["releases='@RELEASES@'", "$releases = '@RELEASES@'"],
   ["keys='@KEYS@'", "$keys = '@KEYS@'"],
+  ['if [ "$version" = latest ]', "if ($Version -eq 'latest')"],
+  ["*[!0-9A-Za-z.+-]*", String.raw`$Version -notmatch '^[0-9A-Za-z.+-]+\z'`],
   ["folder=$url/download/v$version", '{ "$Url/download/v$Version" }'],
   ["folder=$url/latest/download", '{ "$Url/latest/download" }'],
   ["-I rt -n rt-release", "-I rt -n rt-release"],

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { gzip, tar } from "../../build/archive.ts";
 import { createKeyPair, signContent, signForSsh } from "../../build/minisign.ts";
-import { renderInstaller } from "../../build/release.ts";
+import { fillInstaller } from "../../build/packages/fill-installer.mjs";
 import { hostTarget } from "../../build/targets.ts";
 import { createCertificates } from "../support/servers/certificates.ts";
 import { NEXT_KEY, TEST_KEY } from "../support/programs/release-key.ts";
@@ -127,7 +127,7 @@ export async function openInstallSite(): Promise<InstallSite> {
   await Bun.file(released.join("lost/latest/download", archiveOf("2.0.0"))).delete();
   const script = user.join("install.sh");
   await user.write({
-    "install.sh": await renderInstaller("install.sh", undefined, [TEST_KEY.publicKey, NEXT_KEY.publicKey]),
+    "install.sh": fillInstaller("install.sh", [TEST_KEY.publicKey, NEXT_KEY.publicKey]),
   });
   const certificates = await createCertificates();
   await user.write({ wgetrc: `ca_certificate = ${certificates.authority}\n` });
