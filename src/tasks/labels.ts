@@ -53,9 +53,8 @@ export function describePlacement({ place, server, machine, why }: Placement): s
 
 /** Formats a child's exit. With `duration`, a success shows the duration instead of the code. */
 export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
-  if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;
-  if (signal !== null) return `Signaled: ${signal}`;
-  return code === 0 ? `Done in ${duration}` : `Exited with code ${code}`;
+  if (signal !== null) return `Killed by ${signal}`;
+  return code === 0 && duration !== null ? `Done in ${duration}` : `Exited with code ${code}`;
 }
 
 export function describeOutcome(outcome: TaskOutcome): string {
@@ -65,7 +64,7 @@ export function describeOutcome(outcome: TaskOutcome): string {
     case "failure":
       return `Exited with code ${outcome.code}`;
     case "signal":
-      return `Signaled: ${outcome.signal}`;
+      return `Killed by ${outcome.signal}`;
     case "unstartable":
       return `Cannot start: ${oneLine(outcome.reason)}`;
     case "skipped":

@@ -157,7 +157,7 @@ test.skipIf(!CAN_TRACE)("a failure has the same exit code and output on every ma
       ...["a t: out", "a t: err", "a t: Exited with code 3"],
     ]);
     expect(stdout).toContain("b t: Skipped because a t did not succeed\n");
-    expect(stdout).toMatch(/^c t: (?:Signaled with code SIGKILL|Exited with code 137)$/m);
+    expect(stdout).toMatch(/^c t: (?:Killed by SIGKILL|Exited with code 137)$/m);
     expect(stderr).toContain(": 2 failed, 1 skipped\n");
     expect(["SIGKILL", 137, 3]).toContain(status);
   }

@@ -75,7 +75,7 @@ describe("several reports of one run", () => {
       '<testsuite name="b" tests="1" failures="1" errors="0" skipped="0">\n' +
         '    <testcase name="t" classname="b">\n      <failure message="Exited with code 2" type="failure"/>\n',
     );
-    expect(facts).toContain('<error message="Signaled: SIGTERM" type="signal"/>');
+    expect(facts).toContain('<error message="Killed by SIGTERM" type="signal"/>');
     expect(facts).toContain('<skipped message="Skipped because b t did not succeed"/>');
     expect(facts).toContain('tests="5" failures="1" errors="1">');
     // Colours are removed, and characters that XML cannot contain are escaped.

@@ -122,7 +122,7 @@ describe.concurrent("a signal", () => {
     expectRt({
       files: scripts({ go: `ulimit -c 0; kill -${signal} $$`, other: "true" }),
       args: ["--silent", "--parallel", "run", "go", "other"],
-      stderr: /Signaled: SIG/,
+      stderr: /Killed by SIG/,
       status: `SIG${signal}`,
     }),
   );

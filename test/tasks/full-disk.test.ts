@@ -158,7 +158,7 @@ describe.skipIf(!isLinux)("rt run with a full standard output", () => {
       program: startWith("> /dev/full"),
       args: ["run", "--parallel", "t", "u"],
       stderr:
-        /^error: Cannot write .*: ENOSPC\n([tu] \| Signaled: SIGTERM\n){2}\n2 scripts in .*: 2 stopped\n/,
+        /^error: Cannot write .*: ENOSPC\n([tu] \| Killed by SIGTERM\n){2}\n2 scripts in .*: 2 stopped\n/,
       status: 1,
     }));
 

@@ -171,7 +171,7 @@ describe("rt run on GitHub Actions", () => {
     const output = (await new Response(child.stdout).text()).replace(/in [\d.]+ m?s/, "in TIME");
     expect(output).toBe(
       "::group::a t\n::warning file=x::careful\nend\n::endgroup::\na t: Done in TIME\n::group::b t\nfrom b\n::endgroup::\n::error title=b t::b t: Exited with code 4\n" +
-        "::group::c t\n::endgroup::\n::error title=c t::c t: Signaled: SIGTERM\n",
+        "::group::c t\n::endgroup::\n::error title=c t::c t: Killed by SIGTERM\n",
     );
     expect(await child.exited).toBe(4);
   });

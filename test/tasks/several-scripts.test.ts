@@ -30,7 +30,7 @@ describe("rt run --parallel and --sequential", () => {
     const words = ["run", "--parallel", "--no-exit-on-error", "a", ...names];
     const { stderr } = await runRt({ args: words, cwd: project.path });
     expect(stderr).toMatch(/^5 scripts in .*: 4 succeeded, 1 failed$/m);
-    expect(stderr).toContain("\nFailed:  a (Signaled: SIGTERM)\n");
+    expect(stderr).toContain("\nFailed:  a (Killed by SIGTERM)\n");
     expect(/^Slowest: (.*)$/m.exec(stderr)![1]!.split("), ")).toHaveLength(3);
   });
 
@@ -91,7 +91,7 @@ describe("rt run --parallel and --sequential", () => {
         },
       },
       args: ["run", "--parallel", "--silent", "slow", "fail"],
-      stderr: "fail | Exited with code 7\nslow | Signaled: SIGTERM\n",
+      stderr: "fail | Exited with code 7\nslow | Killed by SIGTERM\n",
       status: 7,
     }));
 

@@ -148,7 +148,7 @@ describe("rt run --filter", () => {
     expectRt({
       files: workspace({ a: scripts("kill -KILL $$") }),
       args: ["run", "--filter", "a", "t"],
-      stdout: "a t: Signaled with code SIGKILL\n",
+      stdout: "a t: Killed by SIGKILL\n",
       status: "SIGKILL",
     }));
 

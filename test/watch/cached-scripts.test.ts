@@ -214,7 +214,7 @@ test.skipIf(!CAN_TRACE)("a change while a script runs restarts it if the path is
   await live.waitForOutput("rt: packages/lib/first.txt changed\nlib build: 2\n");
   await write("which.txt", "b.txt");
   await live.waitForOutput(
-    "rt: packages/lib/which.txt changed\nlib build: Signaled with code SIGTERM\nlib build: 2\n",
+    "rt: packages/lib/which.txt changed\nlib build: Killed by SIGTERM\nlib build: 2\n",
   );
   // A path that is not a known input is ignored. The script then reads its new content.
   await write("b.txt", "B\n");

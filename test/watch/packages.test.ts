@@ -164,7 +164,7 @@ test("a process that ignores SIGTERM is killed before the restart, and an untrac
   expect([up, stray].filter((pid) => isAlive(pid!))).toEqual([up, stray]);
   const second = await live.next("stubborn", "api", "ended");
   live.interrupt();
-  await live.waitForOutput(/^api:dev +\| Signaled: SIGINT$/m);
+  await live.waitForOutput(/^api:dev +\| Killed by SIGINT$/m);
   // The second signal kills.
   expect(await live.end()).toBe("SIGINT");
   expect([...second, up, stray].filter((pid) => isAlive(pid!))).toEqual([]);
