@@ -59,7 +59,7 @@ export class CachedScriptRun implements CachedRun {
     const { shared, settings } = this.#context;
     this.#key = await this.#context.makeLocalKey();
     if (shared) this.#sharedKey = await this.#context.makeSharedKey(shared.secret);
-    this.why = "nothing that is kept is to be used";
+    this.why = "the cache is not read";
     if (!settings.isRead && !shared?.isRead) return this;
     const sharedLookup = shared && { cache: shared, key: this.#sharedKey!.hash };
     const mismatch = await this.#lookUp({ access: settings, shared: sharedLookup, purpose });

@@ -67,9 +67,9 @@ async function applyCandidate(
       ? NOT_APPLIED
       : ((await prepare(entry)) ?? (await restoreHit(context, entry, staleOutputs)));
   if (typeof hit === "string") return hit;
-  const origin = stored.root === root ? "" : ` in ${stored.root}`;
+  const checkout = stored.root === root ? undefined : `from ${stored.root}`;
   if (purpose === "use") use();
-  return { hit, entry, file, why: describeHit(entry, isRemote ? ", when others ran it" : origin) };
+  return { hit, entry, file, why: describeHit(entry, isRemote ? "from the shared cache" : checkout) };
 }
 
 /** Restores the outputs of an entry. Returns the reason as text if that fails. */

@@ -27,8 +27,8 @@ export function outcomeOf({ stderr, status }: RtResult, path: string): string {
  * every program reads. Then a script rightly runs again.
  */
 function describeOtherChange(why: string): string {
-  const changed = /\s(\/(?:etc|usr|lib|lib64|bin)\/\S+) (?:has|is) /.exec(why);
-  return changed ? `, since ${changed[1]} has changed: was a package installed?` : "";
+  const changed = /\s(\/(?:etc|usr|lib|lib64|bin)\/\S+) (?:changed|was|is|now)\b/.exec(why);
+  return changed ? `, since ${changed[1]} changed: was a package installed?` : "";
 }
 
 /**

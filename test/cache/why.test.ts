@@ -25,9 +25,9 @@ test.skipIf(!CAN_TRACE)(
         .split("\n")
         .slice(0, -1);
     for (const at of ["one", "one/src", "two", "two/inner"])
-      expect([at, await why(at)]).toEqual([at, ["build, TIME: it has not run before"]]);
+      expect([at, await why(at)]).toEqual([at, ["build, TIME: no earlier run"]]);
     expect(await why(".")).toEqual(
-      ["two/inner", "two", "one"].map((at) => `build in ${folder.join(at)}, TIME: it has not run before`),
+      ["two/inner", "two", "one"].map((at) => `build in ${folder.join(at)}, TIME: no earlier run`),
     );
   },
 );

@@ -154,7 +154,7 @@ test("the page distinguishes cached scripts from executed scripts", async () => 
   await rowOf(page, "a t").locator("summary").click();
   expect(await rowOf(page, "a t").locator("pre").textContent()).toBe("made\n");
   expect(await rowOf(page, "a t").locator("dl").textContent()).toMatch(
-    /Cached \(saved .*\).*Cache hit.*has changed since/,
+    /Cached \(saved .*\).*Cache hit.*inputs are unchanged since/,
   );
   expect(await findBarriers(page)).toEqual([]);
 });

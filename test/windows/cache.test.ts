@@ -31,12 +31,12 @@ test.skipIf(!canRunWindows)(
       return /build: cache (miss: [^\r\n]*|hit)/.exec(text)?.[1] ?? text;
     };
     const out = project.join("dist/deep/out");
-    expect(await run()).toStartWith("miss: it has not run before");
+    expect(await run()).toStartWith("miss: no earlier run");
     await rm(project.join("dist"), { recursive: true });
     expect(await run()).toBe("hit");
     expect(await Bun.file(out).text()).toBe("one");
     await project.write({ source: "two" });
-    expect(await run()).toStartWith("miss: source has changed");
+    expect(await run()).toStartWith("miss: source changed");
     expect(await Bun.file(out).text()).toBe("two");
     await project.write({ source: "one" });
     expect(await run()).toBe("hit");

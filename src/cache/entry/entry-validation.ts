@@ -109,16 +109,17 @@ function compareNames(
   now: readonly string[] | null,
   path: string,
 ): { readonly difference: string | null; readonly added: readonly string[] } {
-  if (now === null) return { difference: before.length === 0 ? null : `${path} cannot be listed`, added: [] };
+  if (now === null)
+    return { difference: before.length === 0 ? null : `cannot read directory ${path}`, added: [] };
   const old = new Set(before);
   const found = old.has(REPOSITORY) ? now.map((name) => (isRepository(name) ? REPOSITORY : name)) : now;
   const fresh = new Set(found);
   const added = found.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
   const removed = before.find((name) => !fresh.has(name));
   if (added.length > 0)
-    return { difference: `${added[0]} is new`, added: removed === undefined ? added : [] };
+    return { difference: `${added[0]} was added`, added: removed === undefined ? added : [] };
   return {
-    difference: removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`,
+    difference: removed === undefined ? null : `${path}/${removed.slice(1)} was removed`,
     added,
   };
 }
@@ -130,20 +131,20 @@ export async function compareState(
 ) {
   const [kind, path] = condition;
   if (kind === "any")
-    return state.kind === "file" || state.kind === "absent" ? null : `${path} is no file any more`;
-  if (kind === "absent") return state.kind === "absent" ? null : `${path} is there now`;
-  if (state.kind === "absent") return `${path} is not there any more`;
-  if (kind === "other") return state.kind === "other" ? null : `${path} is something else now`;
+    return state.kind === "file" || state.kind === "absent" ? null : `${path} changed (type)`;
+  if (kind === "absent") return state.kind === "absent" ? null : `${path} now exists`;
+  if (state.kind === "absent") return `${path} was removed`;
+  if (kind === "other") return state.kind === "other" ? null : `${path} changed (type)`;
   if (kind === "directory") {
-    if (state.kind !== "directory") return `${path} is no directory any more`;
-    return state.mode === condition[2] ? null : `${path} has other permissions`;
+    if (state.kind !== "directory") return `${path} changed (type)`;
+    return state.mode === condition[2] ? null : `${path} changed (permissions)`;
   }
   if (kind === "link")
-    return state.kind === "link" && state.target === condition[2] ? null : `${path} leads elsewhere`;
-  if (state.kind !== "file") return `${path} is no file any more`;
-  if (state.mode !== condition[3]) return `${path} has other permissions`;
-  if (kind === "size") return state.size === condition[2] ? null : `${path} has another size`;
-  return (await hashes.hash(path, state)) === condition[2] ? null : `${path} has changed`;
+    return state.kind === "link" && state.target === condition[2] ? null : `${path} changed (symlink target)`;
+  if (state.kind !== "file") return `${path} changed (type)`;
+  if (state.mode !== condition[3]) return `${path} changed (permissions)`;
+  if (kind === "size") return state.size === condition[2] ? null : `${path} changed (size)`;
+  return (await hashes.hash(path, state)) === condition[2] ? null : `${path} changed`;
 }
 
 /** Returns whether a path is in the state that the run left. */

@@ -17,7 +17,7 @@ export interface CacheExplanation {
   readonly fields: readonly Field[];
 }
 
-export const FAILED = "its last run failed";
+export const FAILED = "the last run failed";
 
 export function parseExplanation(text: string | null): CacheExplanation | undefined {
   try {
@@ -63,10 +63,10 @@ export class ScriptExplanations {
 
   /** Explains why the key has no entry: returns the first field that differs from the last run. */
   explain({ fields }: CacheKey): string {
-    if (!this.last) return "it has not run before";
+    if (!this.last) return "no earlier run";
     const [, reason] = this.last.text.split(NOT_CACHED);
     const unkept =
-      reason === undefined ? "its last run was not kept" : `its last run was not kept: ${reason}`;
+      reason === undefined ? "the last run was not cached" : `the last run was not cached: ${reason}`;
     return compareKeys(this.last.fields, fields)[0] ?? unkept;
   }
 
@@ -94,11 +94,11 @@ function countPaths(conditions: readonly RecordedDependency[]): number {
   return conditions.length - listed.filter(([, path]) => isCounted(path)).length;
 }
 
-/** @param where another checkout or machine, as the end of a sentence */
-export function describeHit({ conditions, created }: CacheEntry, where = ""): string {
-  const paths = conditions.length === 0 ? "declared" : `${countPaths(conditions)} paths`;
-  const when = new Date(created).toISOString();
-  return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
+/** @param origin the shared cache or another checkout; undefined for an entry of this checkout */
+export function describeHit({ conditions, created }: CacheEntry, origin?: string): string {
+  const count = conditions.length === 0 ? "declared" : countPaths(conditions);
+  const line = `all ${count} inputs are unchanged since ${new Date(created).toISOString()}`;
+  return origin === undefined ? line : `${line} (${origin})`;
 }
 
 /** Explains why an entry of another checkout does not apply to this one. */

@@ -156,9 +156,9 @@ export function compareKeys(before: readonly Field[], now: readonly Field[]): st
   const differences: string[] = [];
   for (const [name, hash] of fresh!) {
     const previous = old!.get(name);
-    if (previous === undefined) differences.push(`${name} is new`);
-    else if (previous !== hash) differences.push(`${name} has changed`);
+    if (previous === undefined) differences.push(`${name} was added`);
+    else if (previous !== hash) differences.push(`${name} changed`);
   }
-  for (const name of old!.keys()) if (!fresh!.has(name)) differences.push(`${name} is not there any more`);
+  for (const name of old!.keys()) if (!fresh!.has(name)) differences.push(`${name} was removed`);
   return differences;
 }

@@ -55,7 +55,7 @@ export async function restoreOutputs(
     for (const output of ordered.toReversed())
       if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch (error) {
-    return `what it made cannot be restored: ${errorMessage(error)}`;
+    return `its outputs cannot be restored: ${errorMessage(error)}`;
   } finally {
     detector.release();
     view.statCache.invalidate();

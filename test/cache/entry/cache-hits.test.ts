@@ -226,6 +226,6 @@ test.skipIf(!CAN_TRACE)("--dry-run counts the scripts that would run and the hit
   await project.write({ in: "2" });
   expect(await plan()).toBe("1 of 2 scripts would run (1 cached)");
   const { stdout } = await project.rt(["run", "--sequential", "--dry-run=mermaid", "one", "two"]);
-  expect(stdout).toContain(`t0["one<br/>cache miss#58; ${project.path}/in has changed"]`);
+  expect(stdout).toContain(`t0["one<br/>cache miss#58; ${project.path}/in changed"]`);
   expect(stdout).toContain('t1["two<br/>cache hit#58; ');
 });

@@ -45,10 +45,10 @@ const ROWS: readonly Row[] = [
     condition: ["absent", "x"],
     before: () => {},
     changes: [
-      ["a file", () => write("x"), "x is there now"],
-      ["a folder", () => makeDirectory("x"), "x is there now"],
-      ["a dangling link", () => link("x"), "x is there now"],
-      ["a pipe", () => fifo("x"), "x is there now"],
+      ["a file", () => write("x"), "x now exists"],
+      ["a folder", () => makeDirectory("x"), "x now exists"],
+      ["a dangling link", () => link("x"), "x now exists"],
+      ["a pipe", () => fifo("x"), "x now exists"],
     ],
   },
   {
@@ -57,9 +57,9 @@ const ROWS: readonly Row[] = [
     changes: [
       ["another content", () => write("x", "other"), null],
       ["nothing", remove, null],
-      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
-      ["a link", replaceBy(link), "x is no file any more"],
-      ["a pipe", replaceBy(fifo), "x is no file any more"],
+      ["a folder", replaceBy(makeDirectory), "x changed (type)"],
+      ["a link", replaceBy(link), "x changed (type)"],
+      ["a pipe", replaceBy(fifo), "x changed (type)"],
     ],
   },
   {
@@ -67,10 +67,10 @@ const ROWS: readonly Row[] = [
     before: () => fifo("x"),
     changes: [
       ["another pipe", replaceBy(fifo), null],
-      ["nothing", remove, "x is not there any more"],
-      ["a file", replaceBy(write), "x is something else now"],
-      ["a folder", replaceBy(makeDirectory), "x is something else now"],
-      ["a link", replaceBy(link), "x is something else now"],
+      ["nothing", remove, "x was removed"],
+      ["a file", replaceBy(write), "x changed (type)"],
+      ["a folder", replaceBy(makeDirectory), "x changed (type)"],
+      ["a link", replaceBy(link), "x changed (type)"],
     ],
   },
   {
@@ -78,10 +78,10 @@ const ROWS: readonly Row[] = [
     before: () => makeDirectory("x"),
     changes: [
       ["a file in it", () => write("x/new"), null],
-      ["nothing", remove, "x is not there any more"],
-      ["a file", replaceBy(write), "x is no directory any more"],
-      ["a link", replaceBy(link), "x is no directory any more"],
-      ["other permissions", () => chmodSync("x", 0o700), "x has other permissions"],
+      ["nothing", remove, "x was removed"],
+      ["a file", replaceBy(write), "x changed (type)"],
+      ["a link", replaceBy(link), "x changed (type)"],
+      ["other permissions", () => chmodSync("x", 0o700), "x changed (permissions)"],
     ],
   },
   {
@@ -89,10 +89,10 @@ const ROWS: readonly Row[] = [
     before: () => link("x"),
     changes: [
       ["the same link", replaceBy(link), null],
-      ["nothing", remove, "x is not there any more"],
-      ["another target", replaceBy((name) => symlinkSync("other", name)), "x leads elsewhere"],
-      ["a file", replaceBy((name) => write(name, "elsewhere")), "x leads elsewhere"],
-      ["a folder", replaceBy(makeDirectory), "x leads elsewhere"],
+      ["nothing", remove, "x was removed"],
+      ["another target", replaceBy((name) => symlinkSync("other", name)), "x changed (symlink target)"],
+      ["a file", replaceBy((name) => write(name, "elsewhere")), "x changed (symlink target)"],
+      ["a folder", replaceBy(makeDirectory), "x changed (symlink target)"],
     ],
   },
   {
@@ -100,17 +100,17 @@ const ROWS: readonly Row[] = [
     before: () => write("x"),
     changes: [
       ["another file of that content", replaceBy(write), null],
-      ["nothing", remove, "x is not there any more"],
-      ["a content of the same size", () => write("x", "TEXT"), "x has changed"],
-      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
-      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      ["nothing", remove, "x was removed"],
+      ["a content of the same size", () => write("x", "TEXT"), "x changed"],
+      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions)"],
+      ["a folder", replaceBy(makeDirectory), "x changed (type)"],
       [
         "a link to a file of that content",
         () => {
           renameSync("x", "elsewhere");
           link("x");
         },
-        "x is no file any more",
+        "x changed (type)",
       ],
     ],
   },
@@ -119,12 +119,12 @@ const ROWS: readonly Row[] = [
     before: () => write("x"),
     changes: [
       ["another content of the same size", () => write("x", "TEXT"), null],
-      ["nothing", remove, "x is not there any more"],
-      ["more bytes", () => write("x", "texts"), "x has another size"],
-      ["fewer bytes", () => write("x", ""), "x has another size"],
-      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
-      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
-      ["a link", replaceBy(link), "x is no file any more"],
+      ["nothing", remove, "x was removed"],
+      ["more bytes", () => write("x", "texts"), "x changed (size)"],
+      ["fewer bytes", () => write("x", ""), "x changed (size)"],
+      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions)"],
+      ["a folder", replaceBy(makeDirectory), "x changed (type)"],
+      ["a link", replaceBy(link), "x changed (type)"],
     ],
   },
   {
@@ -136,18 +136,18 @@ const ROWS: readonly Row[] = [
     },
     changes: [
       ["another content", () => write("x/b", "other"), null],
-      ["one more", () => write("x/c"), "x/c is new"],
-      ["one fewer", () => rmSync("x/b"), "x/b is not there any more"],
-      ["another name", () => renameSync("x/b", "x/c"), "x/c is new"],
+      ["one more", () => write("x/c"), "x/c was added"],
+      ["one fewer", () => rmSync("x/b"), "x/b was removed"],
+      ["another name", () => renameSync("x/b", "x/c"), "x/c was added"],
       [
         "another kind",
         () => {
           rmSync("x/b");
           makeDirectory("x/b");
         },
-        "x/b is new",
+        "x/b was added",
       ],
-      ["nothing", remove, "x cannot be listed"],
+      ["nothing", remove, "cannot read directory x"],
     ],
   },
   {
@@ -157,17 +157,17 @@ const ROWS: readonly Row[] = [
     before: () => {},
     changes: [
       ["what it made", () => write("x"), null],
-      ["another content", () => write("x", "TEXT"), "x is there now"],
+      ["another content", () => write("x", "TEXT"), "x now exists"],
       [
         "other permissions",
         () => {
           write("x");
           chmodSync("x", 0o600);
         },
-        "x is there now",
+        "x now exists",
       ],
-      ["a folder", () => makeDirectory("x"), "x is there now"],
-      ["a link", () => link("x"), "x is there now"],
+      ["a folder", () => makeDirectory("x"), "x now exists"],
+      ["a link", () => link("x"), "x now exists"],
     ],
   },
   {
@@ -182,9 +182,9 @@ const ROWS: readonly Row[] = [
           makeDirectory("x");
           chmodSync("x", 0o700);
         },
-        "x is there now",
+        "x now exists",
       ],
-      ["a file", () => write("x"), "x is there now"],
+      ["a file", () => write("x"), "x now exists"],
     ],
   },
   {
@@ -193,8 +193,8 @@ const ROWS: readonly Row[] = [
     before: () => {},
     changes: [
       ["what it made", () => link("x"), null],
-      ["another target", () => symlinkSync("other", "x"), "x is there now"],
-      ["a file", () => write("x"), "x is there now"],
+      ["another target", () => symlinkSync("other", "x"), "x now exists"],
+      ["a file", () => write("x"), "x now exists"],
     ],
   },
   {
@@ -203,7 +203,7 @@ const ROWS: readonly Row[] = [
     before: () => write("x"),
     changes: [
       ["nothing, as it left it", remove, null],
-      ["another content", () => write("x", "TEXT"), "x has changed"],
+      ["another content", () => write("x", "TEXT"), "x changed"],
     ],
   },
   {
@@ -229,7 +229,7 @@ const ROWS: readonly Row[] = [
           makeDirectory("x");
           write("x/z");
         },
-        "x/z is new",
+        "x/z was added",
       ],
     ],
   },
@@ -286,10 +286,10 @@ test("a hit replaces a file that another run of the script has left, but not a f
   const lookup = (isLeft: boolean): StaleOutputLookup => ({ has: async () => isLeft, at: async () => null });
   writeFileSync(path, "other");
   expect(await differenceOf(row, lookup(true))).toBeNull();
-  expect(await differenceOf(row, lookup(false))).toBe(`${path} is there now`);
+  expect(await differenceOf(row, lookup(false))).toBe(`${path} now exists`);
   rmSync(path);
   mkdirSync(path);
-  expect(await differenceOf(row, lookup(true))).toBe(`${path} is there now`);
+  expect(await differenceOf(row, lookup(true))).toBe(`${path} now exists`);
 });
 
 const ALL_LEFT: StaleOutputLookup = { has: async () => true, at: async (paths) => paths };
@@ -301,8 +301,8 @@ test("a hit replaces an output of another run only where this run has created th
   const names = (...names: string[]) => ["names", at, names] as const;
   const row = (condition: RecordedDependency, outputs: RecordedOutput[]) =>
     ({ condition, outputs }) as unknown as Row;
-  expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z is new`);
-  expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a is not there any more`);
+  expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z was added`);
+  expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a was removed`);
   rmSync(at, { recursive: true });
   // Behind a link are the names of another folder. The dependency on the link itself decides.
   symlinkSync("other", at);
@@ -310,7 +310,7 @@ test("a hit replaces an output of another run only where this run has created th
   rmSync(at);
   writeFileSync(at, "other");
   const size = ["size", at, 4, 0o644] as const;
-  expect(await differenceOf(row(size, [{ ...FILE, path: at }]), ALL_LEFT)).toBe(`${at} has another size`);
+  expect(await differenceOf(row(size, [{ ...FILE, path: at }]), ALL_LEFT)).toBe(`${at} changed (size)`);
 });
 
 test.skipIf(!CAN_TRACE)(
@@ -324,6 +324,6 @@ test.skipIf(!CAN_TRACE)(
     await project.write({ out: "" });
     const { stdout, stderr } = await project.rt(["run", "t"]);
     expect({ stdout, isHit: stderr.includes("Cached (saved") }).toEqual({ stdout: "", isHit: false });
-    expect((await project.rt(["cache", "why", "t"])).stdout).toContain("out has another size");
+    expect((await project.rt(["cache", "why", "t"])).stdout).toContain("out changed (size)");
   },
 );

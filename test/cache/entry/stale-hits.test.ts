@@ -42,7 +42,7 @@ const FILES = {
 };
 
 async function settle(project: CachedProject, env: Record<string, string>): Promise<void> {
-  expect(await go(project, env)).toContain("it has not run before");
+  expect(await go(project, env)).toContain("no earlier run");
   expect(await go(project, env)).toBe("hit");
 }
 
@@ -51,7 +51,7 @@ async function go(project: CachedProject, env: Record<string, string>): Promise<
   const { stderr, status } = await project.rt(["--filter", "app", "run", "build"], env);
   expect({ stderr, status }).toEqual({ stderr: expect.not.stringContaining("warn"), status: 0 });
   const { stdout } = await project.rt(["cache", "why", "build"]);
-  return stdout.includes("nothing that it depends on (") ? "hit" : stdout;
+  return stdout.includes(" inputs are unchanged since ") ? "hit" : stdout;
 }
 
 /** Makes a change and returns the function that undoes it. */
@@ -73,13 +73,13 @@ const add =
   };
 
 const CHANGES: readonly (readonly [what: string, why: string, change: Change])[] = [
-  ["a file read by a grandchild", "outside/data.txt has changed", edit("outside/data.txt", "DATA\n")],
-  ["a probed file that is there now", "app/absent is there now", add("app/absent/config")],
-  ["a probed name that is there now", "app/switch is there now", add("app/switch")],
-  ["a name in a listed directory", "app/listed/new is new", add("app/listed/new")],
+  ["a file read by a grandchild", "outside/data.txt changed", edit("outside/data.txt", "DATA\n")],
+  ["a probed file that is there now", "app/absent now exists", add("app/absent/config")],
+  ["a probed name that is there now", "app/switch now exists", add("app/switch")],
+  ["a name in a listed directory", "app/listed/new was added", add("app/listed/new")],
   [
     "a listed name that was deleted",
-    "app/listed/a is not there any more",
+    "app/listed/a was removed",
     async (path) => {
       await unlink(path("app/listed/a"));
       return async () => await writeFile(path("app/listed/a"), "");
@@ -99,7 +99,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ],
   [
     "a link with another target",
-    "app/link leads elsewhere",
+    "app/link changed (symlink target)",
     async (path) => {
       await unlink(path("app/link"));
       await symlink("two", path("app/link"));
@@ -109,24 +109,24 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
       };
     },
   ],
-  ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
-  ["the target of a link", "app/behind has changed", edit("app/behind", "BEHIND\n")],
-  ["a file with a long path", `app/${LONG}/file has changed`, edit(`app/${LONG}/file`, "LONG\n")],
-  ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
-  ["a file that a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
+  ["a file behind a link", "app/one/file changed", edit("app/one/file", "ONE\n")],
+  ["the target of a link", "app/behind changed", edit("app/behind", "BEHIND\n")],
+  ["a file with a long path", `app/${LONG}/file changed`, edit(`app/${LONG}/file`, "LONG\n")],
+  ["a program", "app/tool changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
+  ["a file that a program reads", "app/tool.conf changed", edit("app/tool.conf", "true\n")],
   [
     "the interpreter of a shebang, which only the kernel opens",
-    "app/interpreter has changed",
+    "app/interpreter changed",
     async (path) => {
       const before = await Bun.file(path("app/interpreter")).bytes();
       await writeFile(path("app/interpreter"), Buffer.concat([before, Buffer.from("\n")]));
       return async () => await writeFile(path("app/interpreter"), before);
     },
   ],
-  ["the script itself", "app/build.sh has changed", edit("app/build.sh", `${SCRIPT}\ntrue`)],
+  ["the script itself", "app/build.sh changed", edit("app/build.sh", `${SCRIPT}\ntrue`)],
   [
     "permissions",
-    "app/probed has other permissions",
+    "app/probed changed (permissions)",
     async (path) => {
       await chmod(path("app/probed"), 0o600);
       return async () => await chmod(path("app/probed"), 0o644);
@@ -134,7 +134,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ],
   [
     "a new program earlier in PATH",
-    "app/node_modules is there now",
+    "app/node_modules now exists",
     async (path) => {
       await Bun.write(path("app/node_modules/.bin/tr"), "#!/bin/sh\n");
       return async () => await rm(path("app/node_modules"), { recursive: true });
@@ -142,7 +142,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ],
   [
     "a file that was replaced by one of the same size",
-    "app/source has changed",
+    "app/source changed",
     async (path) => {
       await writeFile(path("app/next"), "two");
       await rename(path("app/source"), path("app/before"));
@@ -175,7 +175,7 @@ test.skipIf(!CAN_TRACE)(
       await undo();
       expect([what, await go(project, env)]).toEqual([what, "hit"]);
     }
-    expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED has changed");
+    expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED changed");
     expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
     await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
     expect(await go(project, env)).toBe("hit");
@@ -246,7 +246,7 @@ for (const isTraced of [true, false])
         ? "format was not cached: it read and then changed $PROJECT/src/a; git does not ignore that, and a run that changes " +
           "no source is kept; if its old content does not matter, set its rule in [run.cache] to: " +
           'format = { outputs = ["src/**"], ignore = ["src/a"] }'
-        : "format was not cached: while it ran, src/a has changed; run it again";
+        : "format was not cached: while it ran, src/a changed; run it again";
       expect([await project.run("format"), await text("src/a")]).toEqual([reason, "ONE"]);
       expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
       await project.write({ "src/a": "edited" });

@@ -175,8 +175,8 @@ test("a listing mismatches when a name is added or removed or the folder is unre
     return difference;
   };
   expect(await mismatchOf(["fa", "fb", "fignored"])).toBeNull();
-  expect(await mismatchOf(["fa", "fb", "fc"])).toBe("/x/c is new");
+  expect(await mismatchOf(["fa", "fb", "fc"])).toBe("/x/c was added");
   expect(await mismatchOf(["fa", "fb", "fc"], [{ path: "/x/c", kind: "absent" }])).toBeNull();
-  expect(await mismatchOf(["fa"])).toBe("/x/b is not there any more");
-  expect(await mismatchOf(null)).toBe("/x cannot be listed");
+  expect(await mismatchOf(["fa"])).toBe("/x/b was removed");
+  expect(await mismatchOf(null)).toBe("cannot read directory /x");
 });

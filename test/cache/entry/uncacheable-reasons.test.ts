@@ -76,7 +76,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(UNCACHEABLE))(
     await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
       const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
       expect(why).toMatch(reason);
-      expect(why).toStartWith("t: cache miss: its last run was not kept: ");
+      expect(why).toStartWith("t: cache miss: the last run was not cached: ");
       if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
     });
   },

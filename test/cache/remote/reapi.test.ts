@@ -148,18 +148,18 @@ test.skipIf(!CAN_TRACE)(
       expect([status, (await readdir(project.path)).includes("dist")]).toEqual([0, false]);
       return { stdout, stderr, calls: callsOf(server).toSorted() };
     };
-    const miss = "cache miss: it has not run before";
+    const miss = "cache miss: no earlier run";
     const text = await dryRun("--dry-run");
     expect(text).toMatchObject({ stderr: "", calls: [] });
     expect(text.stdout).toContain(`  ${miss}; remote: not asked (use --cache=local:r,remote:r)\n`);
     const cacheOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).tasks[0].cache;
     expect(cacheOf(await dryRun("--dry-run=json"))).toEqual({
       result: "miss",
-      why: "it has not run before",
+      why: "no earlier run",
       remote: "not asked",
     });
     const queried = await dryRun("--cache=local:r,remote:r", "--dry-run");
-    expect(queried.stdout).toMatch(/^ {2}cache hit: .*, when others ran it$/m);
+    expect(queried.stdout).toMatch(/^ {2}cache hit: .* \(from the shared cache\)$/m);
     expect(queried.calls).toEqual(["getActionResult", "getCapabilities", "read"]);
     expect(cacheOf(await dryRun("--cache=remote:r", "--dry-run=json"))).toMatchObject({
       result: "hit",
