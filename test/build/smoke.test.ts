@@ -137,7 +137,7 @@ for (const target of TARGETS) {
         expect(first.stderr).not.toContain("warn");
         expect(second.stderr).toContain("Cached (saved");
       } else
-        expect(second.stderr).toMatch(/warning: build was not cached: the system does not let rt follow it/);
+        expect(second.stderr).toMatch(/warning: build was not cached: seccomp tracing is not permitted here/);
     });
 
     test("commands for tokens and for credentials in the keyring", async () => {

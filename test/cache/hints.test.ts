@@ -38,21 +38,21 @@ const CASES: Readonly<Record<string, Case>> = {
     script: "echo x >> .tool && cat .tool > /dev/null",
     files: { ".tool": "", ".gitignore": ".tool\n" },
     rule: '{ env = ["A"], ignore = ["b c"] }',
-    message: /it read and then changed/,
+    message: /it modified its own input/,
     isGit: true,
   },
   "a source that it rewrote": {
     script: "echo x >> source && cat source > /dev/null",
     files: { source: "" },
-    message: /git does not ignore that/,
+    message: /git does not ignore it/,
     isGit: true,
   },
   "a file that it rewrote without git": {
     script: "echo x >> '[a].file' && cat '[a].file' > /dev/null",
     files: { "[a].file": "" },
-    message: /it read and then changed/,
+    message: /it modified its own input/,
   },
-  "a pipe that it made": { script: "rm -f p; mkfifo p", message: /neither a file nor a link/ },
+  "a pipe that it made": { script: "rm -f p; mkfifo p", message: /neither a file nor a symlink/ },
   "a variable that it did not get when it failed": {
     script: 'echo x > out; test -n "$UNSEEN"',
     env: { UNSEEN: "1" },
@@ -106,7 +106,7 @@ test.skipIf(!CAN_TRACE)(
       return (await ran).stderr;
     };
     const first = await run(1);
-    expect(first).toContain("something else made or removed a file while it ran");
+    expect(first).toContain("another process added or removed files in ");
     await project.write({ "rtfig.toml": paste("[run.cache]\nt = true\n", first) });
     expect(await run(2)).not.toContain("was not cached");
   },
@@ -126,7 +126,7 @@ test("every hint of src/cache that names a key of [run.cache] is a line to paste
       .map((line) => `${name}: ${line.trim()}`),
   );
   expect(loose).toEqual([
-    'entry/uncacheable-reasons.ts: "outputs of [run.cache] means $, which is not in the project",',
+    'entry/uncacheable-reasons.ts: "outputs of [run.cache] includes $, which is outside the project",',
     'key/environment.ts: const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";',
   ]);
 });

@@ -115,7 +115,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     },
     source: "src/said.ts",
     // ~/.local/share/vitest/.vitest-secret-token
-    uncacheableReason: ".local, outside the project",
+    uncacheableReason: ".local outside the project",
     remark: "a user's first run is not kept",
   },
   {

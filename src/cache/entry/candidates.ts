@@ -65,7 +65,7 @@ async function* findShared({ store, access, key, scope, statCache }: Lookup, sha
           return `its result contains ${outside}, which a shared result must not contain`;
         const isThere = await cache.fetch(entry, store);
         statCache.invalidate();
-        return isThere ? undefined : "the shared cache does not return what it made";
+        return isThere ? undefined : "the shared cache does not return its outputs";
       },
       use: () => {
         if (access.isWritten) keep(stored, key, store);

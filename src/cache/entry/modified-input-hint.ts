@@ -28,7 +28,7 @@ export async function adviseFor(
   // Git answers only for the project. Without git, sources cannot be identified.
   const sources = await selectSources([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
   if (sources) return modifiedInputHint(paths, made, sources, script);
-  return `if its old content does not matter, ${describeChange(script, "ignore", paths)}`;
+  return `if the old content is irrelevant, ${describeChange(script, "ignore", paths)}`;
 }
 
 /**
@@ -46,14 +46,14 @@ function modifiedInputHint(
 ): string {
   const { packageDirectory, rule } = script;
   if (modified.some((path) => sources.has(path)))
-    return `git does not ignore that, and a run that changes no source is kept; if its old content does not matter, ${describeChange(script, "ignore", modified)}`;
+    return `git does not ignore it, and a run that leaves it unchanged is cached; if the old content is irrelevant, ${describeChange(script, "ignore", modified)}`;
   const from = (path: string) => literally(withSlashes(relative(packageDirectory, path)));
   const written = [...sources].map(from);
   const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
   const files = modified.map(from);
   const folders = foldersOf(made.map(from)).filter((glob) => glob.endsWith("/**") && isOwn(glob));
   const globs = new Set([...(files.length > MAX_NAMED_FILES ? foldersOf(files) : files), ...folders]);
-  return `if its old content does not matter, ${describeRule(rule, { outputs: [...globs] })}`;
+  return `if the old content is irrelevant, ${describeRule(rule, { outputs: [...globs] })}`;
 }
 
 /** `.next/server/a.js` belongs to `.next/**`. Below node_modules, the next folder is added. */

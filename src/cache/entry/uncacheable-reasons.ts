@@ -30,53 +30,53 @@ type RuleChange = readonly ["ignore" | "outputs", behind?: string] | "untraced";
 const CAUSES: Readonly<
   Record<UncacheableReason, readonly [cause: string, help: string, change?: RuleChange]>
 > = {
-  network: ["it used the network$", "nothing can tell whether the answer would be the same"],
-  socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
-  memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
-  "foreign-call": ["it made a system call that rt does not know$", "such a script cannot be cached"],
-  mount: ["it changed what paths mean ($)", "such a script cannot be cached"],
-  "shared-memory": ["it shared memory with other programs ($)", "such a script cannot be cached"],
+  network: ["it used the network$", "responses cannot be tracked"],
+  socket: ["it connected to another process over a socket$", "such a script cannot be cached"],
+  memory: ["cannot read the memory of one of its processes ($)", "such a script cannot be cached"],
+  "foreign-call": ["it used an unsupported system call$", "such a script cannot be cached"],
+  mount: ["it changed mounts or the root directory ($)", "such a script cannot be cached"],
+  "shared-memory": ["it shared memory with other processes ($)", "such a script cannot be cached"],
   "descriptor-program": ["it started a program that has no path ($)", "such a script cannot be cached"],
   "privileged-program": [
-    "$ needs the rights of another user, which a followed script cannot get",
-    "leave it out of [run.cache]",
+    "$ is setuid or setgid, and cannot run under the tracer",
+    "remove the script from [run.cache]",
   ],
-  "unknown-format": ["the kernel starts $ by a program of its own choice", "name that program in the script"],
+  "unknown-format": ["$ runs through binfmt_misc", "call its interpreter explicitly"],
   name: ["the name $ is not UTF-8", "rename the file"],
   moved: ["it exchanged two paths: $", "such a script cannot be cached"],
-  survivor: ["it left a program running", "end it in the script"],
-  lost: ["there was no memory for all that it did$", "run it again when there is"],
-  supervisor: ["rt could not follow it: $", "this is a fault of rt's own"],
+  survivor: ["a background process was still running", "stop it in the script"],
+  lost: ["the tracer ran out of memory$", "run it again with more free memory"],
+  supervisor: ["the tracer failed: $", "report this error of rt"],
   unread: ["$ cannot be read", "make it readable"],
-  rewritten: ["it read and then changed $", "if its old content does not matter", ["ignore"]],
-  changed: ["$ was changed while it ran, by something else", "run it again"],
+  rewritten: ["it modified its own input $", "if the old content is irrelevant", ["ignore"]],
+  changed: ["another process changed $ during the run", "run it again"],
   names: [
-    "in $, which it listed, something else made or removed a file while it ran",
-    "run it again, or if it does not matter what is there",
+    "another process added or removed files in $ during the run",
+    "run it again, or if these files are irrelevant",
     ["ignore", "/*"],
   ],
-  edited: ["while it ran, $", "run it again"],
-  overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
-  outside: ["it wrote $, outside the project", "if it does not matter", ["ignore"]],
+  edited: ["$ during the run", "run it again"],
+  overlapped: ["another rt process ran or restored this script concurrently", "run it again"],
+  outside: ["it wrote $ outside the project", "if this file is irrelevant", ["ignore"]],
   elsewhere: [
-    "outputs of [run.cache] means $, which is not in the project",
-    "name only what the script makes",
+    "outputs of [run.cache] includes $, which is outside the project",
+    "list only outputs of the script",
   ],
-  pipe: ["it read $, which is no file", "such a script cannot be cached"],
-  secret: ["it printed the value of $", "keep it out of the output"],
+  pipe: ["it read $, which is not a regular file", "such a script cannot be cached"],
+  secret: ["it printed the secret $", "keep it out of the output"],
   refused: [
-    "the system does not let rt follow it (seccomp)",
-    "another program follows it already, or this container forbids it; if so",
+    "seccomp tracing is not permitted here",
+    "detach other tracers, or declare its inputs and",
     "untraced",
   ],
   unlaunched: [
-    "the system starts no program from memory, as rt does to follow it",
+    "the system blocks executing memory files",
     "see sysctl vm.memfd_noexec, or declare its inputs and",
     "untraced",
   ],
-  output: ["it wrote $, which is neither a file nor a link", "if it does not matter", ["ignore"]],
-  flood: ["it wrote more than $ to the terminal", "let it say less, or write that into a file"],
-  store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
+  output: ["it wrote $, which is neither a file nor a symlink", "if it is irrelevant", ["ignore"]],
+  flood: ["its output exceeds $", "print less, or write to a file"],
+  store: ["cannot write to the cache: $", "free disk space or set XDG_CACHE_HOME"],
 };
 
 /** Separates the script's label from the reason. */
@@ -136,7 +136,7 @@ export function describeChange(
 /** Returns a line without line feed, for a script that was cached only locally. */
 export function describeNotShared(script: DescribedScript, path: string): string {
   return (
-    `${script.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
+    `${script.label} was cached only locally: it wrote ${oneLine(path)}, which is outside its package or links outside; ` +
     describeChange(script, "outputs", [path])
   );
 }

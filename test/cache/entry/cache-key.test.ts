@@ -70,7 +70,7 @@ test.skipIf(!CAN_TRACE)("a run that writes more than 64 MB to the terminal is no
     env: { XDG_CACHE_HOME: project.cache },
   });
   expect(stderr).toContain(
-    "warning: t was not cached: it wrote more than 64 MB to the terminal; let it say less, or write that into a file\n",
+    "warning: t was not cached: its output exceeds 64 MB; print less, or write to a file\n",
   );
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
 });

@@ -8,7 +8,7 @@ import { RT, runRt, startRt } from "../../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
 const OVERLAPPED =
-  "build was not cached: another rt ran it, or put back what it makes, at the same time; run it again";
+  "build was not cached: another rt process ran or restored this script concurrently; run it again";
 
 /** Creates "at-$GATE", then blocks on the named pipe $GATE. */
 const WAIT = 'touch "at-$GATE"; read line < "$GATE"';
@@ -166,7 +166,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await gatedProject();
     const child = await startAt("gate-a", project);
     mkdirSync(join(project.cache, "rt/scripts-4/presence", `${markersOf(project)[0]}.met`));
-    expect(await run(project)).toMatch(/^build was not cached: the cache cannot be written: EISDIR/);
+    expect(await run(project)).toMatch(/^build was not cached: cannot write to the cache: EISDIR/);
     expect(await openGate("gate-a", child, project)).toBe(OVERLAPPED);
   },
 );
@@ -187,7 +187,7 @@ test.skipIf(!canMount)(
     expect((await runRt({ ...request, program, args: ["run", "build"] })).stderr).toContain("Cached (saved");
     const { stderr, status } = await runRt({ ...request, program, args: ["run", "build", "--", "again"] });
     expect({ stderr, status }).toEqual({
-      stderr: expect.stringMatching(/^warning: build was not cached: the cache cannot be written: /m),
+      stderr: expect.stringMatching(/^warning: build was not cached: cannot write to the cache: /m),
       status: 0,
     });
     expect(await Bun.file(project.join("out")).text()).toBe("half\nwhole again\n");

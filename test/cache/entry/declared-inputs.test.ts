@@ -80,7 +80,7 @@ test("an untraced script is not cached when its rule names no outputs, or when a
       stderr: expect.stringContaining("its rule has to say what it makes"),
     });
     expect(await project.run("edits")).toBe(
-      "edits was not cached: while it ran, source changed; run it again",
+      "edits was not cached: source changed during the run; run it again",
     );
   }
   expect([await project.run("empty"), await project.run("empty")]).toEqual(["ran", "hit"]);

@@ -213,7 +213,9 @@ test.skipIf(!CAN_TRACE)(
     const running = project.run("t");
     await waitUntil(async () => await Bun.file(project.join("ready")).exists());
     await project.write({ data: "2", go: "" });
-    expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
+    expect(await running).toMatch(
+      /^t was not cached: another process changed \$PROJECT\/data during the run/,
+    );
   },
 );
 
@@ -243,10 +245,10 @@ for (const isTraced of [true, false])
       git("add", "-A");
       const text = async (name: string) => await Bun.file(project.join(name)).text();
       const reason = isTraced
-        ? "format was not cached: it read and then changed $PROJECT/src/a; git does not ignore that, and a run that changes " +
-          "no source is kept; if its old content does not matter, set its rule in [run.cache] to: " +
+        ? "format was not cached: it modified its own input $PROJECT/src/a; git does not ignore it, and a run that leaves " +
+          "it unchanged is cached; if the old content is irrelevant, set its rule in [run.cache] to: " +
           'format = { outputs = ["src/**"], ignore = ["src/a"] }'
-        : "format was not cached: while it ran, src/a changed; run it again";
+        : "format was not cached: src/a changed during the run; run it again";
       expect([await project.run("format"), await text("src/a")]).toEqual([reason, "ONE"]);
       expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
       await project.write({ "src/a": "edited" });

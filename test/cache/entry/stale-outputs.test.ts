@@ -129,7 +129,9 @@ test.skipIf(!CAN_TRACE)(
     await waitUntil(() => existsSync(project.join("ready")));
     await writeFile(project.join("dist/foreign"), "");
     await project.write({ go: "" });
-    expect(await running).toMatch(/^t was not cached: \$PROJECT\/dist was changed while it ran/);
+    expect(await running).toMatch(
+      /^t was not cached: another process changed \$PROJECT\/dist during the run/,
+    );
   },
 );
 

@@ -29,16 +29,16 @@ const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: Reg
   ],
   rewritten: [
     "read x < counter; echo $((x + 1)) > counter",
-    /it read and then changed \$PROJECT\/counter; .* ignore/,
+    /it modified its own input \$PROJECT\/counter; .* ignore/,
   ],
-  appended: ["echo more >> counter", /it read and then changed \$PROJECT\/counter/],
-  permissions: ["chmod 600 counter", /it read and then changed \$PROJECT\/counter/],
+  appended: ["echo more >> counter", /it modified its own input \$PROJECT\/counter/],
+  permissions: ["chmod 600 counter", /it modified its own input \$PROJECT\/counter/],
   moved: [
     "cat counter > /dev/null; mv counter counter2; cp counter2 counter",
-    /it read and then changed \$PROJECT\/counter/,
+    /it modified its own input \$PROJECT\/counter/,
   ],
-  outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+, outside the project/],
-  survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /it left a program running/],
+  outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+ outside the project/],
+  survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /a background process was still running/],
   "a socket of another process without a file": [
     `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect_ex("\\0rt-test-absent")'`,
     /over a socket \(@rt-test-absent\)/,
@@ -47,12 +47,12 @@ const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: Reg
     `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("own"); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect_ex("other")'; rm own`,
     /over a socket \(.*\/other\)/,
   ],
-  privileged: ["su --version > /dev/null; true", /needs the rights of another user/],
-  "set-group-ID": ["cp /bin/true tool && chmod 2755 tool && ./tool", /tool needs the rights of another user/],
-  "set-user-ID": ["cp /bin/true tool && chmod 4755 tool && ./tool", /tool needs the rights of another user/],
+  privileged: ["su --version > /dev/null; true", /is setuid or setgid/],
+  "set-group-ID": ["cp /bin/true tool && chmod 2755 tool && ./tool", /tool is setuid or setgid/],
+  "set-user-ID": ["cp /bin/true tool && chmod 4755 tool && ./tool", /tool is setuid or setgid/],
   pipe: [
     "mkfifo fifo; (echo x > fifo) & read y < fifo; rm fifo; mkfifo fifo",
-    /which is neither a file nor a link/,
+    /which is neither a file nor a symlink/,
   ],
 };
 
@@ -159,8 +159,8 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     for (const file of files) await project.write({ [file]: "of an earlier build\n" });
     expect(await project.run("t")).toBe(
-      `t was not cached: it read and then changed $PROJECT/${named}; ` +
-        `if its old content does not matter, set its rule in [run.cache] to: t = { outputs = ${outputs} }`,
+      `t was not cached: it modified its own input $PROJECT/${named}; ` +
+        `if the old content is irrelevant, set its rule in [run.cache] to: t = { outputs = ${outputs} }`,
     );
     await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
     expect(await project.run("t")).toBe("ran");
@@ -169,11 +169,11 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
 );
 
 test.skipIf(!CAN_TRACE).each([
-  ["a source beside the package", "../shared/src/x", "git does not ignore that, and a run that changes no"],
+  ["a source beside the package", "../shared/src/x", "git does not ignore it, and a run that leaves it"],
   [
     "a file outside the project",
     "$OUTSIDE/x",
-    'if its old content does not matter, set its rule in [run.cache] to: t = { ignore = ["$OUTSIDE/x"] }',
+    'if the old content is irrelevant, set its rule in [run.cache] to: t = { ignore = ["$OUTSIDE/x"] }',
   ],
   [
     "a tool's file, if the script writes beside sources of another package",
@@ -195,7 +195,7 @@ test.skipIf(!CAN_TRACE).each([
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
   const env = { XDG_CACHE_HOME: project.cache };
   const { stderr } = await runRt({ args: ["run", "t"], cwd: project.join("packages/a"), env });
-  expect(stderr).toContain("t was not cached: it read and then changed ");
+  expect(stderr).toContain("t was not cached: it modified its own input ");
   expect(stderr).toContain(advice.replace("$OUTSIDE", outside.path));
 });
 
@@ -224,7 +224,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await cachedProject({ t: mend }, files);
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     expect(await project.run("t")).toMatch(
-      /^t was not cached: .*; git does not ignore that, and a run that changes no source is kept; /,
+      /^t was not cached: .*; git does not ignore it, and a run that leaves it unchanged is cached; /,
     );
     expect(await project.run("t")).toBe("ran");
     expect(await project.run("t")).toBe("hit");
@@ -240,7 +240,7 @@ test.skipIf(!CAN_TRACE)(
       { t: "bash wait.sh $PPID > /dev/null 2>&1 &" },
       { counter: "1\n", "wait.sh": wait },
     );
-    expect(await project.run("t")).toMatch(/it left a program running/);
+    expect(await project.run("t")).toMatch(/a background process was still running/);
     await waitUntil(async () => (await readdir(project.path)).includes("done"));
     expect(await Bun.file(project.join("done")).text()).toBe("1\n");
   },
@@ -305,8 +305,8 @@ test.skipIf(!CAN_TRACE)(
     await rm(beside);
     const above = dirname(project.path);
     expect(stderr).toContain(
-      `warning: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
-        `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
+      `warning: t was not cached: another process added or removed files in ${above} during the run; ` +
+        `run it again, or if these files are irrelevant, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
     );
   },
 );
@@ -344,7 +344,7 @@ test.skipIf(!CAN_TRACE)(
       'loud = { env = ["API_TOKEN"] }\nquiet = { env = ["API_TOKEN"] }',
     );
     const env = { API_TOKEN: "abcdefgh12345" };
-    expect(await project.run("loud", env)).toMatch(/it printed the value of API_TOKEN/);
+    expect(await project.run("loud", env)).toMatch(/it printed the secret API_TOKEN/);
     expect(await project.run("quiet", env)).toBe("ran");
     expect(await project.run("quiet", env)).toBe("hit");
     expect(await cachedWith(project, "written")).not.toEqual([]);
@@ -359,7 +359,7 @@ test.skipIf(!CAN_TRACE)("a nested rt that cannot trace its script runs it once, 
   );
   const outer = await project.rt(["run", "outer"]);
   expect(outer).toMatchObject({ stdout: expect.stringMatching(/^\S*sh\ntext$/), status: 0 });
-  expect(outer.stderr).toContain("warning: inner was not cached: the system does not let rt follow it");
+  expect(outer.stderr).toContain("warning: inner was not cached: seccomp tracing is not permitted here");
   const nested = await project.rt(["run", "nested"]);
   expect(nested).toMatchObject({
     stdout: outer.stdout,
@@ -391,7 +391,7 @@ test.skipIf(!CAN_TRACE)("a script runs on a full disk, and no partial entry is s
   for (const [kilobytes, reason] of [
     [0, /Scripts are not cached: /],
     // The limit also applies to files in memory. The script's output exceeds it, rt's own data does not.
-    [32, /t was not cached: the cache cannot be written: /],
+    [32, /t was not cached: cannot write to the cache: /],
   ] as const) {
     const { stdout, stderr, status } = await full(kilobytes);
     expect({ stdout, stderr, status }).toEqual({
@@ -473,7 +473,7 @@ async function runWithoutLauncher(
     env: { XDG_CACHE_HOME: project.cache, ...env },
   });
   expect({ stdout, status }).toEqual({ stdout: "text\n", status: 0 });
-  expect(stderr).toContain("t was not cached: the system starts no program from memory");
+  expect(stderr).toContain("t was not cached: the system blocks executing memory files");
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
 }
 

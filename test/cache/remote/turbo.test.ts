@@ -150,7 +150,7 @@ test.skipIf(!CAN_TRACE)(
     const run = async (script: string) =>
       await project.rt(["--filter", "app", "run", script], variablesFor(served));
     expect((await run("out")).stderr).toContain(
-      `app out is not shared: it wrote ${project.join("out")}, outside its package, or something that leads there`,
+      `app out was cached only locally: it wrote ${project.join("out")}, which is outside its package or links outside`,
     );
     expect(await countIn(served.store)).toEqual({ blobs: 0, names: 0 });
     expect((await run("declared")).stderr).toBe("");
