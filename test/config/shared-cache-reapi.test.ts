@@ -67,7 +67,7 @@ async function runBehindTls(names: readonly string[]) {
 }
 
 const UNREACHABLE = {
-  stderr: "warning: The shared cache cannot be reached (UNAVAILABLE); scripts run without it\n",
+  stderr: "warning: Shared cache: cannot connect (UNAVAILABLE); continuing without it\n",
   status: 0,
   results: 0,
 };
@@ -93,7 +93,7 @@ effect("cache.remote.key", "needs a certificate", async () => {
     });
   const files = { "x.pem": "no certificate" };
   const { stderr, status } = await runWith(nowhere, 'ca = "x.pem"\ncert = "x.pem"\nkey = "x.pem"', { files });
-  expect(stderr).toMatch(/^warning: The shared cache can.*; scripts run without it\n$/);
+  expect(stderr).toMatch(/^warning: Shared cache: can.*; continuing without it\n$/);
   expect(status).toBe(0);
 });
 

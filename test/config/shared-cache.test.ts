@@ -97,7 +97,7 @@ effect("cache.remote.timeout", "limits the time of one response", async () => {
   if (!CAN_TRACE) return;
   await using silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
   const env = { TURBO_API: silent.url.origin };
-  const line = "warning: The shared cache did not answer within 1 s; scripts run without it\n";
+  const line = "warning: Shared cache: no response within 1 s; continuing without it\n";
   const { stderr, status } = await requestsWith("timeout = 1", env);
   expect({ stderr, status }).toEqual({ stderr: `${line}$ echo\n`, status: 0 });
   expect((await requestsWith("", { ...env, TURBO_REMOTE_CACHE_TIMEOUT: "1" })).stderr).toContain(line);

@@ -259,7 +259,7 @@ function storedBlob(digest: Digest, store: CacheStore): Blob {
     digest,
     async read(start, end) {
       const bytes = whole ?? store.readBlob(digest.hash);
-      if (!bytes) throw new Error("a content that was kept is not there any more");
+      if (!bytes) throw new Error("a stored blob is missing");
       // Kept between the chunks of a large blob.
       whole = end < digest.size ? bytes : null;
       return bytes.subarray(start, end);

@@ -111,7 +111,7 @@ export class RemoteCache implements SharedCache {
       try {
         return await this.#upload(key, entry, store);
       } catch (error) {
-        this.#warn(`What a script made could not be shared: ${oneLine(errorMessage(error))}`);
+        this.#warn(`Shared cache: upload failed: ${oneLine(errorMessage(error))}`);
         return false;
       }
     });
@@ -146,7 +146,7 @@ export class RemoteCache implements SharedCache {
     const pending = await this.#uploads.finish(uploadTimeout);
     if (pending > 0)
       this.#warn(
-        `What ${pending} ${pending === 1 ? "script" : "scripts"} made was not uploaded within ${uploadTimeout / 1000} s`,
+        `Shared cache: outputs of ${pending} ${pending === 1 ? "script" : "scripts"} were not uploaded within ${uploadTimeout / 1000} s`,
       );
     else await this.#backend?.finish(this.#uses.splice(0));
     this.abandon();

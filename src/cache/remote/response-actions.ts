@@ -24,14 +24,14 @@ const MAX_RETRY_DELAY = 10_000;
 /** Error codes of a server for teams without access. */
 const DISABLED: Readonly<Record<string, string>> = {
   __proto__: null as never,
-  remote_caching_disabled: "is switched off for this team",
-  remote_caching_over_limit: "is over its limit for this team",
-  remote_caching_paused: "is paused for this team",
+  remote_caching_disabled: "disabled for this team",
+  remote_caching_over_limit: "over the limit for this team",
+  remote_caching_paused: "paused for this team",
 };
 
-export const TOO_LARGE = "What a script made is too large for the shared cache";
-const WITHOUT = "scripts run without it";
-const UNSHARED = "what they make here is not shared";
+export const TOO_LARGE = "Shared cache: outputs exceed the upload limit";
+const WITHOUT = "continuing without it";
+const UNSHARED = "results are not uploaded";
 
 /** Handles any status but 200. @param timeoutMs response timeout, which also limits the backoff */
 export function reactToRead(
@@ -42,10 +42,10 @@ export function reactToRead(
 ): ResponseAction {
   switch (status) {
     case 401:
-      return { disables: "both", message: `The shared cache does not accept the token (401); ${WITHOUT}` };
+      return { disables: "both", message: `Shared cache: token rejected (401); ${WITHOUT}` };
     case 403:
       return code === "forbidden"
-        ? { disables: "both", message: `The shared cache is forbidden with this token (403); ${WITHOUT}` }
+        ? { disables: "both", message: `Shared cache: access denied (403); ${WITHOUT}` }
         : {};
     case 429:
       return { retryDelay: Math.min(retryDelayOf(retryAfter), timeoutMs), message: describeRefusal(status) };
@@ -65,13 +65,13 @@ export function reactToWrite(status: number, code: string | undefined): Response
     return {
       disables: "writing",
       message: disabled
-        ? `The shared cache ${disabled}; ${UNSHARED}`
-        : `The shared cache takes nothing with this token (403); ${UNSHARED}`,
+        ? `Shared cache: ${disabled}; ${UNSHARED}`
+        : `Shared cache: token has no write access (403); ${UNSHARED}`,
     };
   if (status === 401)
-    return { disables: "writing", message: `The shared cache does not accept the token (401); ${UNSHARED}` };
+    return { disables: "writing", message: `Shared cache: token rejected (401); ${UNSHARED}` };
   if (status === 413) return { message: `${TOO_LARGE} (413)` };
-  return { message: `The shared cache did not take what a script made (${status})` };
+  return { message: `Shared cache: upload failed (${status})` };
 }
 
 /** Handles a gRPC status of a Remote Execution API server. */
@@ -83,53 +83,53 @@ export function reactToStatus(name: string, isWrite: boolean): ResponseAction {
       return isWrite
         ? {
             disables: "writing",
-            message: `The shared cache does not accept the credentials (${name}); ${UNSHARED}`,
+            message: `Shared cache: credentials rejected (${name}); ${UNSHARED}`,
           }
         : {
             disables: "both",
-            message: `The shared cache does not accept the credentials (${name}); ${WITHOUT}`,
+            message: `Shared cache: credentials rejected (${name}); ${WITHOUT}`,
           };
     case "PERMISSION_DENIED":
       return isWrite
         ? {
             disables: "writing",
-            message: `The shared cache takes nothing with these credentials (${name}); ${UNSHARED}`,
+            message: `Shared cache: credentials have no write access (${name}); ${UNSHARED}`,
           }
         : {
             disables: "both",
-            message: `The shared cache is forbidden with these credentials (${name}); ${WITHOUT}`,
+            message: `Shared cache: access denied (${name}); ${WITHOUT}`,
           };
     case "UNAVAILABLE":
       return { disables: "both", message: describeUnreachable(name) };
     default:
       return isWrite
-        ? { isFailure: true, message: `The shared cache did not take what a script made (${name})` }
+        ? { isFailure: true, message: `Shared cache: upload failed (${name})` }
         : { isFailure: true, message: describeRefusal(name) };
   }
 }
 
 /** The server's capabilities exclude writes. */
-export const READ_ONLY = `The shared cache takes nothing from here; ${UNSHARED}`;
-export const DAMAGED = "What the shared cache sends is not what it says, so it is not used";
+export const READ_ONLY = `Shared cache: the server is read-only; ${UNSHARED}`;
+export const DAMAGED = "Shared cache: corrupted data, ignored";
 
 /** @param reason printable */
 export function describeUnusable(reason: string): string {
-  return `The shared cache cannot be used: ${reason}; ${WITHOUT}`;
+  return `Shared cache: cannot use the server: ${reason}; ${WITHOUT}`;
 }
 
 /** @param code of the system or the engine */
 export function describeUnreachable(code: string): string {
-  return `The shared cache cannot be reached (${code}); ${WITHOUT}`;
+  return `Shared cache: cannot connect (${code}); ${WITHOUT}`;
 }
 
 /** @param name HTTP or gRPC status */
 function describeRefusal(name: string | number): string {
-  return `The shared cache did not answer what was asked (${name})`;
+  return `Shared cache: unexpected response (${name})`;
 }
 
 /** @param isWrite whether an upload timed out, after which reads continue */
 export function describeTimeout(seconds: number, isWrite: boolean): string {
-  return `The shared cache did not answer within ${seconds} s; ${isWrite ? UNSHARED : WITHOUT}`;
+  return `Shared cache: no response within ${seconds} s; ${isWrite ? UNSHARED : WITHOUT}`;
 }
 
 function retryDelayOf(retryAfter: string | null): number {

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 
 const KIND = "artifact-signature:v2";
-const UNSIGNED = "What the shared cache has is not signed with this key, so it is not used";
+const UNSIGNED = "Shared cache: invalid signature, ignored";
 
 /** @param teamId ID of the team, not its name; "" without a team */
 export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes: Uint8Array): string {

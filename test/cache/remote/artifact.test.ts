@@ -184,7 +184,7 @@ test("a failed response disables, delays or ignores the shared cache according t
   for (const status of [400, 404, 409, 412, 413, 501])
     expect(reactToRead(status, undefined, null, 30_000)).toEqual({});
   for (const status of [500, 502, 503, 504]) {
-    const message = `The shared cache did not answer what was asked (${status})`;
+    const message = `Shared cache: unexpected response (${status})`;
     expect(reactToRead(status, undefined, "7", 30_000)).toEqual({ retryDelay: 2000, message });
     expect(reactToRead(status, undefined, "7", 1000).retryDelay).toBe(1000);
   }
@@ -206,7 +206,7 @@ test("a failed response disables, delays or ignores the shared cache according t
     });
   for (const code of ["forbidden", "remote_caching_disabled", "constructor", undefined])
     expect(reactToWrite(403, code)).toMatchObject({ disables: "writing" });
-  expect(reactToWrite(403, "remote_caching_disabled").message).toContain("is switched off for this team");
+  expect(reactToWrite(403, "remote_caching_disabled").message).toContain("disabled for this team");
   for (const status of [400, 404, 413, 429, 500, 503]) {
     const { message, disables, retryDelay } = reactToWrite(status, undefined);
     expect([message?.includes(`(${status})`), disables, retryDelay]).toEqual([true, undefined, undefined]);

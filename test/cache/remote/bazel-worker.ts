@@ -34,6 +34,6 @@ test("Bazel's worker shares outputs, and a run warns when the worker has stopped
   await worker.stop();
   expect(await run()).toEqual([
     false,
-    "warning: The shared cache cannot be reached (UNAVAILABLE); scripts run without it",
+    "warning: Shared cache: cannot connect (UNAVAILABLE); continuing without it",
   ]);
 }, 120_000);

@@ -21,7 +21,7 @@ test.skipIf(!CAN_TRACE)("an entry without a valid signature is not used", async 
     "no signature": (bytes) => bytes.subarray(44),
     "another index": (bytes) => ((bytes[60]! ^= 1), bytes),
   };
-  const unsigned = warned("What the shared cache has is not signed with this key, so it is not used");
+  const unsigned = warned("Shared cache: invalid signature, ignored");
   const keep = (bytes: Buffer) => {
     const hasher = new Bun.CryptoHasher("sha256").update(bytes);
     const digest = { hash: hasher.digest("hex"), size: bytes.length };
@@ -78,7 +78,7 @@ test.skipIf(!CAN_TRACE)("lost, modified or truncated content is a miss", async (
   await using opened = await openShared();
   const { server, runFresh } = opened;
   expect(await runFresh()).toEqual(RAN);
-  const damaged = warned("What the shared cache sends is not what it says, so it is not used");
+  const damaged = warned("Shared cache: corrupted data, ignored");
   const flip = (bytes: Uint8Array) => bytes.map((byte, at) => (at === 0 ? byte ^ 1 : byte));
   const contents: [(bytes: Uint8Array) => Uint8Array, boolean][] = [
     [flip, false],
@@ -120,7 +120,7 @@ test.skipIf(!CAN_TRACE)("lost, modified or truncated content is a miss", async (
 test.skipIf(!CAN_TRACE)("a server that fails causes one warning, and the script runs", async () => {
   await using opened = await openShared();
   const { server, project, runFresh } = opened;
-  const WITHOUT = "scripts run without it";
+  const WITHOUT = "continuing without it";
   const failing = async (code: Code, ...methods: string[]) => {
     server.faults = {
       fail: (method) => (methods.length === 0 || methods.includes(method) ? code : undefined),
@@ -129,20 +129,20 @@ test.skipIf(!CAN_TRACE)("a server that fails causes one warning, and the script 
   };
   expect(await runFresh()).toEqual(RAN);
   expect(await failing(Code.UNAVAILABLE)).toEqual(
-    warned(`The shared cache cannot be reached (UNAVAILABLE); ${WITHOUT}`),
+    warned(`Shared cache: cannot connect (UNAVAILABLE); ${WITHOUT}`),
   );
   expect(await failing(Code.UNAUTHENTICATED)).toEqual(
-    warned(`The shared cache does not accept the credentials (UNAUTHENTICATED); ${WITHOUT}`),
+    warned(`Shared cache: credentials rejected (UNAUTHENTICATED); ${WITHOUT}`),
   );
   expect(await failing(Code.PERMISSION_DENIED, "getActionResult")).toEqual(
-    warned(`The shared cache is forbidden with these credentials (PERMISSION_DENIED); ${WITHOUT}`),
+    warned(`Shared cache: access denied (PERMISSION_DENIED); ${WITHOUT}`),
   );
   const exhausted = await failing(Code.RESOURCE_EXHAUSTED, "batchReadBlobs");
-  expect(exhausted).toEqual(warned("The shared cache did not answer what was asked (RESOURCE_EXHAUSTED)"));
+  expect(exhausted).toEqual(warned("Shared cache: unexpected response (RESOURCE_EXHAUSTED)"));
   expect(await failing(Code.UNIMPLEMENTED, "batchReadBlobs")).toEqual(HIT);
   server.faults = { capabilities: { cacheCapabilities: { digestFunctions: [9] } } };
   expect(await runFresh()).toEqual(
-    warned(`The shared cache cannot be used: it does not support SHA-256; ${WITHOUT}`),
+    warned(`Shared cache: cannot use the server: it does not support SHA-256; ${WITHOUT}`),
   );
   // Each first call fails, and its retry succeeds.
   server.faults = { fail: (_, count) => (count % 2 === 1 ? Code.UNAVAILABLE : undefined) };
@@ -150,10 +150,10 @@ test.skipIf(!CAN_TRACE)("a server that fails causes one warning, and the script 
   server.faults = {};
   const config = (url: string) => `[run.cache]\nbuild = true\n[cache.remote]\nurl = "${url}"\n`;
   await project.write({ "rtfig.toml": config("grpc://127.0.0.1:1") });
-  expect(await runFresh()).toEqual(warned(`The shared cache cannot be reached (UNAVAILABLE); ${WITHOUT}`));
+  expect(await runFresh()).toEqual(warned(`Shared cache: cannot connect (UNAVAILABLE); ${WITHOUT}`));
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   await project.write({ "rtfig.toml": `${config(`grpc://127.0.0.1:${silent.port}`)}timeout = 1\n` });
-  expect(await runFresh()).toEqual(warned(`The shared cache did not answer within 1 s; ${WITHOUT}`));
+  expect(await runFresh()).toEqual(warned(`Shared cache: no response within 1 s; ${WITHOUT}`));
 });
 
 test.skipIf(!CAN_TRACE)("a large download that stalls is cancelled after the timeout", async () => {
@@ -166,9 +166,7 @@ test.skipIf(!CAN_TRACE)("a large download that stalls is cancelled after the tim
   await forget(project);
   await rm(project.join("made"));
   server.faults = { inlines: true, fail: (method) => (method === "read" ? "never" : undefined) };
-  expect(await project.run("build", ENV)).toBe(
-    "The shared cache did not answer within 1 s; scripts run without it",
-  );
+  expect(await project.run("build", ENV)).toBe("Shared cache: no response within 1 s; continuing without it");
   expect((await stat(project.join("made"))).size).toBe(big.length);
 });
 

@@ -39,7 +39,7 @@ async function runFresh(project: CachedProject, variables: Record<string, string
 const RAN = { isHit: false, warnings: [] };
 const UNSIGNED = {
   isHit: false,
-  warnings: ["warning: What the shared cache has is not signed with this key, so it is not used"],
+  warnings: ["warning: Shared cache: invalid signature, ignored"],
 };
 
 test.skipIf(!CAN_TRACE)("an artifact without a valid signature is not used, with one warning", async () => {
@@ -170,7 +170,7 @@ test.skipIf(!CAN_TRACE)(
     // A 429 response is retried once.
     const answers: Record<number, [count: number, warnings: string[]]> = {
       404: [1, []],
-      429: [2, ["warning: The shared cache did not answer what was asked (429)"]],
+      429: [2, ["warning: Shared cache: unexpected response (429)"]],
     };
     for (const [status, [count, warnings]] of Object.entries(answers)) {
       lie = () => new Response("", { status: Number(status), headers: { "retry-after": "0" } });
@@ -186,7 +186,7 @@ test.skipIf(!CAN_TRACE)(
     server.calls.length = 0;
     expect((await runFresh(project)).warnings).toEqual([]);
     lie = () => Response.json({ error: { code: "forbidden", message: "no" } }, { status: 403 });
-    const forbidden = "warning: The shared cache is forbidden with this token (403); scripts run without it";
+    const forbidden = "warning: Shared cache: access denied (403); continuing without it";
     expect(await runFresh(project)).toEqual({ isHit: false, warnings: [forbidden] });
 
     // A refused upload causes one warning, and no further upload.
@@ -201,12 +201,12 @@ test.skipIf(!CAN_TRACE)(
       };
     };
     const taken: Record<string, [status: number, body: string]> = {
-      "The shared cache is paused for this team; what they make here is not shared": [
+      "Shared cache: paused for this team; results are not uploaded": [
         403,
         '{"error":{"code":"remote_caching_paused"}}',
       ],
-      "The shared cache did not take what a script made (500)": [500, ""],
-      "The shared cache did not take what a script made (307)": [307, ""],
+      "Shared cache: upload failed (500)": [500, ""],
+      "Shared cache: upload failed (307)": [307, ""],
     };
     server.kept.clear();
     for (const [line, [status, body]] of Object.entries(taken)) {
@@ -267,9 +267,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await projectFor(server);
     const { isHit, warnings } = await runFresh(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
     expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
-    expect(warnings).toEqual([
-      expect.stringMatching(/^warning: The shared cache cannot be reached \([\w-]+\)/),
-    ]);
+    expect(warnings).toEqual([expect.stringMatching(/^warning: Shared cache: cannot connect \([\w-]+\)/)]);
   },
 );
 
@@ -323,7 +321,7 @@ test.skipIf(!CAN_TRACE)("a server that closes three connections gets no further 
   const args = ["--cache=local:rw,remote:r", "--sequential", "run", ...names];
   const { stderr, status } = await project.rt(args, VARIABLES);
   expect([status, connections]).toEqual([0, 3]);
-  expect(stderr.match(/The shared cache cannot be reached/g)).toHaveLength(1);
+  expect(stderr.match(/Shared cache: cannot connect/g)).toHaveLength(1);
 });
 
 test.skipIf(!CAN_TRACE)("a slow upload disables further uploads, but not reads", async () => {

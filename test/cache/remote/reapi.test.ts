@@ -89,9 +89,7 @@ test.skipIf(!CAN_TRACE)(
     expect(await runFresh()).toEqual(RAN);
     const results = server.results.size;
     const nothing = (name: string) =>
-      warned(
-        `The shared cache takes nothing with these credentials (${name}); what they make here is not shared`,
-      );
+      warned(`Shared cache: credentials have no write access (${name}); results are not uploaded`);
     await project.write({ "package.json": { name: "project", scripts: { build: `${BUILD}; :` } } });
     server.faults = {
       fail: (method) => (method === "updateActionResult" ? Code.PERMISSION_DENIED : undefined),
@@ -99,14 +97,12 @@ test.skipIf(!CAN_TRACE)(
     expect(await runFresh()).toEqual(nothing("PERMISSION_DENIED"));
     server.faults = { fail: (method) => (method === "findMissingBlobs" ? Code.UNAUTHENTICATED : undefined) };
     expect(await runFresh()).toEqual(
-      warned(
-        "The shared cache does not accept the credentials (UNAUTHENTICATED); what they make here is not shared",
-      ),
+      warned("Shared cache: credentials rejected (UNAUTHENTICATED); results are not uploaded"),
     );
     server.faults = { capabilities: { cacheCapabilities: { digestFunctions: [1] } } };
     server.calls.length = 0;
     expect(await runFresh()).toEqual(
-      warned("The shared cache takes nothing from here; what they make here is not shared"),
+      warned("Shared cache: the server is read-only; results are not uploaded"),
     );
     expect(callsOf(server)).toEqual(["getCapabilities", "getActionResult"]);
     expect(server.results.size).toBe(results);
@@ -170,7 +166,7 @@ test.skipIf(!CAN_TRACE)(
     const unanswered = await dryRun("--cache=remote:r", "--dry-run");
     expect(unanswered.stdout).toContain(`  ${miss}; remote: no answer\n`);
     expect(unanswered.stderr).toBe(
-      "warning: The shared cache cannot be reached (UNAVAILABLE); scripts run without it\n",
+      "warning: Shared cache: cannot connect (UNAVAILABLE); continuing without it\n",
     );
   },
 );

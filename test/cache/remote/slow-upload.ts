@@ -32,7 +32,7 @@ export async function expectReadingAfterSlowUpload(
   }
   expect([await child.exited, stderr.match(/^warning: .*/gm)]).toEqual([
     0,
-    ["warning: The shared cache did not answer within 1 s; what they make here is not shared"],
+    ["warning: Shared cache: no response within 1 s; results are not uploaded"],
   ]);
   expect(stderr + (await stdout)).toMatch(/last.*Cached \(saved /);
 }

@@ -49,7 +49,7 @@ test.skipIf(!CAN_TRACE)(
     await forget();
     await project.write({ page: "third" });
     const reading = await project.rt(["run", "build"], variablesFor(served, "reader"));
-    expect(reading.stderr).toContain("warning: The shared cache takes nothing with this token (403)");
+    expect(reading.stderr).toContain("warning: Shared cache: token has no write access (403)");
     expect(reading.status).toBe(0);
     expect(await served.end()).toEqual({ status: 0, stderr: "" });
   },
@@ -111,9 +111,9 @@ test.skipIf(!CAN_TRACE)(
     const ran = { stdout: "hello", status: 0 };
     expect(await run({ TURBO_TOKEN: "rtc_unknown" })).toEqual({
       ...ran,
-      line: "warning: The shared cache does not accept the token (401); scripts run without it",
+      line: "warning: Shared cache: token rejected (401); continuing without it",
     });
-    const unreachable = "warning: The shared cache cannot be reached (ECONNREFUSED); scripts run without it";
+    const unreachable = "warning: Shared cache: cannot connect (ECONNREFUSED); continuing without it";
     expect(await run({ TURBO_API: "http://127.0.0.1:1" })).toEqual({ ...ran, line: unreachable });
     expect(await run({ TURBO_API: "http://127.0.0.1:1" }, "fail")).toMatchObject({ status: 3 });
     // Without [cache.remote] the variables alone must not cause a warning.

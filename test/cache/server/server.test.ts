@@ -276,7 +276,7 @@ test.skipIf(!CAN_TRACE)(
     expect(await run("pr-1")).toBe("ran");
     expect(await run("pr-1")).toBe("hit");
     expect(await run("pr-2")).toBe("ran");
-    expect(await run("reader")).toStartWith("The shared cache takes nothing with this token");
+    expect(await run("reader")).toStartWith("Shared cache: token has no write access");
     expect(await run("main")).toBe("ran");
     expect(await run("reader")).toBe("hit");
   },
