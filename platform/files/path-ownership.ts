@@ -67,5 +67,5 @@ function isWritableByOthers(gid: number, mode: number, ownGroup: number): boolea
 }
 
 function changeable(path: string): Error {
-  return new Error(`${path} can be changed by other users`);
+  return new Error(`${path} is writable by other users`);
 }

@@ -61,7 +61,7 @@ export function makePrivate(directory: string): void {
   const { uid, mode } = readOwner(directory) ?? make(directory);
   if (isWindows) return;
   if (uid !== process.getuid!() || (mode & 0o022) !== 0)
-    throw new Error(`${directory} can be changed by other users`);
+    throw new Error(`${directory} is writable by other users`);
 }
 
 function make(directory: string): PathOwner {

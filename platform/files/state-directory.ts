@@ -110,7 +110,7 @@ function requireOwnLocation({ base, below }: StateLocation, directory: string, m
     const isOpen =
       (Number(mode) & WRITABLE_BY_ALL) !== 0 ||
       ((Number(mode) & WRITABLE_BY_GROUP) !== 0 && gid !== process.getgid!());
-    if (uid !== process.getuid!() || isOpen) throw new Error(`${above} can be changed by other users`);
+    if (uid !== process.getuid!() || isOpen) throw new Error(`${above} is writable by other users`);
   }
   for (const own of [join(above, "rt"), directory]) {
     const status = lstatSync(own, { throwIfNoEntry: !mayBeAbsent });
@@ -123,5 +123,5 @@ function requireOwnLocation({ base, below }: StateLocation, directory: string, m
 function requireOwn(path: string, { uid, mode }: DirectoryStatus): void {
   if (process.platform === "win32") return;
   if (uid !== process.getuid!() || (Number(mode) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) !== 0)
-    throw new Error(`${path} can be changed by other users`);
+    throw new Error(`${path} is writable by other users`);
 }

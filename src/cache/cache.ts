@@ -20,8 +20,7 @@ import type { SharedCache } from "./shared-cache.ts";
 import { CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const NOT_HERE =
-  "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads; elsewhere its rule has to say " +
-  'what it makes, as in outputs = ["dist/**"]';
+  '[run.cache] has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
 
 /** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
 export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
@@ -53,7 +52,7 @@ export async function openCached(
   if (!tracing && !rule.saysOutputs) return noticeOnce(NOT_HERE);
   const directory = storeDirectory();
   if (directory === undefined)
-    return noticeOnce("Scripts are not cached: set HOME or XDG_CACHE_HOME, to say where");
+    return noticeOnce("Scripts are not cached: no cache directory; set HOME or XDG_CACHE_HOME");
   try {
     const root = (realRoots[settings.root] ??= realpathSync(settings.root));
     const packageDirectory = realDirectory(script.packageDirectory, root);

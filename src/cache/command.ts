@@ -14,14 +14,14 @@ import { isBelow } from "./entry/relocation.ts";
 import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
-const NOTHING_LEFT = "Nothing is kept any more";
+const EMPTY = "The cache is empty";
 const MEGABYTE = 1_000_000;
 
 /** @throws UserError */
 export function answerCache(words: readonly string[]): string {
   const directory = storeDirectory();
   if (directory === undefined)
-    throw new UserError("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
+    throw new UserError("Cannot locate the cache directory", "set HOME or XDG_CACHE_HOME");
   try {
     // Some commands delete directories without opening the store.
     for (const each of [dirname(dirname(directory)), dirname(directory)])
@@ -43,19 +43,19 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
       return prune(directory, rest);
     case "clear":
       refuseWords(word, rest);
-      if (!isThere(dirname(directory))) return NOTHING_LEFT;
+      if (!isThere(dirname(directory))) return EMPTY;
       removeOthers(directory);
       rmSync(directory, { recursive: true, force: true });
-      return NOTHING_LEFT;
+      return EMPTY;
     case "why":
       return explain(directory, rest);
   }
   const [similar] = suggestNames(word, WORDS);
   throw new UserError(
-    `rt cache knows no "${word}"`,
+    `Unknown command: rt cache ${oneLine(word)}`,
     similar
-      ? `did you mean ${similar}?`
-      : "rt cache status, rt cache prune, rt cache clear, rt cache why <script>",
+      ? `did you mean rt cache ${similar}?`
+      : "use one of: rt cache status, rt cache prune, rt cache clear, rt cache why <script>",
   );
 }
 
@@ -63,8 +63,8 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
 function refuseWords(word: string, [more]: readonly string[]): void {
   if (more !== undefined)
     throw new UserError(
-      `rt cache ${word} takes no "${oneLine(more)}"`,
-      `rt cache ${word} is for all that is kept`,
+      `Unexpected argument "${oneLine(more)}"`,
+      `rt cache ${word} applies to the whole cache`,
     );
 }
 
@@ -80,30 +80,30 @@ function isThere(path: string): boolean {
 }
 
 function describeStatus(directory: string): string {
-  if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
-  return `${describeSize(new CacheStore(directory))}, in ${oneLine(directory)}`;
+  if (!isThere(directory)) return `${EMPTY} (${oneLine(directory)})`;
+  return `${describeSize(new CacheStore(directory))} in ${oneLine(directory)}`;
 }
 
 function describeSize(store: CacheStore): string {
   const { size, entries } = store.measure();
-  return `${entries} ${entries === 1 ? "run" : "runs"} in ${(size / MEGABYTE).toFixed(1)} MB`;
+  return `${entries} ${entries === 1 ? "entry" : "entries"} (${(size / MEGABYTE).toFixed(1)} MB)`;
 }
 
 function prune(directory: string, words: readonly string[]): string {
   const [, text] = /^--size=(\d{1,9})$/.exec(words[0] ?? "") ?? [];
   if (words.length > 1 || (words.length === 1 && text === undefined))
     throw new UserError(
-      `rt cache prune knows no "${oneLine(words.at(text === undefined ? 0 : 1)!)}"`,
-      "rt cache prune --size=<MB> leaves so much of what was used last",
+      `Unexpected argument "${oneLine(words.at(text === undefined ? 0 : 1)!)}"`,
+      "rt cache prune --size=<MB> keeps the most recently used entries",
     );
   removeOthers(directory);
-  if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
+  if (!isThere(directory)) return `${EMPTY} (${oneLine(directory)})`;
   const store = new CacheStore(directory);
   const before = store.measure().size;
   store.evict(text === undefined ? MAX_STORE_SIZE : Number(text) * MEGABYTE);
   const { size, entries } = store.measure();
   const removed = Math.max(before - size, 0) / MEGABYTE;
-  return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "is" : "are"} left, in ${oneLine(directory)}`;
+  return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "remains" : "remain"} in ${oneLine(directory)}`;
 }
 
 /** Deletes stores with other format versions. */
@@ -120,7 +120,7 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
   const findings = isThere(directory) ? listExplanations(new CacheStore(directory)) : [];
   const named = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
   if (named.length === 0)
-    throw new UserError(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");
+    throw new UserError(`No cache record for script "${oneLine(script)}"`, "run it once with [run.cache]");
   const cwd = realpathSync(".");
   const around = named.filter(({ root }) => root !== undefined && (cwd === root || isBelow(cwd, root)));
   const longest = around.reduce((length, { root }) => Math.max(length, root!.length), 0);

@@ -12,7 +12,7 @@ const COMMANDS = ["status", "why t", "prune", "prune --size=0", "clear"];
 async function filled(): Promise<CachedProject & { readonly store: string }> {
   const project = await cachedProject({ t: "echo" });
   expect(await project.run("t")).toBe("ran");
-  const [, store] = /, in (.*)\n/.exec((await project.rt(["cache"])).stdout)!;
+  const [, store] = / in (.*)\n/.exec((await project.rt(["cache"])).stdout)!;
   return { ...project, store: store! };
 }
 
@@ -24,11 +24,11 @@ test("rt cache reports an empty cache when XDG_CACHE_HOME is a file", async () =
   await project.write({ file: "" });
   const env = { XDG_CACHE_HOME: project.join("file") };
   expect(await rtCache(project, "clear", env)).toEqual({
-    stdout: "Nothing is kept any more\n",
+    stdout: "The cache is empty\n",
     stderr: "",
     status: 0,
   });
-  expect((await rtCache(project, "status", env)).stdout).toStartWith("Nothing is kept in ");
+  expect((await rtCache(project, "status", env)).stdout).toStartWith("The cache is empty (");
 });
 
 test("rt cache fails when the store is a file, and rt cache clear removes that file", async () => {
@@ -75,7 +75,7 @@ test.each(["status", "clear"])(
     await using project = await filled();
     expect(await rtCache(project, `${word} t`)).toEqual({
       stdout: "",
-      stderr: `error: rt cache ${word} takes no "t"\nhint: rt cache ${word} is for all that is kept\n`,
+      stderr: `error: Unexpected argument "t"\nhint: rt cache ${word} applies to the whole cache\n`,
       status: 1,
     });
     expect(await project.run("t")).toBe("hit");

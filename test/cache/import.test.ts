@@ -66,7 +66,7 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     ].join("\n"),
   );
   const [first, ...notes] = stdout.trimEnd().split("\n");
-  expect(first).toBe("rtfig.toml says of 8 scripts now when not to run them again");
+  expect(first).toBe("Wrote [run.cache] rules for 8 scripts to rtfig.toml");
   const about = [
     '"!SECRET", "A*B"',
     '"!README.md"',
@@ -84,14 +84,14 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
   // The written file is valid, and a second import does not change it.
   expect((await runRt({ args: ["run"], cwd: project.path })).status).toBe(0);
   const again = await run("turbo.json");
-  expect(again.stderr).toStartWith("error: rtfig.toml has [run.cache] already\nhint: ");
+  expect(again.stderr).toStartWith("error: rtfig.toml already has [run.cache]\nhint: ");
   expect(await Bun.file(project.join("rtfig.toml")).text()).toBe(text);
   await project.write({ "turbo.json": "{" });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json cannot be read: ");
   await project.write({ "turbo.json": "[]" });
-  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is no table\n");
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is not an object\n");
   await project.write({ "turbo.json": '{ "extends": ["//"] }' });
-  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is the one of a package\n");
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json belongs to a package\n");
   await project.write({ "turbo.json": "{}" });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json has no tasks\n");
   expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
@@ -143,13 +143,13 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
     await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: project.join("cache") } });
   const refused = await run("cache", "import", "packages/web/turbo.json");
   expect([refused.stderr, refused.status]).toEqual([
-    "error: packages/web/turbo.json is the one of a package\n" +
-      "hint: name the turbo.json of the root: what packages say in theirs is taken over with it\n",
+    "error: packages/web/turbo.json belongs to a package\n" +
+      "hint: name the turbo.json of the root: the import includes those of packages\n",
     1,
   ]);
   // A turbo.json without "extends" is recognized as a package's file as well.
   expect((await run("cache", "import", "packages/bare/turbo.json")).stderr).toStartWith(
-    "error: packages/bare/turbo.json is the one of a package\n",
+    "error: packages/bare/turbo.json belongs to a package\n",
   );
   expect(await Bun.file(project.join("rtfig.toml")).exists()).toBe(false);
   const { stdout, stderr } = await run("cache", "import", "turbo.json");
@@ -172,8 +172,8 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
   );
   const order = 'dependsOn "codegen" is an order, which scripts have themselves: call one from the other';
   expect(stdout.split("\n").map((line) => line.trim().split(", as in")[0])).toEqual([
-    "rtfig.toml says of 10 scripts now when not to run them again",
-    "Not taken over:",
+    "Wrote [run.cache] rules for 10 scripts to rtfig.toml",
+    "Not imported:",
     `"build": ${order}`,
     '"lib#deploy": turbo leaves it out there, and rt runs each script that a package has: take it out of package.json',
     'packages/bare/turbo.json: turbo wants "extends": ["//"] in it; it is read as if that stood there',
@@ -227,7 +227,7 @@ test.skipIf(!CAN_TRACE)("an imported configuration takes effect", async () => {
     { page: "1", "turbo.json": turbo },
   );
   await Bun.file(project.join("rtfig.toml")).delete();
-  expect((await project.rt(["cache", "import", "turbo.json"])).stdout).not.toContain("Not taken over");
+  expect((await project.rt(["cache", "import", "turbo.json"])).stdout).not.toContain("Not imported");
   expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
   expect([await project.run("dev"), await project.run("dev")]).toEqual(["ran", "ran"]);
 });

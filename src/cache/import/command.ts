@@ -43,8 +43,8 @@ export function importCache([path, ...more]: readonly string[]): string {
   if (text === "") throw new UserError(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
   append(text);
   return [
-    `${FILE} says of ${count} ${count === 1 ? "script" : "scripts"} now when not to run ${count === 1 ? "it" : "them"} again`,
-    ...(notes.length > 0 ? ["Not taken over:", ...notes.map((note) => `  ${oneLine(note)}`)] : []),
+    `Wrote [run.cache] rules for ${count} ${count === 1 ? "script" : "scripts"} to ${FILE}`,
+    ...(notes.length > 0 ? ["Not imported:", ...notes.map((note) => `  ${oneLine(note)}`)] : []),
   ].join("\n");
 }
 
@@ -54,8 +54,8 @@ function readPackages(path: string, content: ImportedTable): TurboPackage[] {
   const root = findWorkspaceRoot(directory);
   if (content.extends !== undefined || (root !== null && root !== directory))
     throw new UserError(
-      `${oneLine(path)} is the one of a package`,
-      "name the turbo.json of the root: what packages say in theirs is taken over with it",
+      `${oneLine(path)} belongs to a package`,
+      "name the turbo.json of the root: the import includes those of packages",
     );
   if (root === null) return [];
   const workspace = openWorkspace(root);
@@ -86,10 +86,7 @@ function append(text: string): void {
       ? "[cache.remote]"
       : undefined;
   if (taken)
-    throw new UserError(
-      `${FILE} has ${taken} already`,
-      "take it out first, or write by hand what is to be added",
-    );
+    throw new UserError(`${FILE} already has ${taken}`, "remove it first, or add the settings by hand");
   const gap = before === "" ? "" : before.endsWith("\n") ? "\n" : "\n\n";
   // The name is random and the file new: a project may contain symlinks.
   const draft = `${FILE}.${crypto.randomUUID()}`;
@@ -100,7 +97,7 @@ function append(text: string): void {
     renameSync(draft, FILE);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new UserError(`${FILE} cannot be written (${errorReason(error)})`);
+    throw new UserError(`Cannot write ${FILE} (${errorReason(error)})`);
   }
 }
 
@@ -118,5 +115,5 @@ function readTable(path: string, parse: (text: string) => unknown): ImportedTabl
   } catch (error) {
     throw cannotRead(errorMessage(error));
   }
-  throw new UserError(`${oneLine(path)} is no table`, "it begins with {");
+  throw new UserError(`${oneLine(path)} is not an object`, "write it in braces: { ... }");
 }

@@ -54,14 +54,11 @@ export function serveCache(args: readonly string[]): string | undefined {
   const text = values as Readonly<Record<string, string | undefined>>;
   const [word] = positionals;
   if (word !== undefined)
-    throw new UserError(
-      `rt cache serve knows no "${oneLine(word)}"`,
-      "rt cache serve --help shows what there is",
-    );
+    throw new UserError(`Unexpected argument "${oneLine(word)}"`, "see rt cache serve --help");
   if (text.tokens === undefined)
     throw new UserError(
-      "rt cache serve needs to know who may use it",
-      "rt cache token tokens.txt me write makes a token; then: rt cache serve --tokens=tokens.txt",
+      "Missing --tokens",
+      "create a token with rt cache token tokens.txt me write; then: rt cache serve --tokens=tokens.txt",
     );
   const directory = text.store === undefined ? ownDirectory() : resolve(text.store);
   const tokens = new Tokens(text.tokens, warn);
@@ -102,7 +99,7 @@ export function makeToken(args: readonly string[]): string {
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    throw new UserError(`${oneLine(file)} cannot be written (${code})`);
+    throw new UserError(`Cannot write ${oneLine(file)} (${code})`);
   }
 }
 
@@ -121,7 +118,7 @@ function readWords(args: readonly string[], options: ServeOptions) {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     const [message = ""] = errorMessage(error).split(/\.(?:\s|$)/, 1);
-    throw new UserError(oneLine(message), "rt cache serve --help shows what there is");
+    throw new UserError(oneLine(message), "see rt cache serve --help");
   }
 }
 
@@ -133,7 +130,7 @@ function readNumber(name: string, text: string, most = 1_000_000_000, least = 1)
 function ownDirectory(): string {
   const directory = cacheDirectory();
   if (directory !== undefined) return join(directory, "served");
-  throw new UserError("Nothing says where to keep what is served", "give --store=<directory>");
+  throw new UserError("Missing storage directory", "use --store=<directory>");
 }
 
 function openShelves(directory: string, limit: number, scopes: readonly string[]): ArtifactStores {
@@ -141,8 +138,8 @@ function openShelves(directory: string, limit: number, scopes: readonly string[]
     return new ArtifactStores(directory, limit, scopes);
   } catch (error) {
     throw new UserError(
-      `What is served cannot be kept: ${oneLine(errorMessage(error))}`,
-      "give --store=<directory>",
+      `Cannot open the storage directory: ${oneLine(errorMessage(error))}`,
+      "use --store=<directory>",
     );
   }
 }
@@ -158,8 +155,8 @@ function listen<Server>(
     const code = errorCode(error) ?? "unknown";
     const where = `${oneLine(hostname)}:${port}`;
     throw new UserError(
-      code === "EADDRINUSE" ? `Something else listens at ${where}` : `Cannot listen at ${where} (${code})`,
-      "choose another with --host and --port; --port=0 takes a free one",
+      code === "EADDRINUSE" ? `Address already in use: ${where}` : `Cannot listen at ${where} (${code})`,
+      "use another --host or --port; --port=0 selects a free port",
     );
   }
 }

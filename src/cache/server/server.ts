@@ -47,7 +47,7 @@ export function startServer(options: ServerOptions) {
     development: false,
     maxRequestBodySize: Math.max(maxSize, MAX_QUERY_SIZE),
     fetch: async (request) => await answer(request, options),
-    error: () => problem(500, "internal_error", "The server has failed"),
+    error: () => problem(500, "internal_error", "Internal error"),
   });
 }
 
@@ -57,7 +57,7 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   const [, version, kind, id, ...rest] = url.pathname.split("/");
   const isTurbo = version === "v8" && kind === "artifacts";
   const isNx = version === "v1" && kind === "cache" && id !== undefined;
-  if ((!isTurbo && !isNx) || rest.length > 0) return problem(404, "not_found", "There is nothing here");
+  if ((!isTurbo && !isNx) || rest.length > 0) return problem(404, "not_found", "Not found");
   if (method === "OPTIONS") return preflight();
   const token = findToken(request, options);
   if (isNx) return await asNxReads(token ? answerNx({ request, url, token, options }, id) : unknown());
@@ -66,7 +66,7 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   if (id === undefined || id === "") return method === "POST" ? await answerQuery(call) : notAllowed();
   if (id === "status") return Response.json({ status: "enabled" });
   if (id === "events") return Response.json({});
-  if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
+  if (!ID.test(id)) return problem(400, "bad_request", "Invalid hash");
   if (method === "GET" || method === "HEAD") return await send(call, id, "turbo");
   return method === "PUT" ? await receive(call, id, "turbo") : notAllowed();
 }
@@ -77,7 +77,7 @@ function readUrl({ url }: Request): URL {
 }
 
 async function answerNx(call: ArtifactRequest, id: string): Promise<Response> {
-  if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
+  if (!ID.test(id)) return problem(400, "bad_request", "Invalid hash");
   if (call.request.method === "GET") return await send(call, id, "nx");
   return call.request.method === "PUT" ? await receive(call, id, "nx") : notAllowed();
 }
@@ -152,46 +152,45 @@ async function send(call: ArtifactRequest, id: string, kind: string): Promise<Re
 /** The disk or the user's quota is full. */
 const FULL = ["ENOSPC", "EDQUOT"];
 const WITHOUT_ROOM =
-  ": the disk is full, so what was used longest ago has gone; --size has less kept from the start";
+  ": the disk is full, so the least recently used artifacts were evicted; set a smaller --size";
 const ONLY_FULL = ": the disk is full, and nothing can be evicted for this token";
 
 async function receive(call: ArtifactRequest, id: string, kind: string): Promise<Response> {
   const { request, options } = call;
   const { stores, maxSize } = options;
   const team = teamOf(call);
-  if (team === undefined) return problem(400, "bad_request", "This is no team");
+  if (team === undefined) return problem(400, "bad_request", "Invalid team");
   const namespace = writable(call, kind, team);
-  if (!namespace) return problem(403, "forbidden", "This token may only read");
+  if (!namespace) return problem(403, "forbidden", "Token is read-only");
   const store = stores.of(namespace.scope);
-  if (kind === "nx" && store.find(namespace, id))
-    return problem(409, "conflict", "There is such an artifact already");
+  if (kind === "nx" && store.find(namespace, id)) return problem(409, "conflict", "Artifact already exists");
   const duration = request.headers.get("x-artifact-duration") ?? "";
   const tag = request.headers.get("x-artifact-tag") ?? "";
   if (!/^\d{0,12}$/.test(duration) || !/^[\w+/=-]{0,600}$/.test(tag) || Number(duration) > 365 * DAY)
-    return problem(400, "bad_request", "Its headers are not what they have to be");
+    return problem(400, "bad_request", "Invalid headers");
   const promised = request.headers.get("content-length");
   try {
     const draft = await store.receive(request.body, maxSize);
     if (!draft) return tooLarge();
     if (promised !== null && Number(promised) !== draft.size) {
       store.drop(draft);
-      return problem(400, "bad_request", "It has broken off");
+      return problem(400, "bad_request", "Upload aborted");
     }
     // The token may have been removed or changed during the upload (TOCTOU).
     const now = findToken(request, options);
     if (!now || writable({ ...call, token: now }, kind, team)?.scope !== namespace.scope) {
       store.drop(draft);
-      return problem(401, "unauthorized", "This token may not write this any more");
+      return problem(401, "unauthorized", "Token no longer has write access");
     }
     store.put(namespace, id, draft, { duration, tag });
   } catch (error) {
-    if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
+    if (request.signal.aborted) return problem(400, "bad_request", "Upload aborted");
     if (error instanceof NoRoomError)
-      return problem(503, "no_room", "Unfinished uploads take up all room of this token");
+      return problem(503, "no_room", "Unfinished uploads use all space of this token");
     const code = errorCode(error) ?? "unknown";
     const reason = !FULL.includes(code) ? "" : stores.makeRoom(namespace.scope) ? WITHOUT_ROOM : ONLY_FULL;
-    options.warn(`An artifact was not kept (${code})${reason}`);
-    return problem(500, "not_kept", "It could not be kept");
+    options.warn(`An artifact was not stored (${code})${reason}`);
+    return problem(500, "not_kept", "Storage failed");
   }
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });
 }
@@ -206,7 +205,7 @@ async function answerQuery(call: ArtifactRequest): Promise<Response> {
   } catch {}
   if (Array.isArray(hashes) && hashes.length > MAX_HASHES) return tooLarge();
   if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === "string" && ID.test(each)))
-    return problem(400, "bad_request", 'It needs {"hashes": [...]}');
+    return problem(400, "bad_request", 'Expected {"hashes": [...]}');
   const answers = hashes.map((hash: string) => {
     const artifact = find(call, hash, "turbo")?.artifact;
     return [
@@ -246,19 +245,19 @@ function preflight(): Response {
 }
 
 function unknown(): Response {
-  return problem(401, "unauthorized", "A token is needed, and this one is not known");
+  return problem(401, "unauthorized", "Missing or unknown token");
 }
 
 function absent(): Response {
-  return problem(404, "not_found", "There is no such artifact");
+  return problem(404, "not_found", "Artifact not found");
 }
 
 function notAllowed(): Response {
-  return problem(405, "method_not_allowed", "This is not done here");
+  return problem(405, "method_not_allowed", "Method not allowed");
 }
 
 function tooLarge(): Response {
-  return problem(413, "too_large", "It is larger than this server takes");
+  return problem(413, "too_large", "Too large for this server");
 }
 
 function problem(status: number, code: string, message: string): Response {

@@ -36,13 +36,13 @@ export function parseTokens(text: string, file: string): Token[] {
     const known = ACCESSES.find((each) => each === access);
     if (!known || !NAME.test(name) || !/^[\da-f]{64}$/.test(hash) || rest.length > 0)
       throw new UserError(
-        `${oneLine(file)}:${index + 1} is no line of a file of tokens`,
+        `${oneLine(file)}:${index + 1} is not a valid token line`,
         "rt cache token <file> <name> <read|write|write-own> writes one",
       );
     if (tokens.some((each) => each.name === name))
       throw new UserError(
-        `${oneLine(file)}:${index + 1} has the name ${name} again`,
-        "each token has its own",
+        `${oneLine(file)}:${index + 1} repeats the name "${name}"`,
+        "give each token its own name",
       );
     tokens.push({ name, access: known, hash });
   }
@@ -115,8 +115,8 @@ export class Tokens {
 function explain(file: string, error: NodeJS.ErrnoException): Error {
   if (error.code === undefined) return error;
   return new UserError(
-    `The file of tokens cannot be read: ${oneLine(file)} (${error.code})`,
-    "rt cache token <file> <name> <read|write|write-own> makes one",
+    `Cannot read the token file ${oneLine(file)} (${error.code})`,
+    "rt cache token <file> <name> <read|write|write-own> creates one",
   );
 }
 
@@ -124,7 +124,7 @@ function explain(file: string, error: NodeJS.ErrnoException): Error {
 function stampOf(file: string): string {
   const { ino, size, mtimeMs, ctimeMs, mode } = statSync(file);
   if (process.getuid && (mode & 0o022) !== 0)
-    throw new UserError(`${oneLine(file)} can be changed by other users`, `chmod 600 ${oneLine(file)}`);
+    throw new UserError(`${oneLine(file)} is writable by other users`, `chmod 600 ${oneLine(file)}`);
   return [ino, size, mtimeMs, ctimeMs].join(":");
 }
 
@@ -132,16 +132,16 @@ function stampOf(file: string): string {
 export function addToken(file: string, name: string, access: string): string {
   if (!NAME.test(name))
     throw new UserError(
-      `"${oneLine(name)}" is no name for a token`,
+      `Invalid token name "${oneLine(name)}"`,
       "use letters, digits, dots and hyphens, 64 at most",
     );
   if (!ACCESSES.some((each) => each === access))
-    throw new UserError(`"${oneLine(access)}" is no access`, `use one of: ${ACCESSES.join(", ")}`);
+    throw new UserError(`Invalid access "${oneLine(access)}"`, `use one of: ${ACCESSES.join(", ")}`);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (parseTokens(before, file).some((each) => each.name === name))
     throw new UserError(
-      `${oneLine(file)} has a token for ${name} already`,
-      "take its line out, and the token is no longer valid",
+      `${oneLine(file)} already has a token "${name}"`,
+      "remove its line to revoke that token",
     );
   const token = `rtc_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
   const gap = before === "" || before.endsWith("\n") ? "" : "\n";

@@ -93,7 +93,7 @@ export function readRemoteCache(
   if (!table && (url === undefined || own(TOKEN) === undefined || own(KEY) === undefined)) return undefined;
   if (url === undefined)
     throw new UserError(
-      `${file}: [${SECTION}] does not say where the cache is`,
+      `${file}: [${SECTION}] has no url`,
       `set TURBO_API, or ${configHint(["cache", "remote", "url"], "https://cache.example.com", file)}`,
     );
   for (const [address, keys, beginnings] of OWN_KEYS) {

@@ -72,7 +72,7 @@ test.skipIf(!CAN_TRACE)("a run that writes more than 64 MB to the terminal is no
   expect(stderr).toContain(
     "warning: t was not cached: its output exceeds 64 MB; print less, or write to a file\n",
   );
-  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 entries (");
 });
 
 test.skipIf(!CAN_TRACE)(
@@ -82,7 +82,7 @@ test.skipIf(!CAN_TRACE)(
     expect(await project.run("t")).toBe("ran");
     expect(await project.rt(["cache", "cleer"])).toEqual({
       stdout: "",
-      stderr: 'error: rt cache knows no "cleer"\nhint: did you mean clear?\n',
+      stderr: "error: Unknown command: rt cache cleer\nhint: did you mean rt cache clear?\n",
       status: 1,
     });
     expect(await project.run("t")).toBe("hit");

@@ -72,7 +72,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(UNCACHEABLE))(
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
     expect(result).toMatch(reason);
     expect(result).toStartWith("t was not cached: ");
-    expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+    expect((await project.rt(["cache"])).stdout).toStartWith("0 entries (");
     await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
       const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
       expect(why).toMatch(reason);
@@ -319,7 +319,7 @@ test.skipIf(!CAN_TRACE)(
       expect((await project.rt(["run", "code"])).status).toBe(7);
       expect((await project.rt(["run", "signal"])).status).toBe("SIGTERM");
     }
-    expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+    expect((await project.rt(["cache"])).stdout).toStartWith("0 entries (");
   },
 );
 
@@ -452,7 +452,7 @@ test.skipIf(!CAN_TRACE)("a script that receives secrets is never cached, alone o
       expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/got \[TOKEN\]\n/), status: 0 });
       expect(stderr).toContain("is not cached: it receives secrets");
     }
-  expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("1 entry (");
   expect(await cachedWith(project, "plain")).not.toEqual([]);
   expect(await cachedWith(project, "value-of-the-secret")).toEqual([]);
   expect(await cachedWith(project, "[TOKEN]")).toEqual([]);
@@ -474,7 +474,7 @@ async function runWithoutLauncher(
   });
   expect({ stdout, status }).toEqual({ stdout: "text\n", status: 0 });
   expect(stderr).toContain("t was not cached: the system blocks executing memory files");
-  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 entries (");
 }
 
 const CAN_FORBID = CAN_TRACE && existsSync("/proc/sys/vm/memfd_noexec");

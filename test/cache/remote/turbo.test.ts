@@ -184,6 +184,6 @@ test("rt cache serve refuses unknown tokens, and rereads the token file after a 
   expect((await served.ask(tokens.reader, "/v8/artifacts/status")).status).toBe(200);
   const { stderr } = await served.end();
   expect(stderr).toBe(
-    `error: ${served.file}:5 is no line of a file of tokens\nerror: ${served.file} can be changed by other users\n`,
+    `error: ${served.file}:5 is not a valid token line\nerror: ${served.file} is writable by other users\n`,
   );
 });

@@ -159,7 +159,7 @@ test("rt cache serve implements nx's protocol, and evicts the least recently use
   expect([strange.status, strange.headers.get("content-type"), await strange.text()]).toEqual([
     401,
     "text/plain",
-    "A token is needed, and this one is not known",
+    "Missing or unknown token",
   ]);
   // Two names share one blob. The blob is kept while one of its names remains.
   expect(await write(served, "main", NX_PATH("a2"), content("a"))).toBe(200);
@@ -230,18 +230,18 @@ test("rt cache serve and rt cache token reject invalid arguments and token files
     expect(status).toBe(1);
     return stderr.split("\n")[0];
   };
-  expect(await fails("serve")).toBe("error: rt cache serve needs to know who may use it");
+  expect(await fails("serve")).toBe("error: Missing --tokens");
   expect(await fails("serve", "--tokens=none.txt")).toBe(
-    "error: The file of tokens cannot be read: none.txt (ENOENT)",
+    "error: Cannot read the token file none.txt (ENOENT)",
   );
-  expect(await fails("serve", "--tokens=bad.txt")).toBe("error: bad.txt:1 is no line of a file of tokens");
+  expect(await fails("serve", "--tokens=bad.txt")).toBe("error: bad.txt:1 is not a valid token line");
   expect(await fails("serve", "--tokens=tokens.txt", "--port=65536")).toStartWith(
     "error: --port needs a whole number",
   );
-  expect(await fails("serve", "--tokens=tokens.txt", "more")).toBe('error: rt cache serve knows no "more"');
+  expect(await fails("serve", "--tokens=tokens.txt", "more")).toBe('error: Unexpected argument "more"');
   expect(await fails("serve", "--no-such")).toStartWith("error: Unknown option '--no-such'");
   expect(await fails("token", "tokens.txt", "one", "read")).toBe(
-    "error: tokens.txt has a token for one already",
+    'error: tokens.txt already has a token "one"',
   );
   await Bun.write(folder.join("open.txt"), `one write ${"0".repeat(64)}`);
   const added = await runRt({ args: ["cache", "token", "open.txt", "two", "read"], cwd: folder.path });
@@ -255,9 +255,9 @@ test("rt cache serve and rt cache token reject invalid arguments and token files
     folder.join("twice.txt"),
     ["0", "1"].map((digit) => `one write ${digit.repeat(64)}\n`).join(""),
   );
-  expect(await fails("serve", "--tokens=twice.txt")).toBe("error: twice.txt:2 has the name one again");
-  expect(await fails("token", "tokens.txt", "two", "all")).toBe('error: "all" is no access');
-  expect(await fails("token", "tokens.txt", "a b", "read")).toBe('error: "a b" is no name for a token');
+  expect(await fails("serve", "--tokens=twice.txt")).toBe('error: twice.txt:2 repeats the name "one"');
+  expect(await fails("token", "tokens.txt", "two", "all")).toBe('error: Invalid access "all"');
+  expect(await fails("token", "tokens.txt", "a b", "read")).toBe('error: Invalid token name "a b"');
   const help = await runRt({ args: ["cache", "serve", "--help"] });
   expect([help.status, help.stdout]).toEqual([0, expect.stringContaining("--tokens=<file>")]);
 });
@@ -366,8 +366,8 @@ test("rt cache serve rereads a changed token file, and rejects all tokens while 
   expect(await status(main)).toBe(404);
   const { stderr } = await served.end();
   expect(stderr).toBe(
-    `error: ${served.file} can be changed by other users\n` +
-      `error: The file of tokens cannot be read: ${served.file} (ENOENT)\n`,
+    `error: ${served.file} is writable by other users\n` +
+      `error: Cannot read the token file ${served.file} (ENOENT)\n`,
   );
 });
 
@@ -475,8 +475,8 @@ test("a starting server removes old drafts of a killed one, and fails when the a
   });
   expect({ stderr, status }).toEqual({
     stderr:
-      `error: Something else listens at ${hostname}:${port}\n` +
-      "hint: choose another with --host and --port; --port=0 takes a free one\n",
+      `error: Address already in use: ${hostname}:${port}\n` +
+      "hint: use another --host or --port; --port=0 selects a free port\n",
     status: 1,
   });
   expect(hostname).toBe("127.0.0.1");
@@ -485,7 +485,7 @@ test("a starting server removes old drafts of a killed one, and fails when the a
   const open = await runRt({
     args: ["cache", "serve", `--tokens=${served.file}`, "--port=0", `--store=${served.store}`],
   });
-  expect(open.stderr).toStartWith("error: What is served cannot be kept: ");
+  expect(open.stderr).toStartWith("error: Cannot open the storage directory: ");
   expect(open.status).toBe(1);
 });
 
@@ -502,7 +502,7 @@ test.skipIf(process.platform === "win32")(
       });
     const before = `${line}#${"x".repeat(1000 - line.length)}\n`;
     await folder.write({ "tokens.txt": before });
-    const failure = { stdout: "", stderr: "error: tokens.txt cannot be written (EFBIG)\n", status: 1 };
+    const failure = { stdout: "", stderr: "error: Cannot write tokens.txt (EFBIG)\n", status: 1 };
     expect(await add("tokens.txt", 1)).toEqual(failure);
     expect(await Bun.file(folder.join("tokens.txt")).text()).toBe(before);
     expect((await add("new.txt", 0)).status).toBe(1);
@@ -526,8 +526,8 @@ test.skipIf(!CAN_MOUNT)(
     // The timestamps can be equal on a coarse clock, so any one can be evicted.
     expect([await get("aa"), await get("bb"), await get("cc")].sort()).toEqual([200, 200, 404]);
     expect((await server.end()).stderr).toBe(
-      "error: An artifact was not kept (ENOSPC): the disk is full, so what was used longest ago has gone; " +
-        "--size has less kept from the start\n",
+      "error: An artifact was not stored (ENOSPC): the disk is full, so the least recently used artifacts were evicted; " +
+        "set a smaller --size\n",
     );
   },
 );
@@ -683,7 +683,7 @@ test.skipIf(!CAN_MOUNT)(
     ]);
     const { stderr } = await served.end();
     expect(stderr.split("\n").at(-2)).toBe(
-      "error: An artifact was not kept (ENOSPC): the disk is full, and nothing can be evicted for this token",
+      "error: An artifact was not stored (ENOSPC): the disk is full, and nothing can be evicted for this token",
     );
   },
 );

@@ -125,14 +125,14 @@ test.skipIf(!CAN_TRACE)("the store keeps the last 16 entries of a key, and no en
   await using project = await cachedProject({ t: "cat data" }, { data: "0" });
   expect(await project.run("t")).toBe("ran");
   expect((await project.rt(["--force", "run", "t"])).status).toBe(0);
-  expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("1 entry (");
   const [first] = (await entriesOf(project)).values();
   await backdate(first!.path, 1);
   for (let content = 1; content <= 16; content += 1) {
     await project.write({ data: String(content) });
     expect(await project.run("t")).toBe("ran");
   }
-  expect((await project.rt(["cache"])).stdout).toStartWith("16 runs in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("16 entries (");
   await project.write({ data: "1" });
   expect(await project.run("t")).toBe("hit");
   await project.write({ data: "0" });

@@ -78,7 +78,7 @@ for (const { what, cache, prepare, named, needsRoot } of REFUSED)
       await prepare(folder);
       await using project = await cachedProject({ t: "echo text > made" });
       const env = { XDG_CACHE_HOME: folder.join(cache) };
-      const reason = `${folder.join(named)} can be changed by other users`;
+      const reason = `${folder.join(named)} is writable by other users`;
       const advice = "give the folder back to this user, or set XDG_CACHE_HOME";
       const { stderr, status } = await project.rt(["run", "t"], env);
       expect({ stderr, status }).toEqual({
@@ -92,7 +92,7 @@ for (const { what, cache, prepare, named, needsRoot } of REFUSED)
         expect(await project.rt(["cache", ...words], env)).toEqual({
           stdout: "",
           stderr: expect.stringMatching(
-            /^error: The cache cannot be used: .* can be changed by other users\nhint: /,
+            /^error: The cache cannot be used: .* is writable by other users\nhint: /,
           ),
           status: 1,
         });

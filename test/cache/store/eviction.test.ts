@@ -96,23 +96,23 @@ test("rt cache prune reduces the cache to --size, and removes the stores of othe
   const run = async (...words: string[]) =>
     await runRt({ args: ["cache", ...words], cwd: project.path, env: { XDG_CACHE_HOME: project.path } });
   expect(await run("prune")).toEqual({
-    stdout: `Removed 0.0 MB; 2 runs in 1.2 MB are left, in ${store.directory}\n`,
+    stdout: `Removed 0.0 MB; 2 entries (1.2 MB) remain in ${store.directory}\n`,
     stderr: "",
     status: 0,
   });
   expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
   expect((await run("prune", "--size=1")).stdout).toBe(
-    `Removed 0.6 MB; 1 run in 0.6 MB is left, in ${store.directory}\n`,
+    `Removed 0.6 MB; 1 entry (0.6 MB) remains in ${store.directory}\n`,
   );
   expect(existsSync(recent)).toBe(true);
   for (const words of [["--size=much"], ["--size=1", "more"], ["all"]]) {
     const { stdout, stderr, status } = await run("prune", ...words);
     expect([stdout, status]).toEqual(["", 1]);
     expect(stderr).toBe(
-      `error: rt cache prune knows no "${words.at(-1)}"\nhint: rt cache prune --size=<MB> leaves so much of what was used last\n`,
+      `error: Unexpected argument "${words.at(-1)}"\nhint: rt cache prune --size=<MB> keeps the most recently used entries\n`,
     );
   }
   await project.write({ "rt/scripts-1/blobs/old": "old" });
-  expect((await run("clear")).stdout).toBe("Nothing is kept any more\n");
+  expect((await run("clear")).stdout).toBe("The cache is empty\n");
   expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
 });

@@ -16,7 +16,7 @@ test.skipIf(!CAN_TRACE)(
     const first = await run();
     expect(first).toMatchObject({ stdout: "text\none | text\n", status: 0 });
     expect(first.stderr).not.toContain("warn");
-    expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+    expect((await project.rt(["cache"])).stdout).toStartWith("1 entry (");
     await Bun.file(project.join("out")).delete();
     const second = await run();
     expect(second).toMatchObject({ stdout: first.stdout, status: 0 });
