@@ -72,12 +72,12 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     '"!README.md"',
     "$TURBO_ROOT$",
     "passThroughEnv",
-    'dependsOn "build" is an order',
-    "dependsOn \"^lint\": run that for all packages before: rt --filter '*' run lint",
+    'dependsOn "build" orders scripts',
+    "dependsOn \"^lint\": run it for all packages first: rt --filter '*' run lint",
     '"$OLD"',
-    '"watch": "with" has no place',
-    '"watch": "siblings" has no place',
-    '"watch": "extends" has no place',
+    '"watch": "with" has no equivalent',
+    '"watch": "siblings" has no equivalent',
+    '"watch": "extends" has no equivalent',
   ];
   for (const each of [...about, "remoteCache.preflight", "rt signs shared entries", "globalDependencies"])
     expect([each, notes.filter((note) => note.includes(each)).length]).toEqual([each, 1]);
@@ -170,17 +170,17 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
       "",
     ].join("\n"),
   );
-  const order = 'dependsOn "codegen" is an order, which scripts have themselves: call one from the other';
+  const order = 'dependsOn "codegen" orders scripts of one package: call one from the other';
   expect(stdout.split("\n").map((line) => line.trim().split(", as in")[0])).toEqual([
     "Wrote [run.cache] rules for 10 scripts to rtfig.toml",
     "Not imported:",
     `"build": ${order}`,
-    '"lib#deploy": turbo leaves it out there, and rt runs each script that a package has: take it out of package.json',
-    'packages/bare/turbo.json: turbo wants "extends": ["//"] in it; it is read as if that stood there',
+    '"lib#deploy": turbo excludes it there, but rt runs every script of a package: remove it from package.json',
+    'packages/bare/turbo.json: "extends": ["//"] is missing; rt assumes it',
     'packages/bare/turbo.json: its package.json has no name; give it one, and write "<name>#<script>"',
-    '"globalEnv" in packages/lib/turbo.jsonc: turbo knows that in the root\'s file alone',
-    'packages/lib/turbo.jsonc extends "none", which is no package with a turbo.json',
-    '"lib#build" in packages/web/turbo.json: only the turbo.json of the root names packages',
+    '"globalEnv" in packages/lib/turbo.jsonc: turbo allows this key only in the turbo.json of the root',
+    'packages/lib/turbo.jsonc extends "none", which is not a package with a turbo.json',
+    '"lib#build" in packages/web/turbo.json: only the turbo.json of the root can name packages',
     "",
   ]);
   // A task that turbo does not cache runs each time.

@@ -49,7 +49,7 @@ export function packageTasks(
     }
     for (const task of Object.keys(tasksOf(content)).filter((one) => one.includes("#")))
       notes.push(
-        `${JSON.stringify(task)} in ${oneLine(path)}: only the turbo.json of the root names packages`,
+        `${JSON.stringify(task)} in ${oneLine(path)}: only the turbo.json of the root can name packages`,
       );
     return [...names].map((task) => ({
       packageName: name,
@@ -69,13 +69,15 @@ function layersOf(
   const layers: TurboTable[] = [];
   const [first, ...others] = Array.isArray(content.extends) ? content.extends.map(String) : [];
   if (seen.size === 0 && first !== "//")
-    notes.push(`${oneLine(path)}: turbo wants "extends": ["//"] in it; it is read as if that stood there`);
+    notes.push(`${oneLine(path)}: "extends": ["//"] is missing; rt assumes it`);
   for (const name of first === "//" || first === undefined ? others : [first, ...others]) {
     const other = byName.get(name);
     if (other && !seen.has(other.path) && other.path !== path)
       layers.push(...layersOf(other, byName, notes, new Set([...seen, path])));
     else if (!other)
-      notes.push(`${oneLine(path)} extends ${JSON.stringify(name)}, which is no package with a turbo.json`);
+      notes.push(
+        `${oneLine(path)} extends ${JSON.stringify(name)}, which is not a package with a turbo.json`,
+      );
   }
   return [...layers, tasksOf(content)];
 }
@@ -108,7 +110,9 @@ function isList(value: unknown): value is unknown[] {
 
 function noteRest({ path, content }: TurboPackage, notes: string[]): void {
   for (const key of Object.keys(content).filter((each) => !KNOWN.includes(each)))
-    notes.push(`${JSON.stringify(key)} in ${oneLine(path)}: turbo knows that in the root's file alone`);
+    notes.push(
+      `${JSON.stringify(key)} in ${oneLine(path)}: turbo allows this key only in the turbo.json of the root`,
+    );
 }
 
 export function tasksOf(content: TurboTable): TurboTable {

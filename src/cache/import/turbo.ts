@@ -86,9 +86,7 @@ export function importTurbo(
       if (!said.has(`${name}: ${text}`)) notes.push(`${show(script)}: ${text}`);
     };
     if (!task)
-      say(
-        "turbo leaves it out there, and rt runs each script that a package has: take it out of package.json",
-      );
+      say("turbo excludes it there, but rt runs every script of a package: remove it from package.json");
     rules.push(`${tomlKey(script)} = ${task ? ruleOf(script, task, everywhere, say) : "false"}`);
   }
   notes.push(...own);
@@ -116,7 +114,7 @@ function ruleOf(
   noteOrder(name, textsOf(task.dependsOn), say);
   for (const key of ["with", "siblings", "extends"])
     if (task[key] !== undefined)
-      say(`"${key}" has no place in rtfig.toml; start these scripts together: rt run --parallel`);
+      say(`"${key}" has no equivalent in rtfig.toml; start these scripts together with rt run --parallel`);
   if (task.cache === false) return "false";
   if (task.persistent === true || task.interactive === true) return "false";
   const outputs = globsOf(textsOf(task.outputs), "outputs", say);
@@ -127,7 +125,7 @@ function ruleOf(
     ignore: cachesIn(outputs),
   };
   if (textsOf(task.passThroughEnv).length > 0)
-    say("variables of passThroughEnv count here: a script that is given one can depend on it");
+    say("variables of passThroughEnv are part of the cache key, because the script receives them");
   const parts = [
     ...(rule.env.length > 0 ? [`env = ${tomlValue(rule.env)}`] : []),
     ...(rule.inputs.length > 0 ? [`inputs = ${tomlValue(rule.inputs)}`] : []),
@@ -146,16 +144,16 @@ function noteOrder(name: string, dependsOn: readonly string[], say: (text: strin
   const variables = dependsOn.filter((each) => each.startsWith("$"));
   if (others.length > 0)
     say(
-      `dependsOn ${others.map(show).join(", ")} is an order, which scripts have themselves: call one from the other, as in ` +
-        `"pre${oneLine(own)}"; that packages wait for those they depend on needs no line`,
+      `dependsOn ${others.map(show).join(", ")} orders scripts of one package: call one from the other, as in ` +
+        `"pre${oneLine(own)}"`,
     );
   if (needed.length > 0)
     say(
-      `dependsOn ${needed.map(show).join(", ")}: run that for all packages before: ` +
+      `dependsOn ${needed.map(show).join(", ")}: run it for all packages first: ` +
         needed.map((each) => `rt --filter '*' run ${oneLine(each.slice(1))}`).join(" && "),
     );
   if (variables.length > 0)
-    say(`${variables.map(show).join(", ")} in dependsOn is an older way to name a variable; write it in env`);
+    say(`${variables.map(show).join(", ")} in dependsOn names a variable; list it in env`);
 }
 
 /** rt supports exact names and a trailing `*`. */
@@ -163,9 +161,7 @@ function variablesOf(names: readonly string[], say: (text: string) => void): str
   const isPlain = (name: string) => /^[A-Za-z_]\w*\*?$/.test(name);
   const others = [...new Set(names.filter((name) => !isPlain(name)))];
   if (others.length > 0)
-    say(
-      `the variables ${others.map(show).join(", ")}: only a name, or one with * at its end, can stand in env`,
-    );
+    say(`the variables ${others.map(show).join(", ")}: env accepts only names, and prefixes that end with *`);
   return [...new Set(names.filter(isPlain))];
 }
 
@@ -174,11 +170,10 @@ function inputsOf(globs: readonly string[], say: (text: string) => void): string
   const taken = meant.filter((each) => !each.startsWith("!"));
   if (taken.length < meant.length)
     say(
-      `inputs that are taken out (${meant
+      `excluded inputs (${meant
         .filter((each) => each.startsWith("!"))
         .map(show)
-        .join(", ")}): what a script does ` +
-        "not read does not count anyway; what it reads counts, unless it stands in ignore",
+        .join(", ")}): every file that ` + "the script reads is an input; add exceptions to ignore",
     );
   return globsOf(taken, "inputs", say);
 }
@@ -187,7 +182,7 @@ function globsOf(globs: readonly string[], key: string, say: (text: string) => v
   const fromRoot = globs.filter((each) => each.includes("$TURBO_ROOT$"));
   if (fromRoot.length > 0)
     say(
-      `${fromRoot.map(show).join(", ")} in ${key}: write the way from the package instead, as in "../../schema/**"`,
+      `${fromRoot.map(show).join(", ")} in ${key}: write the path relative to the package, as in "../../schema/**"`,
     );
   return globs.filter((each) => !fromRoot.includes(each));
 }
@@ -212,7 +207,7 @@ function remoteOf(remote: TurboTable, notes: string[]): string[] {
     if (key !== undefined && (typeof value === "string" || Number.isSafeInteger(value)))
       lines.push(`${key} = ${JSON.stringify(value)}`);
     else if (name === "enabled") lines.push(`enabled = ${value !== false}`);
-    else if (name !== "signature") notes.push(`remoteCache.${oneLine(name)} has no place in rtfig.toml`);
+    else if (name !== "signature") notes.push(`remoteCache.${oneLine(name)} has no equivalent in rtfig.toml`);
   }
   if (lines.length > 0 && remote.signature !== true)
     notes.push(
@@ -222,7 +217,7 @@ function remoteOf(remote: TurboTable, notes: string[]): string[] {
   const hasServer = remote.apiUrl !== undefined || lines.length === 0 || remote.enabled === false;
   if (!hasServer)
     notes.push(
-      "The shared cache needs the address of its server: set TURBO_API, or " +
+      "The shared cache needs a URL: set TURBO_API, or " +
         configHint(["cache", "remote", "url"], "https://cache.example.com"),
     );
   return lines.length > 0 ? ["[cache.remote]", ...lines] : [];
@@ -234,13 +229,13 @@ function noteRest(content: TurboTable, notes: string[]): void {
     if (taken.includes(name) || WITHOUT_EFFECT.includes(name)) continue;
     if (name === "globalDependencies")
       notes.push(
-        `globalDependencies (${textsOf(value).map(show).join(", ")}): a file counts for the scripts that read it`,
+        `globalDependencies (${textsOf(value).map(show).join(", ")}): a file is an input of the scripts that read it`,
       );
-    else notes.push(`${show(name)} has no place in rtfig.toml`);
+    else notes.push(`${show(name)} has no equivalent in rtfig.toml`);
   }
   if (content.envMode === "loose")
     notes.push(
-      "envMode loose: a cached script is given the variables that are declared, and those of a list: rt help caching",
+      "envMode loose: a cached script receives only declared variables and a fixed list (rt help caching)",
     );
 }
 
