@@ -70,7 +70,7 @@ export class RedisConnection {
       const why = (await diagnoseRedis(server)) ?? describeError(error);
       throw new UserError(
         `The Redis at ${server.url} ${why}`,
-        "nothing was run; see rt help ci for what --share needs",
+        "nothing was run; see rt help ci for the requirements of --share",
       );
     }
   }
@@ -210,5 +210,5 @@ function isConnectionError(error: unknown): boolean {
 /** Returns only the error code: the server has received the password and could repeat it. */
 function describeError(error: unknown): string {
   const [kind] = PRINTABLE_CODES.exec((error as Error).message) ?? [];
-  return `does not do what --share needs${kind === undefined ? "" : ` (${kind})`}`;
+  return `does not support --share${kind === undefined ? "" : ` (${kind})`}`;
 }

@@ -93,8 +93,8 @@ class RedisCoordinator implements RunCoordinator {
     const response = (await send("EVAL", [JOIN, "2", ...keys, plan, String(RUN_TTL)])) as [unknown, unknown];
     if (response[0] !== plan)
       throw new UserError(
-        `The machines that share "${id}" run something else: another commit, options, system or version of rt`,
-        "all of them need the same; another run needs another --share-id",
+        `The machines that share "${id}" differ in commit, options, system or version of rt`,
+        "use the same on all machines, or another --share-id for another run",
       );
     for (const [script, text] of pairs(toStrings(response[1]))) this.#recordResult(script, text);
     this.#onNews();

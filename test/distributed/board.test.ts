@@ -166,7 +166,7 @@ test.skipIf(!HAS_REDIS)(
   async () => {
     const a = await machine("four", "a");
     expect(machine("four", "b", { plan: "another" })).rejects.toThrow(
-      'The machines that share "four" run something else',
+      'The machines that share "four" differ',
     );
     const large = '{"claim":"1-x","machine":"m","kind":"failure","code":256,"step":0}';
     for (const text of [large, "", "null", "[]", '{"kind":"success"}', '{"machine":1}', "x\u001b[31m"]) {
@@ -243,9 +243,9 @@ test.skipIf(!HAS_REDIS)("only transient errors of Redis are retried", async () =
   ).entries()) {
     const coordinator = await openRedisCoordinator({ ...options, id: `eight-${at}` });
     proxy.refuse(error, 1);
-    expect(coordinator.claim([0])).rejects.toThrow(`Redis does not do what --share needs${shown}`);
+    expect(coordinator.claim([0])).rejects.toThrow(`Redis does not support --share${shown}`);
     await waitUntil(() => coordinator.lost !== undefined);
-    expect(coordinator.lost).toBe(`Redis does not do what --share needs${shown}`);
+    expect(coordinator.lost).toBe(`Redis does not support --share${shown}`);
     await coordinator.close();
   }
 });

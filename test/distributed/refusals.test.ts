@@ -87,7 +87,7 @@ test.skipIf(!HAS_REDIS)("an unusable Redis causes one error without the password
     return stderr;
   };
   const refused = (why: string, url = redis.url) =>
-    `error: The Redis at ${url} ${why}\nhint: nothing was run; see rt help ci for what --share needs\n`;
+    `error: The Redis at ${url} ${why}\nhint: nothing was run; see rt help ci for the requirements of --share\n`;
   expect(await run(redis.url, PASSWORD)).toBe(refused("rejected the password"));
   const inUrl = redis.url.replace("//", `//default:${encodeURIComponent(PASSWORD)}@`);
   expect(await run(inUrl)).toBe(refused("rejected the password"));
@@ -172,7 +172,7 @@ test.skipIf(!CAN_TRACE)("a machine with another plan is rejected", async () => {
   expect(await two!.start([]).result).toEqual({
     stdout: "",
     stderr: expect.stringMatching(
-      /^error: The machines that share "[\w-]+" run something else: another commit, options, system or version of rt\nhint: all of them need the same; another run needs another --share-id\n$/,
+      /^error: The machines that share "[\w-]+" differ in commit, options, system or version of rt\nhint: use the same on all machines, or another --share-id for another run\n$/,
     ),
     status: 1,
   });

@@ -81,14 +81,14 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(await made(opened, "lib")).toBe("lib\n");
     const where = {
       place: "remote",
-      why: "--remote asks for it",
+      why: "selected by --remote",
       server: server.url,
       machine: "worker-7",
     };
     const report = (await Bun.file(project.join("run.json")).json()) as { tasks: object[] };
     expect(report.tasks).toEqual(Array(4).fill(expect.objectContaining({ outcome: "success", where })));
     const page = await Bun.file(project.join("run.html")).text();
-    expect(page.split(`on worker-7 of ${server.url}: --remote asks for it`)).toHaveLength(5);
+    expect(page.split(`on worker-7 of ${server.url}: selected by --remote`)).toHaveLength(5);
 
     await Bun.$`rm -r packages/lib/dist packages/site/dist`.cwd(project.path);
     const second = await run([...MANY, "build"]);
@@ -154,9 +154,9 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       new RegExp(
         [
           '^warning: \\[run\\.secrets\\]: no package has a script "tool#sign"\n',
-          "lib build\n  runs on grpc://127.0.0.1:\\d+: --remote asks for it\n  \\$ .*\n",
+          "lib build\n  runs on grpc://127.0.0.1:\\d+: selected by --remote\n  \\$ .*\n",
           "    reads 4 files of \\d+ bytes; writes dist\n    gets PATH\n    action [\\da-f]{64}/\\d+\n",
-          "app build \\(after lib build\\)\n  runs here: rtfig.toml keeps it here\n  \\$ .*\n",
+          "app build \\(after lib build\\)\n  runs here: disabled by rtfig.toml\n  \\$ .*\n",
           "site build \\(after app build\\)\n  runs on grpc://.*\n  \\$ .*\n",
           "    reads \\d+ files of \\d+ bytes, and the outputs of lib build; writes dist\n    gets PATH\n",
           "tool build\n  cache hit: .*\n  \\$ .*\n",
@@ -168,9 +168,9 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
       tasks: { label: string; where: object; sent?: object }[];
     };
     expect(json.tasks.map(({ label, where, sent }) => [label, where, sent !== undefined])).toEqual([
-      ["lib build", { place: "remote", server: server.url, why: "--remote asks for it" }, true],
-      ["app build", { place: "here", why: "rtfig.toml keeps it here" }, false],
-      ["site build", { place: "remote", server: server.url, why: "--remote asks for it" }, true],
+      ["lib build", { place: "remote", server: server.url, why: "selected by --remote" }, true],
+      ["app build", { place: "here", why: "disabled by rtfig.toml" }, false],
+      ["site build", { place: "remote", server: server.url, why: "selected by --remote" }, true],
       ["tool build", { place: "cache", why: expect.any(String) }, false],
     ]);
     expect(server.calls).toEqual([]);

@@ -259,7 +259,7 @@ describe.if(isLinux)("rt run --remote", () => {
     await using opened = await openProject(single);
     const { server, run } = opened;
     const { stdout, status } = await run(["run", "--remote", "--dry-run", "build"]);
-    expect(stdout).toStartWith(`build\n  runs on ${server.url}: --remote asks for it\n  $ mkdir -p dist`);
+    expect(stdout).toStartWith(`build\n  runs on ${server.url}: selected by --remote\n  $ mkdir -p dist`);
     expect(stdout).toContain("    reads 3 files of ");
     expect(stdout).toContain(" bytes; writes dist, report.txt\n    gets PATH\n    action ");
     expect(stdout).toEndWith("\n1 script would run\n");

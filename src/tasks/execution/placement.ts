@@ -33,13 +33,13 @@ export interface Placement {
 export function choosePlacement(offer: RemoteEligibility, cached?: CacheReason): Placement {
   if (cached?.isHit) return { place: "cache", why: cached.why };
   const { server, isAsked, isDeclared, obstacle } = offer;
-  if (isDeclared === false) return { place: "here", why: "rtfig.toml keeps it here" };
-  if (!isAsked && !isDeclared) return { place: "here", why: "nothing sends it elsewhere" };
+  if (isDeclared === false) return { place: "here", why: "disabled by rtfig.toml" };
+  if (!isAsked && !isDeclared) return { place: "here", why: "not selected" };
   if (obstacle !== undefined) return { place: "here", why: obstacle };
   return {
     place: "remote",
     server,
-    why: isAsked ? "--remote asks for it" : "rtfig.toml asks for it",
+    why: `selected by ${isAsked ? "--remote" : "rtfig.toml"}`,
   };
 }
 
