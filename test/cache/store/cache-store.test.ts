@@ -172,7 +172,7 @@ test.skipIf(!CAN_TRACE)("only the user can read the store, whatever the umask", 
 
 test("threads that open a new store concurrently get the same secret", async () => {
   await using folder = await createProject({});
-  const turns = new Int32Array(new SharedArrayBuffer(4));
+  const arrivals = new Int32Array(new SharedArrayBuffer(4));
   const ROUNDS = 100;
   const THREADS = 4;
   const ask = async () => {
@@ -180,7 +180,7 @@ test("threads that open a new store concurrently get the same secret", async () 
     const worker = new Worker(new URL("secret-asker.ts", import.meta.url));
     worker.onmessage = ({ data }: MessageEvent<string[]>) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));
-    worker.postMessage({ folder: folder.path, turns, rounds: ROUNDS, threads: THREADS });
+    worker.postMessage({ folder: folder.path, arrivals, rounds: ROUNDS, threads: THREADS });
     return await promise.finally(() => worker.terminate());
   };
   const [first, ...others] = await Promise.all(Array.from({ length: THREADS }, ask));
