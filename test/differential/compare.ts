@@ -67,7 +67,12 @@ async function observe(
     program: [program, ...options],
     args: (fixture.args ?? ["main.ts"]).map(place),
     cwd: project.join(fixture.in ?? "."),
-    env: { ...fixture.env, PATH: fixture.env?.PATH ? place(fixture.env.PATH) : process.env.PATH },
+    env: {
+      // Behind a proxy with its own authority, the engine cannot download packages without it.
+      NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
+      ...fixture.env,
+      PATH: fixture.env?.PATH ? place(fixture.env.PATH) : process.env.PATH,
+    },
     stdin: fixture.stdin,
   });
   const lines = readLines(child.stdout);

@@ -13,7 +13,7 @@ import { RT } from "../rt.ts";
  * Time limit in ms for a test that may build such a program or wait for it. The engine of another system may have to be
  * downloaded. A builder that is aborted would block all others.
  */
-export const PREPARATION_TIMEOUT = 300_000;
+export const PREPARATION_TIMEOUT = 900_000;
 
 const making = new Map<string, Promise<string>>();
 
