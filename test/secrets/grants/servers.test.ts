@@ -19,9 +19,9 @@ describe.skipIf(!isLinux)("variables for a server", () => {
   beforeAll(async () => {
     server = Bun.serve({
       port: 0,
-      fetch({ headers }) {
+      fetch({ headers, method }) {
         sent.push(headers.get("authorization"));
-        return new Response("", { status: 404 });
+        return method === "PUT" ? Response.json({ urls: [] }) : new Response("", { status: 404 });
       },
     });
     home = await createProject();
