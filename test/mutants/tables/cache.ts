@@ -184,7 +184,7 @@ export default {
     },
     {
       fault: "a hash may be a path",
-      text: `if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
+      text: `if (!ID.test(id)) return problem(400, "bad_request", "Invalid hash");
   if (method === "GET"`,
       becomes: `if (method === "GET"`,
       tests: ["cache/server/server"],
