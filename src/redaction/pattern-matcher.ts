@@ -25,7 +25,7 @@ export interface Match {
   readonly pattern: Pattern;
 }
 
-/** MatchProgress of the automaton of a long variant, for each of the two windows. */
+/** Progress of the automaton of a long variant, for each of the two windows. */
 interface MatchProgress {
   near: number;
   far: number;

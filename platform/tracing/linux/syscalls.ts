@@ -181,6 +181,3 @@ export const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,
 };
-
-/** Number of the seccomp call itself. */
-export const SECCOMP_CALL: Readonly<Record<Architecture, number>> = { x64: 317, arm64: 277 };

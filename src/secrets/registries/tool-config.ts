@@ -4,8 +4,8 @@
 // - A value in the environment is not fetched from the store.
 // - The user has trusted the project's secrets and the registry of each variable, even if it is set in the environment.
 // - Tokens are in no variable, so that package scripts do not inherit them. They are in an ephemeral file for the engine only.
-// - Secrets in the environment are removed from it, except for those that a registry's configuration references: the engine
-//   substitutes these itself.
+// - Secrets in the environment are removed from it, also those of a script that starts the command. Those that a registry's
+//   configuration references remain: the engine substitutes them itself.
 //
 // Non-obvious: this is no isolation. A package script runs as the same user, so it can inspect its parent process or read the
 // credential store. It only cannot find a token in its environment.
@@ -15,7 +15,6 @@ import { host } from "../../../platform/processes/process.ts";
 import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { fetchSecrets } from "../grants/secret-fetch.ts";
-import { grantedNames } from "../grants/grants.ts";
 import { findMapping } from "../grants/mapping-file.ts";
 import type { MappedSecret, Mapping } from "../grants/mapping.ts";
 import { missingFailure } from "../grants/missing-secrets.ts";
@@ -45,11 +44,10 @@ export async function openRegistryAccess(
   const mapping = findMapping(directory, config);
   const root = findRoot(directory) ?? directory;
   requireRegistryConsent(root, { mapping, config, directory });
-  if (!mapping || mapping.secrets.size === 0) return { file: undefined, withheld: [] };
+  if (!mapping || mapping.secrets.size === 0 || runsProgram(tool)) return { file: undefined, withheld: [] };
   const uses = findRegistryUses(config?.content ?? {}, readNpmrcs(root));
-  const kept = new Set([...uses.flatMap(namesOf), ...grantedNames()]);
-  const names = runsProgram(tool) ? [] : [...mapping.secrets.keys()];
-  const withheld = names.filter((name) => !kept.has(name));
+  const kept = new Set(uses.flatMap(namesOf));
+  const withheld = [...mapping.secrets.keys()].filter((name) => !kept.has(name));
   const file = takesCredentials(tool) ? await configWithTokens(tool, config, mapping, uses) : undefined;
   return { file, withheld };
 }

@@ -1,5 +1,6 @@
 // Secrets in the environment, as in CI: scripts without a grant do not get them, and all output is redacted.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod } from "node:fs/promises";
 import { createProject, type Project } from "../../support/project.ts";
 import { type Environment, runRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
@@ -137,10 +138,11 @@ url = "grpc://127.0.0.1:1"
 
   test("a script that rt install runs does not get the variable of a secret", async () => {
     await using own = await createProject({
-      "rtfig.toml": '[secrets]\nTOKEN = { from = "acme/token" }\n[run.secrets]\npostinstall = ["TOKEN"]\n',
+      "rtfig.toml":
+        '[secrets]\nTOKEN = { from = "acme/token" }\n[run.secrets]\npostinstall = ["TOKEN"]\nsetup = ["TOKEN"]\n',
       "package.json": {
         name: "app",
-        scripts: { postinstall: "echo ${TOKEN-nothing} ${OTHER-nothing} > got" },
+        scripts: { postinstall: "echo ${TOKEN-nothing} ${OTHER-nothing} > got", setup: "rt install --force" },
         dependencies: { dep: "file:./dep" },
         trustedDependencies: ["dep"],
       },
@@ -155,6 +157,14 @@ url = "grpc://127.0.0.1:1"
     expect({ stderr, status }).toMatchObject({ status: 0 });
     expect(await Bun.file(own.join("got")).text()).toBe("nothing other\n");
     expect(await Bun.file(own.join("dep-got")).text()).toBe("nothing\n");
+    // A script that has the secret passes it to no package either.
+    await own.write({ got: "" });
+    expect((await runRt({ args: ["run", "setup"], cwd: own.path, env })).status).toBe(0);
+    expect(await Bun.file(own.join("got")).text()).toBe("nothing other\n");
+    // A program that the user names is no package script.
+    await own.write({ "node_modules/.bin/tool": "#!/bin/sh\necho ${TOKEN-nothing}\n" });
+    await chmod(own.join("node_modules/.bin/tool"), 0o755);
+    expect((await runRt({ args: ["x", "tool"], cwd: own.path, env })).stdout).toBe(`${VALUE}\n`);
   });
 
   test("a program that is not a script gets the whole environment", async () => {
