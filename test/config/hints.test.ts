@@ -232,6 +232,24 @@ test.skipIf(process.platform === "win32").each([
   expect(live.output).not.toContain("which it watches");
 });
 
+test("a written file outside the working directory gets no hint, because an ignore pattern cannot match it", async () => {
+  await using project = await createProject({
+    "app/package.json": { scripts: { dev: "date +%N > ../lib/stamp.ts; cat ../lib/poke.ts" } },
+    "lib/stamp.ts": "",
+    "lib/poke.ts": "poke 0.",
+  });
+  await using live = startLive({
+    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
+    args: ["--watch", "--watch-path=../lib", "run", "dev"],
+    cwd: project.join("app"),
+    env: { NO_COLOR: "1" },
+  });
+  await live.see("which it watches; ignoring it from now on");
+  await project.write({ "lib/poke.ts": "poke 1." });
+  await live.see("poke 1.");
+  expect(live.output).not.toContain("hint:");
+});
+
 test("every hint of the source that names a section of rtfig.toml is made by configHint()", async () => {
   const hint =
     /["'`][^"'`]*\b(?:add|set|write|give|declare|put)\b.*(?:\[(?:run|cache|watch|secrets|install|project)\b|rtfig\.toml)/i;

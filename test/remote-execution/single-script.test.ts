@@ -349,6 +349,8 @@ describe.if(isLinux)("faulty server", () => {
       ...untouched,
       stderr: `error: The server URL ${reason}: no ${method} now\n${HINT}`,
     });
+    const isTransient = code === Code.UNAVAILABLE || code === Code.RESOURCE_EXHAUSTED;
+    expect(result.calls.filter((each) => each === method).length > 1).toBe(isTransient);
   });
 
   test("retries within retries stay within the budget of the run", async () => {

@@ -169,6 +169,10 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       ...{ NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` },
       ...(await trustAll(shop.path)),
     };
+    // The missing permission is that for the registry, so the hint about set variables would be wrong.
+    const untrusted = await run(shop.path, ["install"], { NPM_TOKEN: "from-ci", GONE: "from-ci" });
+    expect(untrusted.stderr).toContain("is not allowed to read these secrets");
+    expect(untrusted.stderr).not.toContain("need no permission");
     expect(await run(shop.path, ["install"], env)).toMatchObject({ status: 0 });
     expect(sent()).toEqual(["Bearer from-ci"]);
     const text = await Bun.file(shop.join("rtfig.toml")).text();

@@ -213,9 +213,9 @@ describe.skipIf(process.platform !== "linux")("values", () => {
 
   test("--watch run warns about a common value once, not at each restart", async () => {
     await using own = await createProject({
-      "package.json": { scripts: { show: "cat word.ts; sleep 1000" } },
+      "package.json": { scripts: { show: "rt run inner; cat word.ts; sleep 1000", inner: "true" } },
       "rtfig.toml":
-        '[secrets.MODE]\nfrom = { command = ["echo", "production"] }\n[run.secrets]\nshow = ["MODE"]\n',
+        '[secrets.MODE]\nfrom = { command = ["echo", "production"] }\n[run.secrets]\nshow = ["MODE"]\ninner = ["MODE"]\n',
       "word.ts": "first.",
     });
     const env = { ...keyring.env, RT_TRUST: await trustOf(own.path) };
@@ -225,7 +225,8 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       await own.write({ "word.ts": word });
       await live.see(word);
     }
-    expect(live.output.match(/warning: The value of MODE is a common word/g)).toHaveLength(1);
+    // One of the watched script, and one of each rt that it starts.
+    expect(live.output.match(/warning: The value of MODE is a common word/g)).toHaveLength(1 + 3);
   });
 
   test("--watch uses a changed value from the next start of a file on", async () => {
