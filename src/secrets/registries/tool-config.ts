@@ -4,7 +4,7 @@
 // - A value in the environment is not fetched from the store.
 // - The user has trusted the project's secrets and the registry of each variable, even if it is set in the environment.
 // - Tokens are in no variable, so that package scripts do not inherit them. They are in an ephemeral file for the engine only.
-// - Secrets in the environment are removed from it, also those of a script that starts the command. Those that a registry's
+// - Secrets in the environment are removed from it, also those of a script that starts the command. Variables that a registry's
 //   configuration references remain: the engine substitutes them itself.
 //
 // Non-obvious: this is no isolation. A package script runs as the same user, so it can inspect its parent process or read the

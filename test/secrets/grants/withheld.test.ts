@@ -161,7 +161,7 @@ url = "grpc://127.0.0.1:1"
     await own.write({ got: "" });
     expect((await runRt({ args: ["run", "setup"], cwd: own.path, env })).status).toBe(0);
     expect(await Bun.file(own.join("got")).text()).toBe("nothing other\n");
-    // A program that the user names is no package script.
+    // A program that the user names keeps the environment.
     await own.write({ "node_modules/.bin/tool": "#!/bin/sh\necho ${TOKEN-nothing}\n" });
     await chmod(own.join("node_modules/.bin/tool"), 0o755);
     expect((await runRt({ args: ["x", "tool"], cwd: own.path, env })).stdout).toBe(`${VALUE}\n`);
