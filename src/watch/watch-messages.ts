@@ -26,11 +26,11 @@ export class WatchMessages {
    * Not `console.error`, which blocks on a slow reader so that signals are not handled. Flushed at once, because
    * the next script writes to the same descriptor.
    */
-  readonly #write = (line: string): void => {
-    void this.#queue.write(2, `${line}\n`);
+  readonly #write = (lines: string): void => {
+    void this.#queue.write(2, `${lines}\n`);
     void this.#queue.flush();
   };
-  #print: (line: string) => void;
+  #print: (lines: string) => void;
 
   constructor(settings: WatchSettings, cwd: string) {
     this.#settings = settings;
@@ -39,15 +39,17 @@ export class WatchMessages {
   }
 
   /** Prints lines through `print` from now on, in order with other output; without an argument, directly. */
-  setPrinter(print: (line: string) => void = this.#write): void {
+  setPrinter(print: (lines: string) => void = this.#write): void {
     this.#print = print;
   }
 
   printScope({ directories, unwatched }: SourceWatcher): void {
     if (unwatched.count > 0) {
       const all = directories + unwatched.count;
-      this.#printMessage(`warning: cannot watch ${unwatched.count} of ${all} folders: system limit reached`);
-      this.#printMessage(`hint: ${REMEDIES[unwatched.code]}`);
+      this.#printMessage([
+        `warning: cannot watch ${unwatched.count} of ${all} folders: system limit reached`,
+        `hint: ${REMEDIES[unwatched.code]}`,
+      ]);
     }
     const { paths } = this.#settings;
     const where = paths.length > 0 ? ` of ${paths.map(printable).join(", ")}` : "";
@@ -63,19 +65,23 @@ export class WatchMessages {
 
   warnSelfWrite(path: string): void {
     const name = this.#name(path);
-    this.#printMessage(`warning: the script writes ${name}, which it watches; ignoring it from now on`);
+    const lines = [`warning: the script writes ${name}, which it watches; ignoring it from now on`];
     const pattern = patternOf(path, this.#cwd);
-    if (pattern === undefined) return;
-    const ignore = [...new Set([...this.#settings.ignore, pattern])];
-    this.#printMessage(
-      `hint: add --watch-ignore=${quoteArgument(pattern)}, or ${configHint(["watch", "ignore"], ignore)}`,
-    );
+    if (pattern !== undefined) {
+      const ignore = [...new Set([...this.#settings.ignore, pattern])];
+      lines.push(
+        `hint: add --watch-ignore=${quoteArgument(pattern)}, or ${configHint(["watch", "ignore"], ignore)}`,
+      );
+    }
+    this.#printMessage(lines);
   }
 
   /** Reports an error in what was to run. */
   printError(message: string, hint: string | readonly string[] | undefined): void {
-    this.#printMessage(`error: ${oneLine(message)}`);
-    for (const line of [hint ?? []].flat()) this.#printMessage(`hint: ${oneLine(line)}`);
+    this.#printMessage([
+      `error: ${oneLine(message)}`,
+      ...[hint ?? []].flat().map((line) => `hint: ${oneLine(line)}`),
+    ]);
   }
 
   printExit({ code, signal }: ChildExit): void {
@@ -83,8 +89,9 @@ export class WatchMessages {
     this.#print(`rt: "${printable(this.#settings.label)}" ${how}; waiting for a change`);
   }
 
-  #printMessage(line: string): void {
-    this.#print(colorLabel(line));
+  /** Printed at once: the output of a script could come between two writes. */
+  #printMessage(lines: readonly string[]): void {
+    this.#print(lines.map((line) => colorLabel(line)).join("\n"));
   }
 
   #printUnlessSilent(text: string): void {

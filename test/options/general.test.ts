@@ -243,7 +243,7 @@ describe("workspaces", () => {
     const parts = ["1/2", "2/2"].map((part) =>
       outputOf(packages, [`--shard=${part}`, "--workspaces", "run", "go"]),
     );
-    const ran = (await Promise.all(parts)).map((text) => text.match(/(?<=: )from ./g));
+    const ran = (await Promise.all(parts)).map((text) => text.match(/(?<=: )from ./g)?.toSorted());
     expect(ran).toEqual([["from a", "from c"], ["from b"]]);
   });
 

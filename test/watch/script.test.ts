@@ -227,7 +227,8 @@ describe("files that the user writes", () => {
     const files = { ...scripts(`${PRINT} && sleep 1000`), ".git/HEAD": "", "a.ts": "", "b.ts": "" };
     await using live = await watch(files);
     await live.see("started 0.");
-    await live.project.write({ ".git/index.lock": "", "a.ts": "1" });
+    await live.project.write({ ".git/index.lock": "" });
+    await live.project.write({ "a.ts": "1" });
     // A checkout of many files takes this long. A burst without a lock ends after 1 s.
     await Bun.$`sleep 3`.quiet();
     await live.project.write({ "b.ts": "1" });

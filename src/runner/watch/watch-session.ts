@@ -195,7 +195,9 @@ export class WatchSession implements WatchHooks {
 
   onBegin(run: WatchedRun): void {
     this.#run = run;
-    this.#options.notes.setPrinter((line) => run.say(line));
+    this.#options.notes.setPrinter((lines) => {
+      for (const line of lines.split("\n")) run.say(line);
+    });
     this.#options.onReady();
   }
 

@@ -143,6 +143,7 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
       const shown = await inThisShell(async (shell) => {
         shell.type(`stty intr ^B; ${rt("modes")}; stty intr ^C; echo d"on"e\n`);
         await shell.awaitOutput("\ndone");
+        await shell.awaitOutput("READY> ", 2);
         shell.type(`${rt("stay")}\n`);
         await shell.awaitOutput("up\r\n");
         if (stoppedBy === "by rt") shell.type("typed\n\x1a");
@@ -153,7 +154,11 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
           shell.type("\x1a");
         }
         await shell.awaitOutput("Stopped");
+        await shell.awaitOutput("READY> ", 3);
         shell.type("fg\n");
+        await shell.awaitOutput("run stay\r\n", 3);
+        // Before rt takes the terminal back, Ctrl-D would end a line of the terminal instead of the script's input.
+        await waitUntil(() => !shell.isInDefaultMode);
         await shell.awaitOutput("typed\r\n", 2);
         shell.type("\x04");
         await shell.awaitOutput("READY> ", 4);
