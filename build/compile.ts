@@ -20,6 +20,7 @@ import { compress } from "./compress.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-message-patch.ts";
 import { signAdHoc } from "./macos/signature.ts";
+import { frontFor } from "./front.ts";
 import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./compressed-modules.ts";
 import { bundlePages } from "./bundled-pages.ts";
 import { PRODUCT } from "./product.ts";
@@ -254,11 +255,11 @@ function generatedModules(
 }
 
 /** Target-specific steps after the bundler. */
-async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Array> {
+async function finish(program: Uint8Array, target: BuildTarget, preload: string): Promise<Uint8Array> {
   const { os } = target;
   renameTools(program, await readFile(enginePath(target)));
   shortenCutOff(program);
-  if (os === "linux") return compactElf(program);
+  if (os === "linux") return compactElf(program, frontFor(target, preload));
   return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : setMetadata(program);
 }
 
@@ -278,10 +279,10 @@ export async function compile(
   const directory = await mkdtemp(`${outfile}.build-`);
   const draft = join(directory, target.file);
   try {
-    const inputs = await bundle(target, draft, plugins);
+    const { inputs, preload } = await bundle(target, draft, plugins);
     // Written at once: a file that the bundler has written in pieces is slower to map.
     const finished = `${draft}.finished`;
-    await writeFile(finished, await finish(await readFile(draft), target), { mode: 0o755 });
+    await writeFile(finished, await finish(await readFile(draft), target, preload), { mode: 0o755 });
     await rename(finished, outfile);
     return { inputs };
   } finally {
@@ -316,12 +317,12 @@ async function packCommands(
   return { scripts, inputs: new Set(inputs) };
 }
 
-/** @returns the bundled source files */
-async function bundle(
-  target: BuildTarget,
-  outfile: string,
-  plugins: readonly BunPlugin[],
-): Promise<Set<string>> {
+interface Bundle extends Compiled {
+  /** The URL that the engine gets. */
+  readonly preload: string;
+}
+
+async function bundle(target: BuildTarget, outfile: string, plugins: readonly BunPlugin[]): Promise<Bundle> {
   const directory = dirname(outfile);
   const constants = constantsOf(target);
   const scripts = await embedScripts(plugins);
@@ -329,6 +330,7 @@ async function bundle(
   const preload = await bundleScript("src/runtime/preload/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/preload/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
+  const preloadUrl = asUrl(preloadSource(preload.script, late.script));
   const attachment = await bundleScript("src/debugger/bootstrap.ts", target, [], constants);
   const thread = await bundleScript("src/debugger/debugger-thread.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
@@ -352,7 +354,7 @@ async function bundle(
       dbusOptional,
       await windowsRegistry(target, true),
       generatedModules(
-        asUrl(preloadSource(preload.script, late.script)),
+        preloadUrl,
         asUrl(preloadSource(options.script, "")),
         {
           program: `${asDebugger(attachment.script, "prepare")}${preloadSource(preload.script, late.script)};own.exports.attach();\n`,
@@ -371,7 +373,7 @@ async function bundle(
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
     },
   });
-  return new Set([
+  const inputs = new Set([
     ...inputsOf(output),
     ...scripts.inputs,
     ...late.inputs,
@@ -381,6 +383,7 @@ async function bundle(
     ...attachment.inputs,
     ...thread.inputs,
   ]);
+  return { inputs, preload: preloadUrl };
 }
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-// Compiles the C sources of platform/native/linux to programs.ts there:
+// Compiles the C sources of platform/native/linux to programs.ts there, and the front to front/machine-code.ts:
 //
 //   node build/setup.mjs build/native-codegen.ts && npm run fmt
 //
@@ -18,6 +18,9 @@ const SOURCES = [
     ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h"],
   ].map((name) => `recorder/${name}`),
   ...["interposer/call-log.h", "interposer/interposer.c"],
+  ...["tables.h", "text.h", "json.h", "surroundings.h", "plan.h", "front.c", "front.ld"].map(
+    (name) => `front/${name}`,
+  ),
 ];
 export const PROGRAMS = ["registration", "launcher", "monitor", "recorder"] as const;
 
@@ -52,13 +55,18 @@ const LIBRARY = [
   "-Wl,--hash-style=gnu",
   "-Wl,-z,norelro",
 ];
-type NativeProgram = (typeof PROGRAMS)[number] | "interposer";
+/** Code for any address, which build/elf-compaction.ts appends to rt's file. */
+const FRONT = [...COMMON, "-fPIC", "-fvisibility=hidden", "-static", "-Wl,-T,front/front.ld"];
+/** Otherwise code is addressed by pages, which the front does not begin at. */
+const FRONT_MODEL = { x64: [], arm64: ["-mcmodel=tiny"] } as const;
+type NativeProgram = (typeof PROGRAMS)[number] | "interposer" | "front";
 export const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
   interposer: [...LIBRARY, "-ftls-model=initial-exec"],
+  front: FRONT,
 };
 const FILES: Readonly<Record<NativeProgram, string>> = {
   registration: "registration.c",
@@ -66,6 +74,7 @@ const FILES: Readonly<Record<NativeProgram, string>> = {
   monitor: "job-monitor.c",
   recorder: "recorder/recorder.c",
   interposer: "interposer/interposer.c",
+  front: "front/front.c",
 };
 
 /** Returns the hash of all C sources. */
@@ -116,6 +125,21 @@ export async function compileProgram(
   }
 }
 
+/** Returns the front's code as base64. @throws Error with the compiler's output */
+export async function compileFront(architecture: NativeArchitecture): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
+  try {
+    const [linked, code] = [join(directory, "front"), join(directory, "code")];
+    compile("front", architecture, linked, FRONT_MODEL[architecture]);
+    const extract = COMPILERS[architecture].replace(/gcc$/, "objcopy");
+    const { exitCode } = Bun.spawnSync([extract, "-O", "binary", linked, code]);
+    if (exitCode !== 0) throw new Error(`${extract} cannot extract the front's code`);
+    return (await readFile(code)).toString("base64");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
 if (import.meta.main) {
   const compilers = Object.fromEntries(ARCHITECTURES.map((each) => [each, versionOf(each) ?? ""]));
   const made = { sources: await hashSources(), flags: FLAGS, compilers };
@@ -129,4 +153,10 @@ if (import.meta.main) {
     lines.push(`export const ${each.toUpperCase()} = ${JSON.stringify(contents)};`);
   }
   await writeFile(join(ROOM, "programs.ts"), `${lines.join("\n\n")}\n`);
+  const code = ARCHITECTURES.map(async (each) => [each, await compileFront(each)] as const);
+  const front = [
+    "// Made by build/native-codegen.ts of the C beside it: the front's code, as base64. Only the build reads it.",
+    `export const FRONT = ${JSON.stringify(Object.fromEntries(await Promise.all(code)))};`,
+  ];
+  await writeFile(join(ROOM, "front/machine-code.ts"), `${front.join("\n\n")}\n`);
 }

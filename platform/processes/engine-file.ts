@@ -8,11 +8,12 @@ import { OWN_PROGRAM } from "./running-executable.ts";
 /** Marks the edits at the end of rt's file. */
 export const ENGINE_MARK = "\nrt:engine=";
 
-/** Edits that restore the engine's file up to the mark: a range to omit, then 8-byte words to write. */
+/** Edits that restore the engine's file up to the mark: a range to omit, then 8-byte words to write at a place. */
 export interface EngineEdits {
   readonly from: number;
   readonly to: number;
-  readonly edits: ReadonlyArray<readonly number[]>;
+  /** A word above 2^53 is a text. */
+  readonly edits: ReadonlyArray<readonly [place: number, ...words: readonly (number | string)[]]>;
 }
 
 /** Target names that mean this operating system and processor. */
@@ -35,12 +36,7 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
   if (process.platform !== "linux") return undefined;
   if (!OWN_TARGETS.test(targets.join())) return undefined;
   const { closeSync, openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
-  const file = readFileSync(OWN_PROGRAM);
-  const end = file.lastIndexOf(ENGINE_MARK);
-  const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
-  const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
-  for (const [place, ...words] of edits)
-    engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
+  const engine = restoreEngine(readFileSync(OWN_PROGRAM));
   const { writePrivateFile } =
     require("../files/private-file.ts") as typeof import("../files/private-file.ts");
   // A unique name, so that another rt or thread cannot remove it (race).
@@ -49,4 +45,14 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
   const descriptor = openSync(path, "r");
   unlinkSync(path);
   return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
+}
+
+/** @param file rt's own */
+export function restoreEngine(file: Buffer): Buffer {
+  const end = file.lastIndexOf(ENGINE_MARK);
+  const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
+  const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
+  for (const [place, ...words] of edits)
+    engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
+  return engine;
 }

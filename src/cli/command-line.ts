@@ -13,7 +13,7 @@ import { run } from "../runner/run.ts";
 import { selectsPackages } from "../config/settings/many.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
 import { type OpenedSettings, openSettings } from "../config/settings/settings-sources.ts";
-import { VERSION } from "../version.ts";
+import { describeRevision, VERSION } from "../version.ts";
 import { printLine } from "../output.ts";
 import { readMultiCall } from "./multi-call.ts";
 import { runOwn, showHelp } from "./builtin-commands.ts";
@@ -105,11 +105,6 @@ async function carryOutPicked(invocation: Invocation, cwd: string): Promise<RunO
 async function showScripts(cwd: string): Promise<void> {
   const { listScripts } = await import("./script-list.ts");
   printLine(listScripts(cwd));
-}
-
-/** Returns the version with the engine's version and commit, in the format of `bun --revision`. */
-function describeRevision(): string {
-  return `${VERSION}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`;
 }
 
 /**

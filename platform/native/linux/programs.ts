@@ -1,7 +1,7 @@
 // Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "08c679b8014215ed4a855f0b2772ba51021aca06bcb2fe424c44a662048622a4",
+  sources: "73871d06f25285b98364136df2ea811797584a4e605ae18fadca373495bdd2b0",
   flags: {
     registration: [
       "-std=gnu11",
@@ -115,6 +115,27 @@ export const MADE = {
       "-Wl,--hash-style=gnu",
       "-Wl,-z,norelro",
       "-ftls-model=initial-exec",
+    ],
+    front: [
+      "-std=gnu11",
+      "-Os",
+      "-D_GNU_SOURCE",
+      "-Wall",
+      "-Wextra",
+      "-Werror",
+      "-ffreestanding",
+      "-fno-stack-protector",
+      "-fno-unwind-tables",
+      "-fno-asynchronous-unwind-tables",
+      "-fno-ident",
+      "-nostdlib",
+      "-s",
+      "-Wl,--build-id=none",
+      "-Wl,-z,noseparate-code",
+      "-fPIC",
+      "-fvisibility=hidden",
+      "-static",
+      "-Wl,-T,front/front.ld",
     ],
   },
   compilers: {

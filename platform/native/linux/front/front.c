@@ -1,0 +1,140 @@
+// The front: code at the entry point of rt's own file, in front of the engine's. It starts the engine with the words that rt
+// would start it with a second time, or prints the version. Everything that is not certain goes on as if it did not exist.
+//
+// Invariants:
+// - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
+// - Without writable data, and at any address: build/elf-compaction.ts appends it to the file.
+//
+// Non-obvious:
+// - With -DPLAN it is an ordinary program that prints its plan, for tests: <tables> <words...>.
+#include "plan.h"
+
+#ifdef PLAN
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_text(const char *text) {
+  putchar('"');
+  for (; *text; text++)
+    if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20) printf("\\u%04x", *text);
+    else putchar(*text);
+  putchar('"');
+}
+
+int main(int argc, char **argv, char **environment) {
+  (void)argc;
+  static char tables[256 * 1024] __attribute__((aligned(16)));
+  FILE *file = fopen(argv[1], "rb");
+  if (!file || fread(tables, 1, sizeof tables, file) == 0) return 1;
+  loaded_tables = (const struct tables *)tables;
+  const char *words[argc + MORE_WORDS];
+  struct plan plan = {.words = words};
+  enum mode mode = make_plan(&plan, argv + 2, environment);
+  const char *modes[] = {"doubt", "engine", "print"};
+  printf("{\"mode\":\"%s\",\"words\":[", modes[mode]);
+  for (int each = 0; mode == ENGINE && each < plan.count; each++) {
+    if (each) putchar(',');
+    print_text(plan.words[each]);
+  }
+  printf("],\"line\":");
+  print_text(mode == PRINT ? plan.line : "");
+  puts("}");
+  return 0;
+}
+#else
+
+/** Ignored by the first of two engines, which resets them for the second. */
+static const int IGNORED_BY_ENGINE[] = {SIGPIPE, SIGXFSZ};
+
+/** struct sigaction of the kernel. */
+struct action {
+  long handler, flags, restorer, mask;
+};
+
+static void set_action(int signal, long handler) {
+  struct action action = {handler, 0, 0, 0};
+  CALL(rt_sigaction, signal, &action, 0, 8, 0);
+}
+
+/** Like printLine() of src/output.ts: a closed pipe is no error. @returns if nothing was written */
+static void print(const char *line) {
+  set_action(SIGPIPE, 1);
+  for (size_t length = length_of(line), done = 0; done < length;) {
+    long count = CALL(write, 1, line + done, length - done, 0, 0);
+    if (count == -EPIPE) break;
+    if (count <= 0 && done == 0) return;
+    if (count <= 0) break;
+    done += count;
+  }
+  for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
+}
+
+/** Enters the engine with another stack. @param end the loader's function, which the engine calls at exit */
+__attribute__((noreturn)) static void enter_engine(long *stack, long end) {
+#if defined(__x86_64__)
+  __asm__ volatile("mov %0, %%rsp\n jmp *%1" ::"r"(stack), "r"(TABLES->entry), "d"(end) : "memory");
+#elif defined(__aarch64__)
+  register long first __asm__("x0") = end;
+  register long to __asm__("x16") = TABLES->entry;
+  __asm__ volatile("mov sp, %0\n br x16" ::"r"(stack), "r"(first), "r"(to) : "memory");
+#endif
+  __builtin_unreachable();
+}
+
+static void write_process_id(char *to) {
+  char digits[12];
+  int count = 0;
+  for (long rest = CALL(getpid, 0, 0, 0, 0, 0); rest > 0; rest /= 10) digits[count++] = '0' + rest % 10;
+  while (count > 0) *to++ = digits[--count];
+  *to = 0;
+}
+
+/** Returns the engine's entry point if the start goes on as it is. */
+__attribute__((used)) static long begin(long *stack, long end) {
+  char **argv = (char **)(stack + 1), **environment = argv + stack[0] + 1;
+  if (!may_be_engines(argv)) return TABLES->entry;
+  const char *words[stack[0] + MORE_WORDS];
+  struct plan plan;
+  plan.line = NULL;
+  plan.words = words;
+  plan.count = 0;
+  enum mode mode = make_plan(&plan, argv, environment);
+  if (mode == PRINT) print(plan.line);
+  if (mode != ENGINE) return TABLES->entry;
+
+  long variables = 0, auxiliary = 0;
+  while (environment[variables]) variables++;
+  long *values = (long *)(environment + variables + 1);
+  while (values[auxiliary]) auxiliary += 2;
+  const char *became = first_of(BECAME_VARIABLE);
+  char *own = __builtin_alloca(length_of(became) + 16);
+  write_process_id(copy_text(own, became));
+
+  long *made = __builtin_alloca((plan.count + variables + auxiliary + 8) * sizeof(long)), *at = made;
+  *at++ = plan.count;
+  for (int each = 0; each < plan.count; each++) *at++ = (long)words[each];
+  *at++ = 0;
+  // libc reads the first entry of a name, the engine the last: see platform/processes/posix/process.ts.
+  char **list = (char **)at;
+  *at++ = (long)first_of(SWITCH_ON);
+  for (long each = 0; each < variables; each++) *at++ = (long)environment[each];
+  *at++ = (long)own;
+  *at++ = (long)first_of(SWITCH_OFF);
+  *at++ = 0;
+  for (long each = 0; each < auxiliary + 2; each++) *at++ = values[each];
+  // glibc has read the old stack; musl reads the new one.
+  if (TABLES->environment) *TABLES->environment = list;
+  for (unsigned each = 0; each < sizeof IGNORED_BY_ENGINE / sizeof *IGNORED_BY_ENGINE; each++)
+    set_action(IGNORED_BY_ENGINE[each], 0);
+  enter_engine(made, end);
+}
+
+// At the entry point: the kernel's stack, and the loader's function in the register of a third argument (x64) or the first (arm64).
+#if defined(__x86_64__)
+__asm__(".section .text.start\n.globl _start\n_start: endbr64\n mov %rsp, %rdi\n mov %rdx, %rsi\n push %rdx\n sub $8, %rsp\n"
+        " call begin\n add $8, %rsp\n pop %rdx\n jmp *%rax\n.text\n");
+#elif defined(__aarch64__)
+__asm__(".section .text.start, \"ax\"\n.globl _start\n_start: mov x19, x0\n mov x1, x0\n mov x0, sp\n bl begin\n mov x16, x0\n"
+        " mov x0, x19\n br x16\n.text\n");
+#endif
+#endif

@@ -1,0 +1,121 @@
+// Decides what a command line certainly is. Everything else is a doubt, and TypeScript decides.
+//
+// Invariants: a plan has the words that src/runner/engine/engine.ts passes to the engine, in the same order.
+#pragma once
+#include "surroundings.h"
+
+enum mode { DOUBT, ENGINE, PRINT };
+
+/** The engine's words are those of the command line, and at most these. */
+enum { MORE_WORDS = 8 };
+
+struct plan {
+  /** The line to print. */
+  const char *line;
+  /** The engine's words, ended by NULL: an array for MORE_WORDS more than the command line has. */
+  const char **words;
+  int count;
+  /** The absolute path of a source file. */
+  char path[PATH_SIZE];
+};
+
+static void add(struct plan *plan, const char *word) {
+  plan->words[plan->count++] = word;
+}
+
+static void add_all(struct plan *plan, char **words, char **end) {
+  while (*words && words != end) add(plan, *words++);
+}
+
+/** @param command in front of rt's own words; NULL for code without one */
+static void begin_words(struct plan *plan, const char *name, const char *command) {
+  add(plan, name);
+  if (command) add(plan, command);
+  add(plan, first_of(CONFIG_WORD));
+  add(plan, first_of(PRELOAD_WORD));
+}
+
+/** `test` and its words. */
+static enum mode plan_test(struct plan *plan, char **argv, char **environment, const char *directory) {
+  for (char **word = argv + 2; *word; word++)
+    if (begins_as(DOUBTFUL_TEST_WORDS, *word)) return DOUBT;
+  if (!has_no_hint(directory, argv[1], environment)) return DOUBT;
+  begin_words(plan, argv[0], argv[1]);
+  add_all(plan, argv + 2, NULL);
+  return ENGINE;
+}
+
+/** Code of -e or -p: src/options/parse.ts reads switches behind it as well. */
+static enum mode plan_evaluation(struct plan *plan, char *name, char **switches, char **at, const char *directory) {
+  const char *option = find_in(CODE_OPTIONS, *at), *code = at[1];
+  if (!code || !lacks_cache_settings(directory)) return DOUBT;
+  begin_words(plan, name, NULL);
+  add_all(plan, switches, at);
+  add(plan, option + length_of(option) + 1);
+  add(plan, *code ? code : " ");
+  for (at += 2; *at && (*at)[0] == '-' && (*at)[1]; at++) {
+    if (is_same(*at, "--")) {
+      at++;
+      break;
+    }
+    if (!find_in(ENGINE_SWITCHES, *at)) return DOUBT;
+    add(plan, *at);
+  }
+  if (*at && (*at)[0] == '-') add(plan, "--");
+  add_all(plan, at, NULL);
+  return ENGINE;
+}
+
+static enum mode plan_code(struct plan *plan, char **argv, const char *directory) {
+  int is_run = is_same(argv[1], first_of(RUN_COMMAND));
+  char **switches = argv + 1 + is_run, **at = switches;
+  while (*at && find_in(ENGINE_SWITCHES, *at)) at++;
+  if (!*at) return DOUBT;
+  if (is_same(*at, "-")) {
+    // The full command line, which options need, reads configuration above.
+    if (at > switches && !lacks_cache_settings(directory)) return DOUBT;
+    if (!has_input()) return DOUBT;
+    begin_words(plan, argv[0], first_of(RUN_COMMAND));
+    add_all(plan, switches, NULL);
+    return ENGINE;
+  }
+  if (find_in(CODE_OPTIONS, *at)) return plan_evaluation(plan, argv[0], switches, at, directory);
+  if (is_run || at == switches || !find_source(*at, directory, plan->path)) return DOUBT;
+  begin_words(plan, argv[0], NULL);
+  add_all(plan, switches, at);
+  add(plan, plan->path);
+  add_all(plan, at + 1, NULL);
+  return ENGINE;
+}
+
+/** Excludes the most frequent starts, of files and scripts, by their first words. */
+static int may_be_engines(char **argv) {
+  if (!argv[0] || !argv[1]) return 0;
+  if (argv[1][0] == '-' || is_same(argv[1], first_of(TEST_COMMAND))) return 1;
+  return is_same(argv[1], first_of(RUN_COMMAND)) && argv[2] && argv[2][0] == '-';
+}
+
+static int is_doubtful(char **argv, char **environment) {
+  const char *name = argv[0];
+  for (const char *at = name; *at; at++)
+    if (*at == '/') name = at + 1;
+  if (!find_in(PROGRAM_NAME, name)) return 1;
+  for (char **word = argv; *word; word++)
+    if (!is_utf8(*word, length_of(*word)) || begins_as(DOUBTFUL_WORDS, *word)) return 1;
+  for (; *environment; environment++)
+    if (begins_as(DOUBTFUL_VARIABLES, *environment)) return 1;
+  return 0;
+}
+
+static enum mode make_plan(struct plan *plan, char **argv, char **environment) {
+  char directory[LONGEST_DIRECTORY];
+  if (!may_be_engines(argv) || is_doubtful(argv, environment)) return DOUBT;
+  if (!argv[2]) {
+    if (find_in(VERSION_OPTIONS, argv[1])) plan->line = first_of(VERSION_LINE);
+    if (find_in(REVISION_OPTIONS, argv[1])) plan->line = first_of(REVISION_LINE);
+    if (plan->line) return PRINT;
+  }
+  if (!find_directory(directory) || !lacks_config()) return DOUBT;
+  return is_same(argv[1], first_of(TEST_COMMAND)) ? plan_test(plan, argv, environment, directory)
+                                                  : plan_code(plan, argv, directory);
+}

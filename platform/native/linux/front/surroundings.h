@@ -1,0 +1,196 @@
+// What a plan depends on besides the command line: the working directory, configuration, standard input, the file.
+//
+// Invariants: each question has the answer of the TypeScript function that its comment names, or is a doubt (0).
+#pragma once
+#include "json.h"
+#include <fcntl.h>
+#include <linux/mman.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+enum {
+  LONGEST_DIRECTORY = 1000, // bytes; longer paths are a doubt
+  PATH_SIZE = 2048,
+  LARGEST_PACKAGE = 256 * 1024,
+  CHUNK = 4096,
+  MSG_PEEKED = 2, // MSG_PEEK
+  TERMINAL_SETTINGS = 0x5401, // TCGETS
+  UNREAD_COUNT = 0x541b, // FIONREAD
+};
+
+/** Absolute and without links, as getcwd() returns it. */
+static int find_directory(char *directory) {
+  long size = CALL(getcwd, directory, LONGEST_DIRECTORY, 0, 0, 0);
+  return size > 0 && directory[0] == '/' && is_utf8(directory, size - 1);
+}
+
+/** Shortens a path to its parent directory. @returns 0 for the root */
+static int go_up(char *directory) {
+  size_t length = length_of(directory);
+  if (length <= 1) return 0;
+  while (directory[length - 1] != '/') length--;
+  directory[length > 1 ? length - 1 : 1] = 0;
+  return 1;
+}
+
+/** Writes the path of a name in a directory. @returns the place of the name */
+static char *join(char *path, const char *directory, const char *name) {
+  char *end = copy_text(path, directory);
+  if (end[-1] != '/') *end++ = '/';
+  copy_text(end, name);
+  return end;
+}
+
+static long open_in(const char *directory, const char *name) {
+  char path[PATH_SIZE];
+  join(path, directory, name);
+  return CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
+}
+
+static int is_regular(long descriptor) {
+  struct stat status;
+  return CALL(fstat, descriptor, &status, 0, 0, 0) == 0 && S_ISREG(status.st_mode);
+}
+
+/** src/config/settings/settings-sources.ts, openConfig() */
+static int lacks_config(void) {
+  return CALL(faccessat, AT_FDCWD, first_of(CONFIG_FILE), F_OK, 0, 0) == -ENOENT;
+}
+
+/** Whether the beginning of a file contains a word, also across two chunks. */
+static int mentions(long descriptor, const char *word) {
+  char chunk[CHUNK];
+  size_t kept = 0, length = length_of(word);
+  for (;;) {
+    long count = CALL(read, descriptor, chunk + kept, CHUNK - kept, 0, 0);
+    if (count < 0) return 1; // a doubt
+    if (count == 0) return 0;
+    kept += count;
+    for (size_t at = 0; at + length <= kept; at++)
+      if (after(chunk + at, word)) return 1;
+    size_t rest = kept < length - 1 ? kept : length - 1;
+    for (size_t each = 0; each < rest; each++) chunk[each] = chunk[kept - rest + each];
+    kept = rest;
+  }
+}
+
+/** src/config/config-file-name.ts, mentionsInConfig(); the working directory has no such file. */
+static int lacks_cache_settings(const char *from) {
+  char directory[LONGEST_DIRECTORY];
+  copy_text(directory, from);
+  while (go_up(directory)) {
+    long file = open_in(directory, first_of(CONFIG_FILE));
+    if (file < 0) continue;
+    int is_found = !is_regular(file) || mentions(file, first_of(CACHE_SETTING));
+    CALL(close, file, 0, 0, 0, 0);
+    if (is_found) return 0;
+  }
+  return 1;
+}
+
+/** platform/processes/posix/stdin-poll.ts, isInputEmpty(); waits for the first byte as it does. */
+static int has_input(void) {
+  char settings[256], byte;
+  struct stat status;
+  struct pollfd waited = {0, POLLIN, 0};
+  int unread = 0;
+  if (CALL(fstat, 0, &status, 0, 0, 0) != 0) return 0;
+  if (CALL(ioctl, 0, TERMINAL_SETTINGS, settings, 0, 0) == 0) return 1;
+  if (S_ISREG(status.st_mode)) {
+    long place = CALL(lseek, 0, 0, SEEK_CUR, 0, 0);
+    return place >= 0 && place < status.st_size;
+  }
+  if (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)) return 0;
+  if (CALL(ppoll, &waited, 1, 0, 0, 0) != 1 || !(waited.revents & POLLIN)) return 0;
+  if (S_ISSOCK(status.st_mode)) return CALL(recvfrom, 0, &byte, 1, MSG_PEEKED, 0) == 1;
+  return CALL(ioctl, 0, UNREAD_COUNT, &unread, 0, 0) == 0 && unread > 0;
+}
+
+static int is_plain(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+         byte == '.' || byte == '_' || byte == '-' || byte == '/' || byte == '@' || byte == '+' || byte == ' ';
+}
+
+/** src/source-extensions.ts, extensionOf() */
+static int is_source(const char *name) {
+  size_t dot = length_of(name);
+  char extension[8] = {0};
+  while (dot > 0 && name[dot] != '.') dot--;
+  if (dot == 0 || name[dot - 1] == '/') return 0;
+  for (size_t at = 0; name[dot + at]; at++) {
+    char byte = name[dot + at];
+    if (at + 1 == sizeof extension) return 0;
+    extension[at] = byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
+  }
+  return find_in(SOURCE_EXTENSIONS, extension) != NULL;
+}
+
+/** Whether the resolver finds files here: it lists each directory, and maps absolute paths by settings of a project. */
+static int is_resolvable(const char *file, int is_absolute) {
+  char directory[PATH_SIZE], path[PATH_SIZE + 32];
+  copy_text(directory, file);
+  while (go_up(directory)) {
+    if (CALL(faccessat, AT_FDCWD, directory, R_OK | X_OK, 0, 0) != 0) return 0;
+    const char *settings = is_absolute ? first_of(PROJECT_SETTINGS) : "";
+    for (; *settings; settings += length_of(settings) + 1) {
+      join(path, directory, settings);
+      if (CALL(faccessat, AT_FDCWD, path, F_OK, 0, 0) != -ENOENT) return 0;
+    }
+  }
+  return 1;
+}
+
+/** The path that src/runner/fast-path/file-shortcut.ts finds for a source file, if it is the name without any link. */
+static int find_source(const char *name, const char *directory, char *path) {
+  static const char OWN[] = "/proc/self/fd/";
+  char link[sizeof OWN + 12], real[PATH_SIZE];
+  if (length_of(name) > LONGEST_DIRECTORY || !is_source(name)) return 0;
+  if (*name == '/') copy_text(path, name);
+  else join(path, directory, name[0] == '.' && name[1] == '/' ? name + 2 : name);
+  for (const char *at = path; *at; at++)
+    if (!is_plain(*at)) return 0;
+  long file = CALL(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, 0);
+  if (file < 0) return 0;
+  char digits[12];
+  int count = 0;
+  for (long rest = file; count == 0 || rest > 0; rest /= 10) digits[count++] = '0' + rest % 10;
+  char *place = copy_text(link, OWN);
+  while (count > 0) *place++ = digits[--count];
+  *place = 0;
+  long size = CALL(readlinkat, AT_FDCWD, link, real, sizeof real - 1, 0);
+  int is_file = is_regular(file);
+  CALL(close, file, 0, 0, 0, 0);
+  if (size < 0 || !is_file) return 0;
+  real[size] = 0;
+  return is_same(real, path) && is_resolvable(path, *name == '/');
+}
+
+/** src/runner/resolve/shadowed-script.ts, hintAtShadowedScript(): whether it prints nothing about `rt test`. */
+static int has_no_hint(const char *from, const char *command, char **environment) {
+  char directory[LONGEST_DIRECTORY];
+  for (; *environment; environment++)
+    if (is_same(*environment, first_of(TEST_EVENT))) return 1;
+  copy_text(directory, from);
+  long file;
+  while ((file = open_in(directory, first_of(PACKAGE_FILE))) == -ENOENT)
+    if (!go_up(directory)) return 1;
+  if (file < 0) return 0;
+  long place = CALL(mmap, 0, LARGEST_PACKAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  size_t length = 0;
+  long count = place < 0 || !is_regular(file) ? -1 : 1;
+  while (count > 0 && length < LARGEST_PACKAGE) {
+    count = CALL(read, file, place + length, LARGEST_PACKAGE - length, 0, 0);
+    if (count > 0) length += count;
+  }
+  CALL(close, file, 0, 0, 0, 0);
+  struct json json;
+  int is_known = count == 0 && find_script(&json, (const char *)place, length, command);
+  if (is_known && json.script) {
+    struct span text = {json.script, json.script_length, 0};
+    const char *each = first_of(HARMLESS_TESTS);
+    while (*each && !spells(text, each)) each += length_of(each) + 1;
+    is_known = *each != 0;
+  }
+  if (place >= 0) CALL(munmap, place, LARGEST_PACKAGE, 0, 0, 0);
+  return is_known;
+}
