@@ -91,7 +91,7 @@ export function frontTables(preload: string): Buffer {
 export interface Front {
   readonly size: number;
   /** @param entry the engine's entry point @param environment the address of its `environ` */
-  bytesFor(entry: bigint, environment: bigint): Uint8Array;
+  bytesFor(entry: number, environment: number): Uint8Array;
 }
 
 /** @param preload the URL that the engine gets */
@@ -102,8 +102,8 @@ export function frontFor({ arch }: BuildTarget, preload: string): Front {
   return {
     size: code.length + tables.length,
     bytesFor(entry, environment) {
-      tables.writeBigUInt64LE(entry, ENTRY);
-      tables.writeBigUInt64LE(environment, ENVIRONMENT);
+      tables.writeBigUInt64LE(BigInt(entry), ENTRY);
+      tables.writeBigUInt64LE(BigInt(environment), ENVIRONMENT);
       return Buffer.concat([code, tables]);
     },
   };

@@ -8,12 +8,11 @@ import { OWN_PROGRAM } from "./running-executable.ts";
 /** Marks the edits at the end of rt's file. */
 export const ENGINE_MARK = "\nrt:engine=";
 
-/** Edits that restore the engine's file up to the mark: a range to omit, then 8-byte words to write at a place. */
+/** Edits that restore the engine's file up to the mark: a range to omit, then 8-byte words to write. */
 export interface EngineEdits {
   readonly from: number;
   readonly to: number;
-  /** A word above 2^53 is a text. */
-  readonly edits: ReadonlyArray<readonly [place: number, ...words: readonly (number | string)[]]>;
+  readonly edits: ReadonlyArray<readonly number[]>;
 }
 
 /** Target names that mean this operating system and processor. */
