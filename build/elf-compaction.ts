@@ -1,15 +1,15 @@
-// Removes zeros from a Linux program: 1.8 MB before rt's code, and up to a page (64 KB on arm64) after it. Adds the front.
+// Compacts rt's program for Linux, and adds the front. It removes 1.8 MB of zeros before rt's code, and up to a page after it.
 //
 // The bundler appends the program behind the engine's zeroed memory (.bss) in the same segment, so that memory becomes part of the
-// file. Here the segment gets its original sizes back, and the program a separate segment at the same address. Behind it are the
-// front (build/front.ts), in a segment that has the entry point, and a new table of sections.
+// file. Here the segment gets its original sizes back, and the program a separate segment at the same address. The front
+// (build/front.ts) follows it, in a segment that holds the entry point.
 //
 // Non-obvious:
-// - The segment table has no free entry, so PT_NOTE and PT_PHDR are replaced: loaders read the first in libraries only, and the
-//   second to find out where a program is that can be at any address.
-// - The engine cannot replace the program in such a file, which `rt build --compile` needs. So the file ends with edits that restore
-//   the engine's layout, and the old table of sections describes it: see platform/processes/engine-file.ts.
-// - `strip` drops what no section has, such as the pointer to the program. So the section in front of it becomes longer.
+// - The segment table has no free entry, so PT_NOTE and PT_PHDR are replaced. Loaders read PT_NOTE in libraries only, and PT_PHDR
+//   only to find the address of a program that has no fixed one.
+// - The engine cannot replace the program in such a file, as `rt build --compile` does. So the file ends with edits that restore
+//   the engine's layout (platform/processes/engine-file.ts). The engine's table of sections stays in the file for it.
+// - `strip` drops bytes that are in no section, such as the pointer to the program. So the section in front of it includes it.
 import { ENGINE_MARK, type EngineEdits } from "../platform/processes/engine-file.ts";
 import type { Front } from "./front.ts";
 
@@ -89,7 +89,11 @@ interface LoadedRange {
   readonly align: number;
 }
 
-function writeSegment(view: DataView, at: number, { flags, offset, address, size, align }: LoadedRange): void {
+function writeSegment(
+  view: DataView,
+  at: number,
+  { flags, offset, address, size, align }: LoadedRange,
+): void {
   const segment = headerAt(view, at);
   view.setUint32(at, PT_LOAD, true);
   view.setUint32(at + SEGMENT.flags, flags, true);

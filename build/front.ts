@@ -1,5 +1,5 @@
-// Makes the front of rt's file for Linux: the code of platform/native/linux/front, and behind it the tables that it reads.
-// The tables come from the TypeScript that decides the same starts, so that both agree.
+// Makes the front for Linux: the code of platform/native/linux/front, and the tables that it reads. The tables come from the
+// TypeScript modules that make the same decisions.
 import type { BuildTarget } from "./targets.ts";
 import { FRONT } from "../platform/native/linux/front/machine-code.ts";
 import { host } from "../platform/processes/process.ts";

@@ -14,6 +14,7 @@ const MEMORY = `const status = require("node:fs").readFileSync("/proc/self/statu
 console.log(/VmHWM:\\s+(\\d+)/.exec(status)[1]);
 `;
 const HELLO = 'console.log("hello" as string);\n';
+const TEST = 'import { test } from "bun:test";\ntest("nothing", () => {});\n';
 const TSCONFIG = '{ "compilerOptions": { "target": "ESNext", "module": "Preserve", "strict": true } }\n';
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 
@@ -136,6 +137,13 @@ export async function measure(): Promise<Figure[]> {
     RUNS,
     directory,
   );
+  await Bun.write(join(directory, "tests", "one.test.ts"), TEST);
+  const both = (...args: string[]) =>
+    time([command(`rt ${args[0]}`, rt, ...args), command(`bun ${args[0]}`, bun, ...args)]);
+  const evaluated = both("-e", HELLO);
+  const optioned = both("--smol", "hello.ts");
+  const tested = both("test");
+  const versions = both("--version");
   const made = timeCommands(
     ["rt", "bun"].map((name) => ({
       name: `made with ${name}`,
@@ -155,7 +163,11 @@ export async function measure(): Promise<Figure[]> {
     compareWithEngine(scripts),
     ...compareTimes("start: rt run program", programs, RUNNERS),
     ...compareTimes("start: rt run hello", npm, { "npm run hello": 1 }),
-    ...compareTimes("start: cat hello.ts | rt run -", piped, { "bun run -": 1.5 }),
+    ...compareTimes("start: cat hello.ts | rt run -", piped, { "bun run -": 1.35 }),
+    ...compareTimes("start: rt -e", evaluated, { "bun -e": 1.35 }),
+    ...compareTimes("start: rt --smol hello.ts", optioned, { "bun --smol": 1.3 }),
+    ...compareTimes("start: rt test, one test", tested, { "bun test": 1.5 }),
+    ...compareTimes("start: rt --version", versions, { "bun --version": 0.8 }),
     ...compareTimes("start: a program that uses nothing of rt", made, { "made with bun": 1.05 }),
     ...memory.map(({ ours, peer }) => ({
       figure: "start: peak memory of a file : bun",

@@ -116,6 +116,21 @@ for (const target of TARGETS) {
       await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} function\n`);
     });
 
+    test("code, a file after an option and the version as without the front", async () => {
+      const program = [...runner.prefix, binary];
+      for (const args of [
+        ["-p", "process.argv.join() + typeof rt"],
+        ["--smol", "file.tsx", "a"],
+        ["--version"],
+      ]) {
+        const start = async (RT_FRONT: string) =>
+          await runRt({ args, cwd: project.path, env: { ...runner.env, RT_FRONT }, program });
+        const result = await start("on");
+        expect(result.status).toBe(0);
+        expect(result).toEqual(await start("off"));
+      }
+    });
+
     test("tools of the engine", async () => {
       const stdout = { args: ["pm", "hash-string"], cwd: project.path };
       const program = [...runner.prefix, binary];

@@ -1,4 +1,4 @@
-// Tests rt's file for Linux with the front in it: other tools leave it working, and the engine in it is the published one.
+// Tests the file of rt for Linux: it works after strip and objcopy, and contains the published engine.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { createProject, type Project } from "../support/project.ts";

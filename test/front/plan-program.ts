@@ -11,7 +11,7 @@ export interface FrontPlan {
   readonly mode: "doubt" | "engine" | "print";
   /** The engine's command line. */
   readonly words: readonly string[];
-  /** What is printed. */
+  /** The printed line. */
   readonly line: string;
 }
 

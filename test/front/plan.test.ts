@@ -76,7 +76,7 @@ function argvOf(plan: ExecutionPlan): readonly string[] {
   return plan.argv;
 }
 
-/** What main.ts does with a command line, if it becomes the engine or prints the version. */
+/** Decides as main.ts does. Returns undefined unless rt becomes the engine or prints the version. */
 async function planInTypeScript(words: readonly string[], cwd: string): Promise<FrontPlan | undefined> {
   process.chdir(cwd);
   const engine = (argv: readonly string[]): FrontPlan => {
@@ -194,7 +194,7 @@ describe.skipIf(process.platform !== "linux")("the front's plan is TypeScript's 
     LONG,
   );
 
-  test("in a directory below the project, and in the root directory", async () => {
+  test("for a start in a directory below the project, and in the root directory", async () => {
     for (const cwd of [project.join("sub"), "/"])
       for (const words of [
         ["-e", "1"],

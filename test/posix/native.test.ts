@@ -4,12 +4,14 @@ import { chmod } from "node:fs/promises";
 import { hasProgram } from "../../build/system-programs.ts";
 import {
   type NativeArchitecture,
+  compileFront,
   compileProgram,
   FLAGS,
   hashSources,
   PROGRAMS,
   versionOf,
 } from "../../build/native-codegen.ts";
+import { FRONT } from "../../platform/native/linux/front/machine-code.ts";
 import * as made from "../../platform/native/linux/programs.ts";
 import { openSocketPair, receiveDescriptor, writeBytes } from "../../platform/tracing/linux/fd-passing.ts";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
@@ -32,6 +34,7 @@ for (const architecture of ARCHITECTURES) {
     async () => {
       for (const name of PROGRAMS)
         expect(BYTES[architecture][name]).toBe(await compileProgram(name, architecture));
+      expect(FRONT[architecture]).toBe(await compileFront(architecture));
     },
   );
 }

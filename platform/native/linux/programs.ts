@@ -1,7 +1,7 @@
 // Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "73871d06f25285b98364136df2ea811797584a4e605ae18fadca373495bdd2b0",
+  sources: "819417aa1cecd3093723f63e6fccf57928f6f110722c3dcab6adbb4beb8a3332",
   flags: {
     registration: [
       "-std=gnu11",

@@ -1,5 +1,5 @@
-// The front: code at the entry point of rt's own file, in front of the engine's. It starts the engine with the words that rt
-// would start it with a second time, or prints the version. Everything that is not certain goes on as if it did not exist.
+// The front: code that runs at the entry point of the file, before the engine. It enters the engine with the words of rt's second
+// start, or prints the version. A doubt enters the engine unchanged.
 //
 // Invariants:
 // - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
@@ -56,7 +56,7 @@ static void set_action(int signal, long handler) {
   CALL(rt_sigaction, signal, &action, 0, 8, 0);
 }
 
-/** Like printLine() of src/output.ts: a closed pipe is no error. @returns if nothing was written */
+/** Like printLine() of src/output.ts: a closed pipe is not an error. @returns if nothing was written */
 static void print(const char *line) {
   set_action(SIGPIPE, 1);
   for (size_t length = length_of(line), done = 0; done < length;) {

@@ -1,14 +1,14 @@
-// Reads a package.json strictly: what JSON.parse() rejects is rejected here, and more.
+// Reads a package.json strictly: it rejects more than JSON.parse() does.
 //
 // Invariants:
-// - The text is untrusted. It is validated to its end before any of it counts; every read is within its bounds.
-// - Escapes in a name that matters, and a name that occurs twice, are a doubt.
+// - The text is untrusted. It is validated to its end before a result counts. Every read is within its bounds.
+// - An escape in a relevant name and a repeated name are doubts.
 #pragma once
 #include "text.h"
 
 enum { DEEPEST = 64 };
 
-/** Whose members an object has. */
+/** Which object of a package.json is read. */
 enum object { ANY_OBJECT, MANIFEST, SCRIPTS };
 
 struct json {
@@ -111,7 +111,7 @@ static int take_member(struct json *json, enum object object, int depth) {
   if (!spells(name, json->name)) return take_value(json, ANY_OBJECT, depth);
   json->is_doubtful |= json->script != NULL;
   skip_blanks(json);
-  if (!take_string(json, &text)) return 0; // a script that is no text
+  if (!take_string(json, &text)) return 0; // not a text
   json->is_doubtful |= text.has_escape;
   json->script = text.start;
   json->script_length = text.length;

@@ -1,4 +1,4 @@
-// Decides what a command line certainly is. Everything else is a doubt, and TypeScript decides.
+// Decides how a command line starts the engine. Uncertain command lines are a doubt: TypeScript decides.
 //
 // Invariants: a plan has the words that src/runner/engine/engine.ts passes to the engine, in the same order.
 #pragma once
@@ -6,7 +6,7 @@
 
 enum mode { DOUBT, ENGINE, PRINT };
 
-/** The engine's words are those of the command line, and at most these. */
+/** Most words that are added to those of the command line. */
 enum { MORE_WORDS = 8 };
 
 struct plan {
@@ -27,7 +27,7 @@ static void add_all(struct plan *plan, char **words, char **end) {
   while (*words && words != end) add(plan, *words++);
 }
 
-/** @param command in front of rt's own words; NULL for code without one */
+/** @param command the first word; NULL for code without one */
 static void begin_words(struct plan *plan, const char *name, const char *command) {
   add(plan, name);
   if (command) add(plan, command);

@@ -1,6 +1,6 @@
-// What a plan depends on besides the command line: the working directory, configuration, standard input, the file.
+// Examines the working directory, configuration, standard input and files for a plan.
 //
-// Invariants: each question has the answer of the TypeScript function that its comment names, or is a doubt (0).
+// Invariants: a result is that of the TypeScript function in the comment, or a doubt (0).
 #pragma once
 #include "json.h"
 #include <fcntl.h>

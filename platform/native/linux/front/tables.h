@@ -11,7 +11,7 @@ enum list {
   REVISION_OPTIONS,
   REVISION_LINE,
   ENGINE_SWITCHES,
-  CODE_OPTIONS, // pairs of rt's spelling and the engine's
+  CODE_OPTIONS, // pairs: the user's spelling, the engine's
   SOURCE_EXTENSIONS,
   DOUBTFUL_WORDS,      // beginnings of words
   DOUBTFUL_TEST_WORDS, // likewise, of words after `test`
