@@ -17,9 +17,6 @@ static struct {
 static int read_package(const uint8_t *bytes, size_t length, struct json *json) {
   own.tables.lists[SCRIPTS_FIELD] = offsetof(typeof(own), field);
   loaded_tables = &own.tables;
-  (void)find_in;
-  (void)begins_as;
-  (void)copy_text;
   return find_script(json, (const char *)bytes, length, "test");
 }
 

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { frontTables } from "../../build/front.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { cleanEnvironment, type Environment, REPOSITORY } from "../support/rt.ts";
+import { cleanEnvironment, type Environment } from "../support/rt.ts";
 
-const SOURCE = join(REPOSITORY, "platform/native/linux/front/front.c");
+const SOURCE = join(import.meta.dir, "plan-program.c");
 export const PRELOAD = "data:text/javascript;base64,AA==";
 
 export interface FrontPlan {

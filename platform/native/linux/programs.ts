@@ -1,7 +1,7 @@
 // Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "819417aa1cecd3093723f63e6fccf57928f6f110722c3dcab6adbb4beb8a3332",
+  sources: "417385d216d5a16cb4c3028e0056f3b7e19101669b73a91cc06cbe2fb2f0e895",
   flags: {
     registration: [
       "-std=gnu11",

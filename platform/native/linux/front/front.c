@@ -4,44 +4,7 @@
 // Invariants:
 // - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
 // - Without writable data, and at any address: build/elf-compaction.ts appends it to the file.
-//
-// Non-obvious:
-// - With -DPLAN it is an ordinary program that prints its plan, for tests: <tables> <words...>.
 #include "plan.h"
-
-#ifdef PLAN
-#include <stdio.h>
-#include <stdlib.h>
-
-static void print_text(const char *text) {
-  putchar('"');
-  for (; *text; text++)
-    if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20) printf("\\u%04x", *text);
-    else putchar(*text);
-  putchar('"');
-}
-
-int main(int argc, char **argv, char **environment) {
-  (void)argc;
-  static char tables[256 * 1024] __attribute__((aligned(16)));
-  FILE *file = fopen(argv[1], "rb");
-  if (!file || fread(tables, 1, sizeof tables, file) == 0) return 1;
-  loaded_tables = (const struct tables *)tables;
-  const char *words[argc + MORE_WORDS];
-  struct plan plan = {.words = words};
-  enum mode mode = make_plan(&plan, argv + 2, environment);
-  const char *modes[] = {"doubt", "engine", "print"};
-  printf("{\"mode\":\"%s\",\"words\":[", modes[mode]);
-  for (int each = 0; mode == ENGINE && each < plan.count; each++) {
-    if (each) putchar(',');
-    print_text(plan.words[each]);
-  }
-  printf("],\"line\":");
-  print_text(mode == PRINT ? plan.line : "");
-  puts("}");
-  return 0;
-}
-#else
 
 /** Ignored by the first of two engines, which resets them for the second. */
 static const int IGNORED_BY_ENGINE[] = {SIGPIPE, SIGXFSZ};
@@ -81,14 +44,6 @@ __attribute__((noreturn)) static void enter_engine(long *stack, long end) {
   __builtin_unreachable();
 }
 
-static void write_process_id(char *to) {
-  char digits[12];
-  int count = 0;
-  for (long rest = CALL(getpid, 0, 0, 0, 0, 0); rest > 0; rest /= 10) digits[count++] = '0' + rest % 10;
-  while (count > 0) *to++ = digits[--count];
-  *to = 0;
-}
-
 /** Returns the engine's entry point if the start goes on as it is. */
 __attribute__((used)) static long begin(long *stack, long end) {
   char **argv = (char **)(stack + 1), **environment = argv + stack[0] + 1;
@@ -108,7 +63,7 @@ __attribute__((used)) static long begin(long *stack, long end) {
   while (values[auxiliary]) auxiliary += 2;
   const char *became = first_of(BECAME_VARIABLE);
   char *own = __builtin_alloca(length_of(became) + 16);
-  write_process_id(copy_text(own, became));
+  write_number(copy_text(own, became), CALL(getpid, 0, 0, 0, 0, 0));
 
   long *made = __builtin_alloca((plan.count + variables + auxiliary + 8) * sizeof(long)), *at = made;
   *at++ = plan.count;
@@ -136,5 +91,4 @@ __asm__(".section .text.start\n.globl _start\n_start: endbr64\n mov %rsp, %rdi\n
 #elif defined(__aarch64__)
 __asm__(".section .text.start, \"ax\"\n.globl _start\n_start: mov x19, x0\n mov x1, x0\n mov x0, sp\n bl begin\n mov x16, x0\n"
         " mov x0, x19\n br x16\n.text\n");
-#endif
 #endif

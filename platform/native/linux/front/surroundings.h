@@ -143,7 +143,7 @@ static int is_resolvable(const char *file, int is_absolute) {
 /** The path that src/runner/fast-path/file-shortcut.ts finds for a source file, if it is the name without any link. */
 static int find_source(const char *name, const char *directory, char *path) {
   static const char OWN[] = "/proc/self/fd/";
-  char link[sizeof OWN + 12], real[PATH_SIZE];
+  char link[sizeof OWN + 20], real[PATH_SIZE];
   if (length_of(name) > LONGEST_DIRECTORY || !is_source(name)) return 0;
   if (*name == '/') copy_text(path, name);
   else join(path, directory, name[0] == '.' && name[1] == '/' ? name + 2 : name);
@@ -151,12 +151,7 @@ static int find_source(const char *name, const char *directory, char *path) {
     if (!is_plain(*at)) return 0;
   long file = CALL(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, 0);
   if (file < 0) return 0;
-  char digits[12];
-  int count = 0;
-  for (long rest = file; count == 0 || rest > 0; rest /= 10) digits[count++] = '0' + rest % 10;
-  char *place = copy_text(link, OWN);
-  while (count > 0) *place++ = digits[--count];
-  *place = 0;
+  write_number(copy_text(link, OWN), file);
   long size = CALL(readlinkat, AT_FDCWD, link, real, sizeof real - 1, 0);
   int is_file = is_regular(file);
   CALL(close, file, 0, 0, 0, 0);

@@ -34,6 +34,15 @@ static char *copy_text(char *to, const char *from) {
   return to;
 }
 
+static void write_number(char *to, long number) {
+  char digits[20];
+  int count = 0;
+  do digits[count++] = '0' + number % 10;
+  while (number /= 10);
+  while (count > 0) *to++ = digits[--count];
+  *to = 0;
+}
+
 /** Strict: no surrogates, no overlong forms. A byte order mark at the beginning is refused, because decoders drop it. */
 static int is_utf8(const char *text, size_t length) {
   const unsigned char *at = (const unsigned char *)text, *end = at + length;
