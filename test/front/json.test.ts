@@ -114,7 +114,7 @@ test.skipIf(process.platform !== "linux")(
     const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     const compiled = Bun.spawnSync(["cc", ...flags, ...sanitizers, "-o", program, source]);
     expect(compiled.stderr.toString()).toBe("");
-    const random = randomNumbers(36);
+    const random = randomNumbers(101);
     const texts: Buffer[] = SEEDS.map((seed) => Buffer.from(seed));
     // Only valid texts are mutated further.
     const bases = [...texts];

@@ -1,7 +1,7 @@
 // Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "417385d216d5a16cb4c3028e0056f3b7e19101669b73a91cc06cbe2fb2f0e895",
+  sources: "1cebdec3dc71bda7339d82871a331ea5c1f20b5d29d29e9af616d5e4260b7609",
   flags: {
     registration: [
       "-std=gnu11",

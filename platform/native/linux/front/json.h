@@ -75,8 +75,8 @@ static int take_string(struct json *json, struct span *span) {
     if (kind == 'u') {
       for (int each = 0; each < 4; each++) {
         if (json->at == json->end) return 0;
-        char digit = *json->at++ | 0x20;
-        if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f')) return 0;
+        char digit = *json->at++, letter = digit | 0x20;
+        if (!(digit >= '0' && digit <= '9') && !(letter >= 'a' && letter <= 'f')) return 0;
       }
     } else {
       const char *kinds = "\"\\/bfnrt";
