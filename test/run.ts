@@ -112,7 +112,7 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
     `--parallel=${availableParallelism() + 2}`,
     `--timings=${timings}`,
     "--only-failures",
-    "--timeout=120000",
+    "--timeout=300000",
     ...patterns,
   ];
   const { status, output } = await run(command, (text) => process.stdout.write(text));
