@@ -41,6 +41,8 @@ export class ChangeDebouncer implements Disposable {
   readonly #held = new Set<string>();
   #debounceTimer: Timer | undefined;
   #holdTimer: Timer | undefined;
+  /** The last look found the burst unfinished. */
+  #isWaiting = false;
   /** Reasons reported since the start. */
   #reasons: string[] = [];
 
@@ -89,7 +91,10 @@ export class ChangeDebouncer implements Disposable {
     this.#debounceTimer = undefined;
     const [first] = this.#pending.values();
     if (first === undefined) return;
-    if (this.#isUnfinished(Date.now() - first)) {
+    const isUnfinished = this.#isUnfinished(Date.now() - first);
+    // Events from before Git released its lock may not have been read yet, so the end is confirmed once.
+    if (isUnfinished || this.#isWaiting) {
+      this.#isWaiting = isUnfinished;
       this.#debounceTimer = setTimeout(() => this.#settle(), DEBOUNCE);
       return;
     }

@@ -8,6 +8,7 @@ import type { ReplaceRequest } from "../../../platform/processes/contract/proces
 import { MANIFEST_CACHE } from "../../runtime/modules/manifest-cache.ts";
 import { portVariables } from "../../config/settings/port.ts";
 import type { Supply } from "../script/launch.ts";
+import { WITHHELD_BY_INSTALL } from "../../secrets/grants/grants.ts";
 import { variablesOf, withoutVariables } from "../script/secret-variables.ts";
 import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
@@ -136,7 +137,7 @@ export function engineCommand(
       ...(path === undefined ? {} : { PATH: path }),
       // Lifecycle scripts of packages do not need the key to secrets.
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
-      ...withoutVariables(withheld),
+      ...withoutVariables(withheld, WITHHELD_BY_INSTALL),
       ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...(sendsTokens ? waysToRegistries() : {}),

@@ -17,15 +17,21 @@ export function variablesOf(secrets: readonly SecretValue[]): Record<string, str
 }
 
 /** Returns changes of an environment that remove these variables, and list those that were there. */
-export function withoutVariables(names: readonly string[]): Record<string, string | undefined> {
-  return { ...Object.fromEntries(names.map((name) => [name, undefined])), ...markWithheld(names) };
+export function withoutVariables(
+  names: readonly string[],
+  ...reasons: readonly string[]
+): Record<string, string | undefined> {
+  return { ...Object.fromEntries(names.map((name) => [name, undefined])), ...markWithheld(names, reasons) };
 }
 
-/** Returns the variable that lists which of these the environment has. */
-export function markWithheld(names: readonly string[]): Record<string, string> {
+/** Returns the variable that lists which of these the environment has, and the reasons. */
+export function markWithheld(
+  names: readonly string[],
+  reasons: readonly string[] = [],
+): Record<string, string> {
   const present = names.filter((name) => host.originalVariable(name) !== undefined);
   if (present.length === 0) return {};
-  return { [WITHHELD]: [...new Set([...withheldNames(), ...present])].join(",") };
+  return { [WITHHELD]: [...new Set([...withheldNames(), ...present, ...reasons])].join(",") };
 }
 
 /** Returns the environment without these variables. On Windows the case of their names does not count. */

@@ -20,6 +20,9 @@ export const GRANTED = "RT_GRANTED";
 /** Variable with the names of the secrets that rt removed from a script's environment; only messages use it. */
 export const WITHHELD = "RT_WITHHELD";
 
+/** Among those names: rt install removed some of them. It is not the name of a variable. */
+export const WITHHELD_BY_INSTALL = "(rt install)";
+
 /** Returns the secrets that an outer rt gave to the program that started this one. */
 export function grantedNames(): string[] {
   return namesIn(GRANTED);

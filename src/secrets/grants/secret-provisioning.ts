@@ -17,7 +17,14 @@ import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type MissingSecret } from "./secret-fetch.ts";
 import type { ScriptRules } from "../../config/unmatched-rules.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
-import { grantedNames, isForOne, type ScriptName, withheldNames, rowKeyOf } from "./grants.ts";
+import {
+  grantedNames,
+  isForOne,
+  type ScriptName,
+  WITHHELD_BY_INSTALL,
+  withheldNames,
+  rowKeyOf,
+} from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { isTrusted, requireTrust } from "../trust/trust.ts";
 import { variableNameFault } from "./variable-name.ts";
@@ -187,13 +194,13 @@ async function explainWithheld<Result>(
     const script = host.originalVariable("npm_lifecycle_event") ?? "";
     const row = rowKeyOf(script);
     const granted = mapping?.grants.find(({ pattern }) => pattern === row)?.names ?? [];
+    const reason = withheld.includes(WITHHELD_BY_INSTALL)
+      ? "rt install gives it to no script of a package; start this run after rt install"
+      : `the script "${printable(script)}" that started this run does not get it; ` +
+        configHint(["run", "secrets", row], [...granted, ...names]);
     throw new UserError(
       message,
-      [
-        `${names.join(", ")} was in the environment, but the script "${printable(script)}" ` +
-          `that started this run does not get it; ${configHint(["run", "secrets", row], [...granted, ...names])}`,
-        ...[hint ?? []].flat(),
-      ],
+      [`${names.join(", ")} was in the environment, but ${reason}`, ...[hint ?? []].flat()],
       status,
     );
   }

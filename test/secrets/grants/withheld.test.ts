@@ -167,6 +167,19 @@ url = "grpc://127.0.0.1:1"
     expect((await runRt({ args: ["x", "tool"], cwd: own.path, env })).stdout).toBe(`${VALUE}\n`);
   });
 
+  test("the error in a script that rt install runs proposes no grant, which would have no effect", async () => {
+    await using own = await createProject({
+      "rtfig.toml": '[secrets]\nTOKEN = { from.command = ["false"] }\n[run.secrets]\ndev = ["TOKEN"]\n',
+      "package.json": { scripts: { postinstall: "rt run dev; true", dev: "true" } },
+    });
+    const { stderr } = await runRt({ args: ["install"], cwd: own.path, env: { TOKEN: VALUE } });
+    expect(stderr).toContain(
+      "hint: TOKEN was in the environment, but rt install gives it to no script of a package; " +
+        "start this run after rt install\n",
+    );
+    expect(stderr).not.toContain("[run.secrets]");
+  });
+
   test("a program that is not a script gets the whole environment", async () => {
     expect((await run(["run", "printenv", "TOKEN"]))[0]).toBe(`${VALUE}\n`);
     expect((await run(["-p", "process.env.TOKEN"]))[0]).toBe(`${VALUE}\n`);
