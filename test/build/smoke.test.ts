@@ -116,19 +116,10 @@ for (const target of TARGETS) {
       await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} function\n`);
     });
 
-    test("code, a file after an option and the version as without the front", async () => {
-      const program = [...runner.prefix, binary];
-      for (const args of [
-        ["-p", "process.argv.join() + typeof rt"],
-        ["--smol", "file.tsx", "a"],
-        ["--version"],
-      ]) {
-        const start = async (RT_FRONT: string) =>
-          await runRt({ args, cwd: project.path, env: { ...runner.env, RT_FRONT }, program });
-        const result = await start("on");
-        expect(result.status).toBe(0);
-        expect(result).toEqual(await start("off"));
-      }
+    test("code, a file after an option, and prints its version without a script", async () => {
+      await expectOutput({ args: ["-p", "process.arch + typeof rt.secrets"] }, `${target.arch}object\n`);
+      await expectOutput({ args: ["--smol", "file.tsx", "a b", "c"] }, `linux ${target.arch} true a b|c\n`);
+      await expectOutput({ args: ["--version"] }, `${manifest.version}\n`);
     });
 
     test("tools of the engine", async () => {
