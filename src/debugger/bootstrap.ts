@@ -17,7 +17,6 @@ import {
   LAUNCH_VARIABLE,
   type DebuggerLaunchConfig,
   PORT_VARIABLE,
-  JIT_SETTINGS,
 } from "./launch-config.ts";
 import type { ThreadMessage, ThreadReport } from "./debugger-thread.ts";
 
@@ -127,7 +126,7 @@ function takeLaunchConfig(): DebuggerLaunchConfig | undefined {
   delete env[LAUNCH_VARIABLE];
   if (text === undefined) return undefined;
   const config = JSON.parse(text) as DebuggerLaunchConfig;
-  if (config.hasJitSettings) for (const name of Object.keys(JIT_SETTINGS)) delete env[name];
+  for (const name of config.engineVariables) delete env[name];
   return config;
 }
 

@@ -4,14 +4,6 @@ import type { EditorOptions } from "./editor/editor.ts";
 
 export const LAUNCH_VARIABLE = "RT_DEBUGGER";
 
-/**
- * Engine settings that disable concurrent compilation of hot functions. With it, a breakpoint set during compilation aborts the
- * program (SIGABRT, "but we are our own replacement"): in one of eight attempts in a loop that has just become hot. The FTL
- * compiler is disabled too, because the program would wait for it; TypeScript's compiler runs as fast without both. If the user
- * sets one of these variables, rt sets none.
- */
-export const JIT_SETTINGS = { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" } as const;
-
 /** The variable in which an editor passes its options (see editor.ts). */
 export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
 
@@ -36,8 +28,8 @@ export interface DebuggerLaunchConfig {
   /** Arguments that rt added for the debugger, and the one that replaces them for the runtime. */
   readonly added: readonly string[];
   readonly substitute: string;
-  /** Whether rt has set JIT_SETTINGS, which are then hidden from the program. */
-  readonly hasJitSettings: boolean;
+  /** Variables with engine settings that rt has added, which are hidden from the program. */
+  readonly engineVariables: readonly string[];
   /** File with the script of debugger-thread.ts. */
   readonly thread: string;
   /** Whether the program waits for a client before its first line, and whether it pauses there. */

@@ -163,23 +163,25 @@ describe("the debugger", () => {
 
   // Without these settings the engine crashes one program in eight, when a breakpoint is set in a loop that is being compiled
   // concurrently.
-  test("--inspect disables the concurrent and the FTL compiler unless the user sets either, and hides the variables", async () => {
+  test("--inspect disables tail calls, concurrent and FTL compilation unless the user sets them, and hides the variables", async () => {
     const code = `import { readFileSync } from "node:fs";
       const find = (text: string) => text.match(/^BUN_JSC_.*$/gm)?.sort().join();
       const own = readFileSync("/proc/self/environ", "utf8").replaceAll("\\0", "\\n");
       const seen = Object.entries(process.env).map((entry) => entry.join("=")).join("\\n");
       console.log("is", find(own), find(seen), find(Bun.spawnSync(["env"]).stdout.toString()), "so");`;
     await using project = await createProject({ "a.ts": code });
-    const see = async (args: string[], variable?: "useConcurrentJIT" | "useFTLJIT") => {
+    const see = async (args: string[], variable?: string) => {
       const env = variable ? { [`BUN_JSC_${variable}`]: "0" } : {};
       await using live = startLive({ args: [...args, "a.ts"], cwd: project.path, env });
       return (await live.see(/is (.*) so/))[1]!.replaceAll("BUN_JSC_", "");
     };
     const inspect = "--inspect=127.0.0.1:0";
     expect(await see([])).toBe("undefined undefined undefined");
-    expect(await see([inspect])).toBe("useConcurrentJIT=0,useFTLJIT=0 undefined undefined");
-    for (const name of ["useConcurrentJIT", "useFTLJIT"] as const)
-      expect(await see([inspect], name)).toBe(Array(3).fill(`${name}=0`).join(" "));
+    const [jit, tail] = ["useConcurrentJIT=0,useFTLJIT=0", "useTailCalls=0"];
+    expect(await see([inspect])).toBe(`${jit},${tail} undefined undefined`);
+    for (const name of ["useConcurrentJIT", "useFTLJIT"])
+      expect(await see([inspect], name)).toBe(`${name}=0,${tail} ${name}=0 ${name}=0`);
+    expect(await see([inspect], "useTailCalls")).toBe(`${jit},${tail} ${tail} ${tail}`);
   });
 
   prove("inspect-brk", "pauses again after each restart by --watch", async () => {

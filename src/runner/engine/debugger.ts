@@ -19,8 +19,18 @@ import {
   LAUNCH_VARIABLE,
   type DebuggerLaunchConfig,
   PORT_VARIABLE,
-  JIT_SETTINGS,
 } from "../../debugger/launch-config.ts";
+
+/** Engine settings of a debugged program. If the user sets a variable of a group, rt sets none of the group. */
+const ENGINE_SETTINGS: readonly Readonly<Record<string, string>>[] = [
+  // No concurrent compilation of hot functions: a breakpoint set during compilation would abort the program (SIGABRT, "but we are
+  // our own replacement") in one of eight attempts in a loop that has just become hot. No FTL compiler either, because the program
+  // would wait for it; TypeScript's compiler runs as fast without both.
+  { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" },
+  // No tail calls: a callee would replace its caller's frame. A step over `return call()` would stop in the callee, and the call
+  // stack would lack the caller.
+  { BUN_JSC_useTailCalls: "0" },
+];
 
 const SUBCOMMANDS = ["run", "test"];
 /** Module that delays the program until a client is ready. */
@@ -58,7 +68,10 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const preload = ensurePrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
-  const hasJitSettings = Object.keys(JIT_SETTINGS).every((name) => host.originalVariable(name) === undefined);
+  const settings: Record<string, string> = {};
+  for (const group of ENGINE_SETTINGS)
+    if (Object.keys(group).every((name) => host.originalVariable(name) === undefined))
+      Object.assign(settings, group);
   const order: DebuggerLaunchConfig = {
     ...(address && { address }),
     ...(editor && { editor }),
@@ -66,7 +79,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     isRestart: argv.includes("--watch"),
     added: [word, `--preload=${preload}`, `--preload=${last}`],
     substitute: `--preload=${PRELOAD_URL_START}`,
-    hasJitSettings,
+    engineVariables: Object.keys(settings),
     thread: ensurePrivateFile(thread, () => texts().thread),
     isWaiting,
     stopsAtFirst: kind === "-brk" && !isChild,
@@ -75,7 +88,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
     preload,
     ...(last === undefined ? {} : { last }),
-    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...(hasJitSettings ? JIT_SETTINGS : {}) },
+    environment: { [LAUNCH_VARIABLE]: JSON.stringify(order), ...settings },
   };
 }
 
