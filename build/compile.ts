@@ -82,8 +82,8 @@ const FILE_LOADERS = [
   ".glb",
 ];
 
-/** Replaces the other systems' modules, as imported by `platform/<subject>/*.ts`, by empty modules. */
-function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
+/** Replaces modules of other systems, as imported by `platform/<subject>/*.ts`, and programs for other processors. */
+function onlyFor({ os, arch }: Pick<BuildTarget, "os" | "arch">): BunPlugin {
   const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
   return {
     name: "rt-platform",
@@ -91,7 +91,13 @@ function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
       build.onResolve({ filter: new RegExp(`^\\.{1,2}/(?:.*/)?(?:${absent})/`) }, ({ path, importer }) =>
         /[\\/]platform[\\/][^\\/]+[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
       );
-      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));
+      build.onResolve({ filter: /\/compiled\/.*\.bin$/ }, ({ path }) =>
+        path.includes(`/${arch}/`) ? undefined : { path, namespace: "absent" },
+      );
+      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({
+        contents: 'export default "";',
+        loader: "js",
+      }));
     },
   };
 }
@@ -259,7 +265,7 @@ async function finish(program: Uint8Array, target: BuildTarget, preload: string)
   const { os } = target;
   renameTools(program, await readFile(enginePath(target)));
   shortenCutOff(program);
-  if (os === "linux") return compactElf(program, frontFor(target, preload));
+  if (os === "linux") return compactElf(program, await frontFor(target, preload));
   return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : setMetadata(program);
 }
 

@@ -1,7 +1,9 @@
 // Makes the front for Linux: the code of platform/native/linux/front, and the tables that it reads. The tables come from the
 // TypeScript modules that make the same decisions.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { COMPILED, compiledName } from "./native-codegen.ts";
 import type { BuildTarget } from "./targets.ts";
-import { FRONT } from "../platform/native/linux/front/machine-code.ts";
 import { host } from "../platform/processes/process.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "../platform/processes/posix/process.ts";
 import { FILE_NAME } from "../src/config/config-file-name.ts";
@@ -95,8 +97,8 @@ export interface Front {
 }
 
 /** @param preload the URL that the engine gets */
-export function frontFor({ arch }: BuildTarget, preload: string): Front {
-  const code = Buffer.from(FRONT[arch], "base64");
+export async function frontFor({ arch }: BuildTarget, preload: string): Promise<Front> {
+  const code = await readFile(join(COMPILED, compiledName("front", arch)));
   if (code.length % ALIGNMENT !== 0) throw new Error("The front's code is not as expected");
   const tables = frontTables(preload);
   return {

@@ -1,9 +1,9 @@
-// Compiles the C sources of platform/native/linux to programs.ts there, and the front to front/machine-code.ts:
+// Compiles the C sources of platform/native/linux to the files in compiled/ there:
 //
-//   node build/setup.mjs build/native-codegen.ts && npm run fmt
+//   node build/setup.mjs build/native-codegen.ts
 //
-// The result is committed, because most machines lack compilers for both processors. A test compares the hash of the sources, and
-// compiles again if the compiler is the same version.
+// The result is committed, because most machines lack compilers for both processors. hashes.json has the hashes of the sources, the
+// flags and the result. A test compares them, and compiles again if the compiler is the same version.
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { hasProgram } from "./system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../platform/native/linux");
+export const COMPILED = join(ROOM, "compiled");
 const SOURCES = [
   ...["syscalls.h", "start.h", "registration.c", "tracee-launcher.c", "job-monitor.c"],
   ...[
@@ -22,7 +23,9 @@ const SOURCES = [
     (name) => `front/${name}`,
   ),
 ];
-export const PROGRAMS = ["registration", "launcher", "monitor", "recorder"] as const;
+/** The compiled files. build/elf-compaction.ts appends the front to rt's file; rt contains the others. */
+export const STORED = ["registration", "launcher", "monitor", "recorder", "front"] as const;
+export type StoredProgram = (typeof STORED)[number];
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type NativeArchitecture = keyof typeof COMPILERS;
@@ -59,8 +62,8 @@ const LIBRARY = [
 const FRONT = [...COMMON, "-fPIC", "-fvisibility=hidden", "-static", "-Wl,-T,front/front.ld"];
 /** Otherwise code is addressed by pages, which the front does not begin at. */
 const FRONT_MODEL = { x64: [], arm64: ["-mcmodel=tiny"] } as const;
-type NativeProgram = (typeof PROGRAMS)[number] | "interposer" | "front";
-export const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
+type NativeProgram = StoredProgram | "interposer";
+const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
@@ -77,8 +80,16 @@ const FILES: Readonly<Record<NativeProgram, string>> = {
   front: "front/front.c",
 };
 
+export interface CompiledHashes {
+  readonly sources: string;
+  readonly flags: string;
+  /** Versions of compiler and linker. */
+  readonly compilers: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
+}
+
 /** Returns the hash of all C sources. */
-export async function hashSources(): Promise<string> {
+async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const name of SOURCES) hash.update(`${name}\n${await readFile(join(ROOM, name), "utf8")}\n`);
   return hash.digest("hex");
@@ -108,55 +119,66 @@ function compile(
     throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr.toString()}`);
 }
 
-/** Returns a program, deflated, as base64. @throws Error with the compiler's output */
-export async function compileProgram(
-  name: (typeof PROGRAMS)[number],
+/** Returns the bytes of a program, of a library, or of the front's code. @throws Error with the compiler's output */
+export async function compileNative(
+  name: StoredProgram,
   architecture: NativeArchitecture,
-): Promise<string> {
+): Promise<Uint8Array> {
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {
-    const made = join(directory, name);
+    const linked = join(directory, name);
     // The recorder embeds the interposer.
     if (name === "recorder") compile("interposer", architecture, join(directory, "interposer.so"));
-    compile(name, architecture, made, [`-Wa,-I,${directory}`]);
-    return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");
+    compile(
+      name,
+      architecture,
+      linked,
+      name === "front" ? FRONT_MODEL[architecture] : [`-Wa,-I,${directory}`],
+    );
+    return await readFile(name === "front" ? extractCode(linked, architecture) : linked);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** Returns the front's code as base64. @throws Error with the compiler's output */
-export async function compileFront(architecture: NativeArchitecture): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
-  try {
-    const [linked, code] = [join(directory, "front"), join(directory, "code")];
-    compile("front", architecture, linked, FRONT_MODEL[architecture]);
-    const extract = COMPILERS[architecture].replace(/gcc$/, "objcopy");
-    const { exitCode } = Bun.spawnSync([extract, "-O", "binary", linked, code]);
-    if (exitCode !== 0) throw new Error(`${extract} cannot extract the front's code`);
-    return (await readFile(code)).toString("base64");
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+/** Writes the code of a linked file into another file, without the headers. */
+function extractCode(linked: string, architecture: NativeArchitecture): string {
+  const code = `${linked}.code`;
+  const extract = COMPILERS[architecture].replace(/gcc$/, "objcopy");
+  const { exitCode } = Bun.spawnSync([extract, "-O", "binary", linked, code]);
+  if (exitCode !== 0) throw new Error(`${extract} cannot extract the front's code`);
+  return code;
+}
+
+/** Path of a compiled file, relative to platform/native/linux/compiled. */
+export function compiledName(name: StoredProgram, architecture: NativeArchitecture): string {
+  return `${architecture}/${name}.bin`;
+}
+
+const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+
+/** The content of hashes.json, for the compiled files that are there. */
+export async function hashCompiled(compilers: Readonly<Record<string, string>>): Promise<CompiledHashes> {
+  const files = ARCHITECTURES.flatMap((each) => STORED.map((name) => compiledName(name, each)));
+  const hashes = files.map(async (file) => [file, sha256(await readFile(join(COMPILED, file)))] as const);
+  return {
+    sources: await hashSources(),
+    flags: sha256(JSON.stringify(FLAGS)),
+    compilers,
+    files: Object.fromEntries(await Promise.all(hashes)),
+  };
 }
 
 if (import.meta.main) {
+  for (const architecture of ARCHITECTURES)
+    for (const name of STORED)
+      await Bun.write(
+        join(COMPILED, compiledName(name, architecture)),
+        await compileNative(name, architecture),
+      );
   const compilers = Object.fromEntries(ARCHITECTURES.map((each) => [each, versionOf(each) ?? ""]));
-  const made = { sources: await hashSources(), flags: FLAGS, compilers };
-  const lines = [
-    "// Made by build/native-codegen.ts of the C beside it: programs and a library for Linux, deflated, as base64.",
-    `export const MADE = ${JSON.stringify(made)};`,
-  ];
-  for (const each of ARCHITECTURES) {
-    const programs = PROGRAMS.map(async (name) => [name, await compileProgram(name, each)] as const);
-    const contents = Object.fromEntries(await Promise.all(programs));
-    lines.push(`export const ${each.toUpperCase()} = ${JSON.stringify(contents)};`);
-  }
-  await writeFile(join(ROOM, "programs.ts"), `${lines.join("\n\n")}\n`);
-  const code = ARCHITECTURES.map(async (each) => [each, await compileFront(each)] as const);
-  const front = [
-    "// Made by build/native-codegen.ts of the C beside it: the front's code, as base64. Only the build reads it.",
-    `export const FRONT = ${JSON.stringify(Object.fromEntries(await Promise.all(code)))};`,
-  ];
-  await writeFile(join(ROOM, "front/machine-code.ts"), `${front.join("\n\n")}\n`);
+  await writeFile(
+    join(COMPILED, "hashes.json"),
+    `${JSON.stringify(await hashCompiled(compilers), null, 2)}\n`,
+  );
 }

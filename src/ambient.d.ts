@@ -1,4 +1,9 @@
-// Types of virtual modules, which the build generates, and of packages without types.
+// Types of virtual modules, which the build generates, of embedded files, and of packages without types.
+declare module "*.bin" {
+  const file: string;
+  export default file;
+}
+
 declare module "rt:preload" {
   const url: string;
   export default url;

@@ -16,7 +16,7 @@ import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 const ENGINE = process.execPath;
 const TOOLCHAIN = ".toolchain";
 /** Generated from the programs in C. */
-const NATIVE = "platform/native/linux/programs.ts";
+const NATIVE = "platform/native/linux/compiled";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
@@ -59,10 +59,9 @@ export async function copyTree(): Promise<TreeCopy> {
       const content = await readFile(file, "utf8");
       const isCompiled = /^(?:src|platform|build)\//.test(mutant.file) && mutant.tests.some(startsProgram);
       const isNative = /\.[ch]$/.test(file);
-      const generated = isNative ? await readFile(join(path, NATIVE)) : undefined;
       const restore = async () => {
         await writeFile(file, content);
-        if (generated) await writeFile(join(path, NATIVE), generated);
+        if (isNative) await cp(join(REPOSITORY, NATIVE), join(path, NATIVE), { recursive: true });
         if (!isCompiled) return;
         await rm(program, { force: true });
         await link(unchanged, program);

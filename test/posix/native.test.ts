@@ -1,52 +1,58 @@
 // Checks that rt's native programs match their sources and work alone. test/cache/entry and test/runner test their use.
 import { describe, expect, test } from "bun:test";
-import { chmod } from "node:fs/promises";
+import { chmod, copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { hasProgram } from "../../build/system-programs.ts";
 import {
+  COMPILED,
+  compiledName,
+  type CompiledHashes,
+  compileNative,
+  hashCompiled,
   type NativeArchitecture,
-  compileFront,
-  compileProgram,
-  FLAGS,
-  hashSources,
-  PROGRAMS,
+  STORED,
+  type StoredProgram,
   versionOf,
 } from "../../build/native-codegen.ts";
-import { FRONT } from "../../platform/native/linux/front/machine-code.ts";
-import * as made from "../../platform/native/linux/programs.ts";
+import hashes from "../../platform/native/linux/compiled/hashes.json";
 import { openSocketPair, receiveDescriptor, writeBytes } from "../../platform/tracing/linux/fd-passing.ts";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
 import { createProject, type Project } from "../support/project.ts";
 
-const BYTES = { x64: made.X64, arm64: made.ARM64 };
+const RECORDED: CompiledHashes = hashes;
 const IS_LINUX = process.platform === "linux";
 const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
 const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
-test("programs.ts matches the C sources (otherwise run build/native-codegen.ts)", async () => {
-  const { sources, flags } = made.MADE;
-  expect<object>({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS });
+test("the compiled files match the C sources (otherwise run build/native-codegen.ts)", async () => {
+  expect(RECORDED).toEqual(await hashCompiled(RECORDED.compilers));
 });
 
 for (const architecture of ARCHITECTURES) {
-  const isSame = IS_LINUX && versionOf(architecture) === made.MADE.compilers[architecture];
+  const isSame = IS_LINUX && versionOf(architecture) === RECORDED.compilers[architecture];
   test.skipIf(!isSame)(
     `compiling the C sources again yields the same bytes for ${architecture}`,
     async () => {
-      for (const name of PROGRAMS)
-        expect(BYTES[architecture][name]).toBe(await compileProgram(name, architecture));
-      expect(FRONT[architecture]).toBe(await compileFront(architecture));
+      for (const name of STORED) {
+        const compiled = Buffer.from(await compileNative(name, architecture));
+        expect(compiled.equals(await readFile(compiledFile(name, architecture)))).toBe(true);
+      }
     },
   );
 }
 
-/** Writes a native program and returns its command line, with an emulator for another processor. */
+function compiledFile(name: StoredProgram, architecture: NativeArchitecture): string {
+  return join(COMPILED, compiledName(name, architecture));
+}
+
+/** Copies a native program and returns its command line, with an emulator for another processor. */
 async function place(
   project: Project,
-  name: (typeof PROGRAMS)[number],
+  name: StoredProgram,
   architecture: NativeArchitecture,
 ): Promise<string[]> {
   const file = project.join(name);
-  await Bun.write(file, Bun.inflateSync(Buffer.from(BYTES[architecture][name], "base64")));
+  await copyFile(compiledFile(name, architecture), file);
   await chmod(file, 0o755);
   return architecture === process.arch ? [file] : ["qemu-aarch64", file];
 }

@@ -7,15 +7,30 @@
 import { FFIType, ptr } from "../posix/ffi.ts";
 import { encodeCString, openLibc } from "../posix/libc.ts";
 import { closeDescriptor, writeAvailable } from "../posix/pipe.ts";
-import { ARM64, X64 } from "./programs.ts";
+import arm64Launcher from "./compiled/arm64/launcher.bin" with { type: "file" };
+import arm64Monitor from "./compiled/arm64/monitor.bin" with { type: "file" };
+import arm64Recorder from "./compiled/arm64/recorder.bin" with { type: "file" };
+import arm64Registration from "./compiled/arm64/registration.bin" with { type: "file" };
+import x64Launcher from "./compiled/x64/launcher.bin" with { type: "file" };
+import x64Monitor from "./compiled/x64/monitor.bin" with { type: "file" };
+import x64Recorder from "./compiled/x64/recorder.bin" with { type: "file" };
+import x64Registration from "./compiled/x64/registration.bin" with { type: "file" };
 
 const MFD_CLOEXEC = 1;
 /** Since Linux 6.3. Older kernels reject the flag; there every memfd is executable. */
 const MFD_EXEC = 0x10;
 const EINVAL = 22;
 
-/** Deflated, as base64. */
-const PROGRAMS = process.arch === "arm64" ? ARM64 : X64;
+/** Files in rt, which has only those of its own processor (build/compile.ts). */
+const PROGRAMS =
+  process.arch === "arm64"
+    ? {
+        launcher: arm64Launcher,
+        monitor: arm64Monitor,
+        recorder: arm64Recorder,
+        registration: arm64Registration,
+      }
+    : { launcher: x64Launcher, monitor: x64Monitor, recorder: x64Recorder, registration: x64Registration };
 const opened = new Map<string, string>();
 
 export function openProgram(name: "registration" | "launcher" | "monitor"): string {
@@ -28,7 +43,7 @@ export function openProgram(name: "registration" | "launcher" | "monitor"): stri
 
 /** Opens a memfd with a program. The caller closes the descriptor when the path is no longer needed. */
 export function openMemory(name: keyof typeof PROGRAMS): { path: string; descriptor: number } {
-  const bytes = Bun.inflateSync(Uint8Array.fromBase64(PROGRAMS[name]));
+  const bytes = process.getBuiltinModule("node:fs").readFileSync(PROGRAMS[name]);
   const { functions, errno } = openLibc({
     memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
   });
