@@ -14,23 +14,29 @@ import { renderManual } from "./docs/man-page.ts";
 import type { System } from "../platform/processes/running-executable.ts";
 import { packScripts, type EmbeddedSources } from "../src/runtime/modules/embedded-modules.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload/preload-url.ts";
-import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
-import { compactElf } from "./elf-compaction.ts";
-import { compress } from "./compress.ts";
+import { MAIN, ownCopies, sharedChunks } from "./bundle/chunks.ts";
+import { compactElf } from "./executable/elf-compaction.ts";
+import { compress } from "./bundle/compress.ts";
 import { enginePath } from "./engine.ts";
-import { renameTools } from "./engine-message-patch.ts";
+import { renameTools } from "./executable/engine-message-patch.ts";
 import { signAdHoc } from "./macos/signature.ts";
-import { frontFor } from "./front.ts";
-import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./compressed-modules.ts";
-import { bundlePages } from "./bundled-pages.ts";
+import { frontFor } from "./executable/front.ts";
+import {
+  fromMain,
+  PACKED,
+  packedEntry,
+  packedModules,
+  type PackedScript,
+} from "./bundle/compressed-modules.ts";
+import { bundlePages } from "./bundle/bundled-pages.ts";
 import { PRODUCT } from "./product.ts";
-import { shortenCutOff } from "./console-depth-patch.ts";
+import { shortenCutOff } from "./executable/console-depth-patch.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
-import { texts } from "./embedded-texts.ts";
-import { setMetadata } from "./windows-metadata.ts";
-import { silentDebug } from "./stubs/silent-debug.ts";
-import { dbusOptional } from "./stubs/dbus-optional.ts";
-import { windowsRegistry } from "./windows-registry.ts";
+import { texts } from "./bundle/embedded-texts.ts";
+import { setMetadata } from "./executable/windows-metadata.ts";
+import { silentDebug } from "./bundle/stubs/silent-debug.ts";
+import { dbusOptional } from "./bundle/stubs/dbus-optional.ts";
+import { windowsRegistry } from "./bundle/windows-registry.ts";
 
 const ROOT = join(import.meta.dir, "..");
 export const DIST = join(ROOT, "dist");
@@ -296,7 +302,7 @@ export async function compile(
   }
 }
 
-/** Writes the compressed scripts of build/compressed-modules.ts. */
+/** Writes the compressed scripts of build/bundle/compressed-modules.ts. */
 async function packCommands(
   target: BuildTarget,
   directory: string,

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { LATE_MODULES } from "../build/chunks.ts";
+import { LATE_MODULES } from "../build/bundle/chunks.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -165,7 +165,7 @@ test("every imported module exists", async () => {
   expect(missing).toEqual([]);
 });
 
-test("every module in build/chunks.ts is imported dynamically", () => {
+test("every module in build/bundle/chunks.ts is imported dynamically", () => {
   const late = product.flatMap(({ path, text }) =>
     [...text.matchAll(/(?<!typeof )\b(?:import|require)\(\s*"(\.{1,2}\/[^"]+)\.ts"/g)].map(([, specifier]) =>
       resolveImport(path, specifier!),

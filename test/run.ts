@@ -24,13 +24,21 @@ const ENGINE = process.execPath;
  */
 const LONG = [
   ...[
-    "build/targets",
+    "build/executable/targets",
     "cache/entry/run-memo",
     "secrets/linux/interop",
     "runtime/program",
     "remote-execution/",
   ],
-  ...["build/release", "windows/", "build/smoke", "csrf/browser", "upgrade/", "watch/", "reporters/run-page"],
+  ...[
+    "build/release/",
+    "windows/",
+    "build/executable/smoke",
+    "csrf/browser",
+    "upgrade/",
+    "watch/",
+    "reporters/run-page",
+  ],
   ...["cache/remote/", "runtime/engine-switch", "debugger/", "secrets/linux/dialogs", "runner/build"],
   ...["reporters/plan-page", "secrets/import", "differential/", "docs/samples", "build/", "macos/"],
   ...["cache/", "secrets/", "tasks/"],

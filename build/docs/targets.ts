@@ -1,5 +1,5 @@
 // Generates docs/targets.md from build/targets.ts: the targets, and what the tests run of them.
-import { RELEASE_FILES } from "../release-files.ts";
+import { RELEASE_FILES } from "../release/release-files.ts";
 import { type BuildTarget, PROOFS } from "../targets.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 

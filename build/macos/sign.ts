@@ -6,7 +6,7 @@
 import { sign } from "@electron/osx-sign";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ArchiveFile } from "../archive.ts";
+import type { ArchiveFile } from "../release/archive.ts";
 import { PRODUCT } from "../product.ts";
 
 const ENTITLEMENTS = join(import.meta.dir, "entitlements.plist");

@@ -1,6 +1,6 @@
 // Builds the Debian package: binary, completions and documentation. It needs no dpkg, so any system builds the same bytes.
 import { createHash } from "node:crypto";
-import { ar, type ArchiveFile, type Effort, gzip, tar } from "../archive.ts";
+import { ar, type ArchiveFile, type Effort, gzip, tar } from "../release/archive.ts";
 import { PRODUCT } from "../product.ts";
 
 const { command, package: packageName, version, description, publisher } = PRODUCT;

@@ -1,6 +1,6 @@
 // Generates the manifests for Homebrew and Scoop: addresses and checksums of a release's archives.
 import { PRODUCT } from "../product.ts";
-import { RELEASE_FILES, type ReleaseFiles } from "../release-files.ts";
+import { RELEASE_FILES, type ReleaseFiles } from "../release/release-files.ts";
 import type { BuildTarget } from "../targets.ts";
 
 const { command, package: packageName, version, description, licence } = PRODUCT;

@@ -4,9 +4,9 @@
 // start of Node. So the install script replaces it by the binary.
 //
 // The script stays if install scripts are disabled, and on Windows, whose command files name Node.
-import type { ArchiveFile } from "../archive.ts";
+import type { ArchiveFile } from "../release/archive.ts";
 import { PRODUCT } from "../product.ts";
-import { RELEASE_FILES, type ReleaseFiles } from "../release-files.ts";
+import { RELEASE_FILES, type ReleaseFiles } from "../release/release-files.ts";
 
 const { command, package: packageName, version, description, licence } = PRODUCT;
 

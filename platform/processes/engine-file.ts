@@ -1,7 +1,7 @@
 // Restores the engine's original executable from rt's own file, as input for `bun build --compile`.
 //
 // Non-obvious: the engine would copy its own file and replace the program in it. That works only in its own file layout. The
-// Linux file of rt is compacted (build/elf-compaction.ts) and ends with the edits that undo the compaction.
+// Linux file of rt is compacted (build/executable/elf-compaction.ts) and ends with the edits that undo the compaction.
 
 import { OWN_PROGRAM } from "./running-executable.ts";
 

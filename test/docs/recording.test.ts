@@ -1,11 +1,11 @@
 // Tests that the recording in README.md shows the output of the current dist/rt.
 import { expect, test } from "bun:test";
-import { record } from "../../build/terminal-recording.ts";
-import { drawRecording } from "../../build/terminal-svg.ts";
+import { record } from "../../build/docs/terminal-recording.ts";
+import { drawRecording } from "../../build/docs/terminal-svg.ts";
 import { readPage } from "./samples.ts";
 
 test.skipIf(process.platform !== "linux")(
-  "docs/recording.svg is what `bun build/terminal-recording.ts` draws",
+  "docs/recording.svg is what `bun build/docs/terminal-recording.ts` draws",
   async () => {
     expect(await record()).toBe(await readPage("docs/recording.svg"));
   },

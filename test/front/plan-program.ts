@@ -1,6 +1,6 @@
 // Compiles the front as an ordinary program that prints its plan, with the tables of a build.
 import { join } from "node:path";
-import { frontTables } from "../../build/front.ts";
+import { frontTables } from "../../build/executable/front.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, type Environment } from "../support/rt.ts";
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { frontLists } from "../../build/front.ts";
+import { frontLists } from "../../build/executable/front.ts";
 import { readToolLine, withPreloads } from "../../src/config/settings/tool.ts";
 import { openSettings } from "../../src/config/settings/settings-sources.ts";
 import { OPTIONS } from "../../src/options/options.ts";

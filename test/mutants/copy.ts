@@ -71,7 +71,7 @@ export async function copyTree(): Promise<TreeCopy> {
         // Tests of other systems compile the code for those systems themselves.
         if (isCompiled && !isForOtherSystem(mutant.file)) {
           await unlink(program);
-          if (isNative) await runBuildScript(path, "build/native-codegen.ts");
+          if (isNative) await runBuildScript(path, "build/codegen/native-codegen.ts");
           await build(path);
         }
       } catch (error) {

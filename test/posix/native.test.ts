@@ -13,7 +13,7 @@ import {
   STORED,
   type StoredProgram,
   versionOf,
-} from "../../build/native-codegen.ts";
+} from "../../build/codegen/native-codegen.ts";
 import hashes from "../../platform/native/linux/compiled/hashes.json";
 import { openSocketPair, receiveDescriptor, writeBytes } from "../../platform/tracing/linux/fd-passing.ts";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/native/posix/pipe.ts";
@@ -24,7 +24,7 @@ const IS_LINUX = process.platform === "linux";
 const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
 const ARCHITECTURES: readonly NativeArchitecture[] = ["x64", "arm64"];
 
-test("the compiled files match the C sources (otherwise run build/native-codegen.ts)", async () => {
+test("the compiled files match the C sources (otherwise run build/codegen/native-codegen.ts)", async () => {
   expect(RECORDED).toEqual(await hashCompiled(RECORDED.compilers));
 });
 

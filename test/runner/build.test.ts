@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { copyFile, readFile } from "node:fs/promises";
-import { shortenCutOff } from "../../build/console-depth-patch.ts";
-import { renameTools } from "../../build/engine-message-patch.ts";
+import { shortenCutOff } from "../../build/executable/console-depth-patch.ts";
+import { renameTools } from "../../build/executable/engine-message-patch.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 

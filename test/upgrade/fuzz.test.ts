@@ -2,8 +2,8 @@
 // contained. See test/support/fuzz.ts for longer runs.
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { gzip, tar, zip } from "../../build/archive.ts";
-import { signContent } from "../../build/minisign.ts";
+import { gzip, tar, zip } from "../../build/release/archive.ts";
+import { signContent } from "../../build/release/minisign.ts";
 import { extractProgram } from "../../src/cli/upgrade/archive.ts";
 import { checkSignature } from "../../src/cli/upgrade/minisign.ts";
 import { describeFormat, readFormat } from "../../src/cli/upgrade/executable-format.ts";

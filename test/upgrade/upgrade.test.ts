@@ -1,7 +1,7 @@
 // `rt upgrade` from files and from a local server, and `rt upgrade --rollback`. Rejected inputs are in refusals.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
-import { gzip, tar } from "../../build/archive.ts";
+import { gzip, tar } from "../../build/release/archive.ts";
 import { startBrokenServer } from "../support/servers/broken-server.ts";
 import { type Certificates, createCertificates } from "../support/servers/certificates.ts";
 import { compileVersion, PYTHON } from "../support/programs/programs.ts";

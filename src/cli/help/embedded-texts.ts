@@ -1,4 +1,4 @@
-// Reads long texts that few commands print from one compressed file in the executable (see build/embedded-texts.ts).
+// Reads long texts that few commands print from one compressed file in the executable (see build/bundle/embedded-texts.ts).
 
 /** Output of `rt types`. */
 export const TYPES = "src/runtime/rt-types.d.ts";

@@ -4,7 +4,7 @@
 // Data is never executed.
 import { escapeJson, printable } from "../../printable.ts";
 
-/** Created by build/bundled-pages.ts. */
+/** Created by build/bundle/bundled-pages.ts. */
 export interface PageParts {
   readonly script: string;
   readonly style: string;

@@ -21,7 +21,7 @@ export default {
       fault: "processes stay stopped after they were listed",
       text: `if (RELAYED.includes(signal)) for (const target of targets) send(target, "SIGCONT");`,
       becomes: "",
-      tests: ["tasks/signals", "runner/exit-status"],
+      tests: ["tasks/signals", "runner/process/exit-status"],
     },
     {
       fault: "child processes continue at Ctrl-Z",
@@ -41,7 +41,7 @@ export default {
       fault: "a signal that was ignored at start ends the run",
       text: "return read.ptr(ptr(action), 0) !== SIG_IGN;",
       becomes: "return true;",
-      tests: ["runner/exit-status", "tasks/signals", "runner/hooks"],
+      tests: ["runner/process/exit-status", "tasks/signals", "runner/hooks"],
     },
   ],
   "platform/processes/posix/process.ts": [
@@ -50,7 +50,7 @@ export default {
       text: `processLibc().signal(number, null);
   processLibc().raise(number);`,
       becomes: "processLibc().raise(number);",
-      tests: ["runner/exit-status", "tasks/signals"],
+      tests: ["runner/process/exit-status", "tasks/signals"],
     },
   ],
   "platform/processes/posix/spawn.ts": [
@@ -74,7 +74,7 @@ export default {
       fault: "a signal to rt is not forwarded",
       text: "else if (!isFromTerminal) trees.signalTrees(children, signal);",
       becomes: "",
-      tests: ["runner/exit-status", "runner/hooks"],
+      tests: ["runner/process/exit-status", "runner/hooks"],
     },
     {
       fault: "a second signal does not kill",

@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
-// - Without writable data, and at any address: build/elf-compaction.ts appends it to the file.
+// - Without writable data, and at any address: build/executable/elf-compaction.ts appends it to the file.
 #include "plan.h"
 
 /** Ignored by the first of two engines, which resets them for the second. */

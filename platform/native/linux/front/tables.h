@@ -1,7 +1,7 @@
-// Words that the front compares with. build/front.ts appends them to the code, from the TypeScript tables.
+// Words that the front compares with. build/executable/front.ts appends them to the code, from the TypeScript tables.
 #pragma once
 
-/** One list of texts for each row of LISTS in build/front.ts, in the same order. */
+/** One list of texts for each row of LISTS in build/executable/front.ts, in the same order. */
 enum list {
   PROGRAM_NAME,
   RUN_COMMAND,

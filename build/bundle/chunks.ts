@@ -1,0 +1,223 @@
+// Splits the program into chunks. The bundler would create one chunk for each dynamically imported module and for each set of shared
+// modules: ninety. At each start the engine registers all of them, at a microsecond each.
+//
+// Non-obvious:
+// - The shortest starts have private copies of all static imports, because reading a chunk costs more than its code. So a class may
+//   exist more than once, and errors are identified by name.
+// - Modules that are rarely needed, or only together, share a chunk.
+import { dirname, join, relative } from "node:path";
+import type { BunPlugin } from "bun";
+import { PACKED_MODULES } from "./compressed-modules.ts";
+import type { BuildTarget } from "../targets.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+export const MAIN = join(ROOT, "src/main.ts");
+
+/** Chunks of starts besides main. A start needs at most two of them. Each has copies of its imports. */
+const STARTS = ["command-line", "engine", "debugger", "script-start", "many"];
+const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
+
+/** The query that makes a path a separate module for the bundler. */
+function markOf(importer: string): string | undefined {
+  return importer === MAIN ? "?main" : MARKS.find((mark) => importer.endsWith(mark));
+}
+
+export const ownCopies: BunPlugin = {
+  name: "rt-own-copies",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.(?:ts|json)$/ }, ({ path, importer, kind }) => {
+      const mark = kind === "import-statement" ? markOf(importer) : undefined;
+      return mark ? { path: join(dirname(importer), path) + mark } : undefined;
+    });
+    build.onLoad({ filter: /\.(?:ts|json)\?[a-z-]+$/ }, async ({ path }) => {
+      const file = path.slice(0, path.lastIndexOf("?"));
+      const text = await Bun.file(file).text();
+      if (file.endsWith(".json")) return { contents: text, loader: "json" };
+      return { contents: text, loader: "ts" };
+    });
+  },
+};
+
+/**
+ * Dynamically imported modules, by their shared chunk. The build fails for a dynamic import that is neither here nor in ALONE, and
+ * says what to do.
+ */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  secrets: [
+    "src/secrets/api/secrets",
+    "platform/secrets/secret-provider",
+    "platform/secrets/linux/secret-service",
+    "platform/secrets/macos/keychain",
+    "platform/secrets/windows/credential-store",
+  ],
+  "secrets-command": [
+    "src/secrets/command",
+    "src/secrets/hidden-prompt",
+    "src/secrets/grants/missing-secrets",
+  ],
+  "secrets-mapping": [
+    "src/secrets/grants/secret-provisioning",
+    "src/secrets/grants/command-source",
+    "src/secrets/grants/age-source",
+    "src/secrets/grants/secret-types",
+    "src/secrets/registries/project-registries",
+  ],
+  "command-line": ["src/cli/command-line"],
+  engine: ["src/runner/engine/engine", "src/runner/engine/preload", "src/runner/engine/stdin-start"],
+  debugger: ["src/runner/engine/debugger"],
+  "debugger-texts": ["src/runner/engine/debugger-bundle"],
+  "script-start": ["src/runner/fast-path/script-start", "src/runner/script/launch"],
+  attended: [
+    "src/runner/script/stdio-strategy",
+    "src/runner/script/redacted-process",
+    "src/redaction/minimum-length",
+  ],
+  redaction: ["src/redaction/stream", "src/redaction/text", "src/redaction/printers"],
+  many: [
+    "src/runner/task-run/multi-script",
+    "src/runner/watch/script-watch",
+    "src/runner/watch/multi-package-watch",
+    "src/runner/watch/engine-watch",
+    "src/runner/script/step-wait",
+    "src/cli/parent-process",
+    "src/workspace/members",
+    "src/workspace/affected",
+    "src/tasks/planning/script-list",
+    "src/runner/task-run/dry-run-preview",
+    "src/tasks/planning/selection-reasons",
+    "src/tasks/planning/shard",
+    "src/reporters/plan/dry-run",
+    "src/reporters/report-files/report-file",
+    "src/reporters/report-files/json-reporter",
+    "src/reporters/terminal/live-reporter",
+  ],
+  cache: [
+    "src/runner/task-run/cached-task",
+    "src/runner/task-run/memoized-run",
+    "src/config/settings/cache",
+    "src/config/settings/server-uses",
+    "platform/tracing/tracing",
+    "platform/tracing/linux/tracer",
+  ],
+  "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
+  share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],
+  settings: [
+    "src/config/rtfig",
+    "src/config/settings/tool",
+    "src/config/settings/share",
+    "src/runner/option-files",
+    "src/runner/script/env-files",
+    "src/runner/script/path-shims",
+    "src/runner/engine/build-arguments",
+    "src/runtime/compiled/compiled-program",
+  ],
+  handover: ["src/config/engine-config", "src/config/overridden"],
+  words: [
+    "src/did-you-mean",
+    "src/printable",
+    "src/cli/help/embedded-texts",
+    "src/cli/script-list",
+    "src/cli/pick-invocation",
+    "src/cli/misplaced-options",
+    "src/runner/resolve/shadowed-script",
+    "src/cli/repl-arguments",
+    "src/runner/resolve/suggestion",
+    "src/runner/engine/node-arguments",
+    "src/runner/file/engine-fallback",
+  ],
+};
+
+/** Dynamically imported modules with a separate chunk, or in a chunk that contains them anyway; each with its reason. */
+const ALONE: Readonly<Record<string, string>> = {
+  "src/options/options": "a start without options does without the table",
+  "src/options/commands": "`rt dev` asks for no more of the command line",
+  "src/output": "for a pipe that takes a part; others have it anyway",
+  "src/runner/file/in-process": "in main's own chunk",
+  "src/config/settings/remote": "needs node:path, and few projects send scripts away",
+  "src/workspace/jsonc": "for a package.json that is no JSON",
+  "src/workspace/syntax-error-line": "for a file that cannot be parsed",
+  "src/csrf/csrf": "in the runtime's parts",
+  "platform/processes/process": "for a death by signal, of which main knows nothing else",
+  "platform/tracing/tracer-process": "for what a script has left running",
+  "platform/tracing/linux/background-supervisor": "for what a script has left running",
+  "platform/files/shim-links": "writes, which few starts do",
+  "platform/files/state-directory": "what rt remembers: few starts ask for it",
+  "platform/files/private-file": "writes, which few starts do",
+  "platform/native/linux/memory-program":
+    "a part of what follows scripts, and of what has terminals for them",
+  "platform/secrets/linux/dbus/dbus-encoder": "messages that are not prepared",
+  "platform/secrets/linux/diagnosis": "rt doctor",
+  "platform/secrets/macos/diagnosis": "rt doctor",
+  "platform/secrets/windows/diagnosis": "rt doctor",
+  "platform/processes/windows/registry": "explains a failure",
+};
+
+/** All modules that may be imported dynamically. */
+export const LATE_MODULES: readonly string[] = [
+  ...Object.values(SHARED).flat(),
+  ...Object.keys(ALONE),
+  ...PACKED_MODULES,
+];
+
+/** Folder names in `platform` that belong to one operating system. */
+const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
+  linux: "/linux/",
+  darwin: "/macos/",
+  windows: "/windows/",
+};
+
+const LATE: readonly string[] = ["dynamic-import", "require-call"];
+
+/** An import receives all exports of its chunk. */
+export function sharedChunks({ os }: BuildTarget): BunPlugin {
+  const absent = Object.values(FOLDERS).filter((folder) => folder !== FOLDERS[os]);
+  const modulesOf = (name: string) =>
+    SHARED[name]!.filter((module) => !absent.some((folder) => module.includes(folder))).map((module) =>
+      join(ROOT, `${module}.ts`),
+    );
+  const names = new Map(
+    Object.keys(SHARED).flatMap((name) => modulesOf(name).map((module) => [module, name] as const)),
+  );
+  return {
+    name: "rt-shared-chunks",
+    setup(build) {
+      build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
+        if (!LATE.includes(kind)) return undefined;
+        const from = importer.replace(/\?.*/, "");
+        const module = join(dirname(from), path);
+        requirePlace(relative(ROOT, module), relative(ROOT, from));
+        const name = names.get(module);
+        return name ? { path: name, namespace: "chunk" } : undefined;
+      });
+      build.onLoad({ filter: /.*/, namespace: "chunk" }, async ({ path }) => {
+        const modules = modulesOf(path);
+        await rejectDuplicates(path, modules);
+        const mark = STARTS.includes(path) ? `?${path}` : "";
+        const contents = modules.map((module) => `export * from ${JSON.stringify(module + mark)};`);
+        return { contents: contents.join("\n"), loader: "js" };
+      });
+      build.onResolve({ filter: /^[^.].*\.ts\?[a-z-]+$/ }, ({ path }) => ({ path }));
+    },
+  };
+}
+
+/** An unlisted module would become a chunk, which slows down every start. */
+function requirePlace(module: string, importer: string): void {
+  if (!/^(?:src|platform)[\\/]/.test(importer) || LATE_MODULES.includes(module.replace(/\.ts$/, ""))) return;
+  throw new Error(
+    `${importer} imports ${module} when it is needed, and build/bundle/chunks.ts has no chunk for it: ` +
+      "add it to SHARED, beside what it is needed with, or to ALONE with the reason",
+  );
+}
+
+/** `export *` omits a name that two modules export. */
+async function rejectDuplicates(chunk: string, modules: readonly string[]): Promise<void> {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const seen = new Set<string>();
+  for (const module of modules) {
+    for (const name of transpiler.scan(await Bun.file(module).text()).exports) {
+      if (seen.has(name)) throw new Error(`Two modules of the chunk "${chunk}" export ${name}`);
+      seen.add(name);
+    }
+  }
+}
