@@ -11,12 +11,12 @@ import { renderTargets } from "./docs/targets.ts";
 
 export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise<string> }> = [
   { file: "docs/README.md", render: renderContents },
-  { file: "docs/options.md", render: renderOptions },
-  { file: "docs/configuration.md", render: renderConfiguration },
-  { file: "docs/differences.md", render: renderDifferences },
-  { file: "docs/errors.md", render: renderErrors },
+  { file: "docs/reference/options.md", render: renderOptions },
+  { file: "docs/reference/configuration.md", render: renderConfiguration },
+  { file: "docs/reference/differences.md", render: renderDifferences },
+  { file: "docs/reference/errors.md", render: renderErrors },
   { file: "rtfig.toml.example", render: renderExample },
-  { file: "docs/targets.md", render: renderTargets },
+  { file: "docs/reference/targets.md", render: renderTargets },
   { file: "README.md", render: renderReadme },
 ];
 

@@ -88,7 +88,7 @@ export const SECRETS_FAILURES = {
   LOCKED: {
     meaning: "The store is locked, and no dialog can be shown to unlock it",
     remedy:
-      "Unlock it in the store's application, or log in to a desktop session; on a server see [CI](ci.md)",
+      "Unlock it in the store's application, or log in to a desktop session; on a server see [CI](../guides/ci.md)",
   },
   CANCELED: { meaning: "The user declined the store's dialog", remedy: "Try again and confirm the dialog" },
   TIMEOUT: {

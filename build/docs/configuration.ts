@@ -1,4 +1,4 @@
-// docs/configuration.md and rtfig.toml.example: every key of rtfig.toml.
+// docs/reference/configuration.md and rtfig.toml.example: every key of rtfig.toml.
 import { type ConfigKey, KEYS } from "../../src/config/keys.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
 
@@ -67,8 +67,8 @@ const INTRODUCTION = `# Configuration
 
 ${GENERATED_NOTE("src/config/keys.ts")}
 
-\`rtfig.toml\` has the options that you would otherwise write on each command line, and settings without an option. rt reads
-the file in the working directory, or the one of \`--config\`. [rtfig.toml.example](../rtfig.toml.example) shows every key.
+The file \`rtfig.toml\` has the options that you would otherwise write on each command line, and settings without an option.
+It is read from the working directory, unless \`--config\` names another. [rtfig.toml.example](../../rtfig.toml.example) shows every key.
 
 \`rtfig.toml\`:
 
@@ -145,5 +145,8 @@ export function renderConfiguration(): string {
     ([title, keys]) =>
       `## ${title}\n\n${renderTable(["Key", "Meaning", "Value", "Option"], keys.map(rowOf))}`,
   );
-  return format(`${[INTRODUCTION, ...sections, LIMITATIONS].join("\n\n")}\n`, "docs/configuration.md");
+  return format(
+    `${[INTRODUCTION, ...sections, LIMITATIONS].join("\n\n")}\n`,
+    "docs/reference/configuration.md",
+  );
 }

@@ -1,4 +1,4 @@
-// The rows of docs/differences.md that can be executed: a test runs stock Bun and rt, and compares the outputs with these texts.
+// The rows of docs/reference/differences.md that can be executed: a test runs stock Bun and rt, and compares the outputs with these texts.
 import { join } from "node:path";
 import { format, renderTable, ROOT } from "./markdown.ts";
 
@@ -152,7 +152,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-const FILE_NAME = "docs/differences.md";
+const FILE_NAME = "docs/reference/differences.md";
 const START = "## Differences that a test compares\n";
 const END = "\n## Limitations\n";
 

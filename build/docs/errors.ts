@@ -1,4 +1,4 @@
-// Generates docs/errors.md: error codes and exit codes, from the tables in the code.
+// Generates docs/reference/errors.md: error codes and exit codes, from the tables in the code.
 import { EXIT_CODES } from "../../src/cli/help/exit-codes.ts";
 import { MISUSE, SECRETS_FAILURES } from "../../src/errors.ts";
 import { DOCTOR_EXIT_CODES, SECRETS_EXIT_CODES } from "../../src/secrets/commands.ts";
@@ -72,5 +72,5 @@ export function renderErrors(): string {
     ),
     LIMITATIONS_SECTION,
   ];
-  return format(`${text.join("\n\n")}\n`, "docs/errors.md");
+  return format(`${text.join("\n\n")}\n`, "docs/reference/errors.md");
 }

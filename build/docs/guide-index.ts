@@ -17,9 +17,12 @@ export async function renderContents(): Promise<string> {
     "The program carries these pages with it; `rt help` shows the same text in the terminal.",
     renderTable(
       ["Guide", "What it is about", "In the terminal"],
-      [...guides, ["[Options](options.md)", "Every option, and the test that shows it", "`rt help run`"]],
+      [
+        ...guides,
+        ["[Options](reference/options.md)", "Every option, and the test that shows it", "`rt help run`"],
+      ],
     ),
-    "How the program is made: [architecture](architecture.md), [targets](targets.md), [releases](releasing.md).",
+    "How the program is made: [architecture](architecture.md), [targets](reference/targets.md), [releases](releasing.md).",
   ];
   return format(`${text.join("\n\n")}\n`, "docs/README.md");
 }

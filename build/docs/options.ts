@@ -1,4 +1,4 @@
-// Generates docs/options.md: every option, its implementation, and the test that demonstrates it.
+// Generates docs/reference/options.md: every option, its implementation, and the test that demonstrates it.
 import { type Option, OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "../../test/options/proofs.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
@@ -48,5 +48,5 @@ export async function renderOptions(): Promise<string> {
         options.map((option) => rowOf(option, proofs)),
       )}`,
   );
-  return format(`${[INTRODUCTION, ...groups].join("\n\n")}\n`, "docs/options.md");
+  return format(`${[INTRODUCTION, ...groups].join("\n\n")}\n`, "docs/reference/options.md");
 }

@@ -1,4 +1,4 @@
-// Generates docs/targets.md from build/targets.ts: the targets, and what the tests run of them.
+// Generates docs/reference/targets.md from build/targets.ts: the targets, and what the tests run of them.
 import { RELEASE_FILES } from "../release/release-files.ts";
 import { type BuildTarget, PROOFS } from "../targets.ts";
 import { format, GENERATED_NOTE, renderTable } from "./markdown.ts";
@@ -23,10 +23,10 @@ export function renderTargets(): string {
   const text = [
     "# Targets",
     GENERATED_NOTE("build/targets.ts"),
-    `\`npm run build -- --all\` makes these from one machine. "Proof" is what \`npm test\` does with the binary on Linux
-x64; of those that are only read, it checks the format, the signature, that our program is where the engine looks for it,
-and that no other system's code is in it. [releasing.md](releasing.md) has the rest.`,
+    `One machine makes all of these: \`npm run build -- --all\`. "Proof" is what \`npm test\` does with the binary on Linux
+x64. Of a binary that is only read, it checks the format, the signature and the place of rt's program, and that no other
+system's code is in it. [releasing.md](../releasing.md) has the rest.`,
     renderTable(["Target", "System", "Processor", "Files", "Proof"], rows),
   ];
-  return format(`${text.join("\n\n")}\n`, "docs/targets.md");
+  return format(`${text.join("\n\n")}\n`, "docs/reference/targets.md");
 }

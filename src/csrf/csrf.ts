@@ -3,7 +3,7 @@
 // Invariants:
 // - `verify` returns false for every string that is not a valid token. Only misuse throws, with the error codes of Bun.CSRF.
 //
-// Non-obvious, with the differences from Bun.CSRF in docs/csrf.md:
+// Non-obvious, with the differences from Bun.CSRF in docs/guides/csrf.md:
 // - `null` is not "absent": a lost `sessionId` must not remove the binding of a token silently.
 // - A session ID that is not well-formed Unicode cannot be encoded: no token is issued for it, and none verifies.
 // - A token from beyond CLOCK_SKEW in the future is rejected. With a wrong clock it would outlive both limits. Times come from

@@ -36,7 +36,7 @@ describe("a rendered guide", () => {
   );
 
   test("contains all words of its page", async () => {
-    const markdown = await Bun.file(`${REPOSITORY}/docs/errors.md`).text();
+    const markdown = await Bun.file(`${REPOSITORY}/docs/reference/errors.md`).text();
     const shown = lettersOf(await help("errors"));
     for (const [, cell] of markdown.matchAll(/^\| `(ERR_\w+)`/gm)) expect(shown).toContain(lettersOf(cell!));
     for (const [, title] of markdown.matchAll(/^#+ (.+)$/gm)) expect(shown).toContain(lettersOf(title!));
@@ -73,7 +73,7 @@ describe("a rendered guide", () => {
 
   test("replaces a link to another guide by its command, and removes links to other files", () => {
     const text = renderPage(
-      "See [the codes](errors.md#x), [here](../a.ts), [there](https://a.example/).",
+      "See [the codes](../reference/errors.md#x), [here](../a.ts), [there](https://a.example/).",
       80,
       false,
     );

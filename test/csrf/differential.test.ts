@@ -1,5 +1,5 @@
 // Bun.CSRF is the second implementation of the same layout. Each accepts the other's tokens under random options; intended
-// differences are listed here and in docs/csrf.md.
+// differences are listed here and in docs/guides/csrf.md.
 import { describe, expect, test } from "bun:test";
 import { type CSRFAlgorithm, CSRF } from "../../src/csrf/csrf.ts";
 import { MAC_BYTES } from "../../src/csrf/token.ts";

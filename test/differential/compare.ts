@@ -143,7 +143,7 @@ async function compare(fixture: Fixture): Promise<void> {
   for (const [link, target] of Object.entries(fixture.links ?? {})) await symlink(target, project.join(link));
   const modes = fixture.oneMode ? MODES.slice(0, 1) : MODES;
   const observed = await observe(fixture, project, process.execPath, []);
-  // Rule 6 of the specification: docs/differences.md.
+  // Rule 6 of the specification: docs/reference/differences.md.
   const stock = { ...observed, stdout: observed.stdout.replaceAll(/\[(\w+) \.\.\.\]/g, "[$1]") };
   expect(stock).toEqual({ ...stock, status: expectedEnding(fixture) });
   for (const [mode, options] of modes) {

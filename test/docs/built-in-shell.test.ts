@@ -1,4 +1,4 @@
-// Tests which shell syntax the built-in shell supports, as listed in docs/scripts.md.
+// Tests which shell syntax the built-in shell supports, as listed in docs/guides/scripts.md.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";

@@ -113,7 +113,7 @@ test("every option in a page exists", () => {
   const mentioned = new Set(
     [...texts].flatMap(([path, text]) =>
       // The page of options quotes test titles with options that do not exist.
-      path === "docs/options.md"
+      path === "docs/reference/options.md"
         ? []
         : [...text.matchAll(/(?<![\w-])--[a-z][a-z0-9.-]*[a-z0-9]/g)].map(([word]) => word),
     ),

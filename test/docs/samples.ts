@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 
 export interface Sample {
-  /** Title of the test: "docs/ci.md:12 sh". */
+  /** Title of the test: "docs/guides/ci.md:12 sh". */
   readonly title: string;
   readonly language: string;
   readonly code: string;
@@ -23,7 +23,7 @@ export const PAGES: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
-  ...[...new Bun.Glob("docs/*.md").scanSync(REPOSITORY)].toSorted(),
+  ...[...new Bun.Glob("docs/**/*.md").scanSync(REPOSITORY)].toSorted(),
 ];
 
 export async function readPage(path: string): Promise<string> {

@@ -21,14 +21,14 @@ test.each(HEADLINES)("README.md has a figure for: %s", async (headline) => {
   expect(pages.join("\n")).toContain(`\n| ${headline} `);
 });
 
-test("docs/csrf.md names every algorithm and encoding", async () => {
-  const page = await readPage("docs/csrf.md");
+test("docs/guides/csrf.md names every algorithm and encoding", async () => {
+  const page = await readPage("docs/guides/csrf.md");
   for (const name of [...Object.keys(MAC_BYTES), ...Object.keys(TEXT_LENGTH)])
     expect(page).toContain(`\`"${name}"\``);
 });
 
-test("docs/secrets.md has the meaning of each error code from the source's table", async () => {
-  const page = await readPage("docs/secrets.md");
+test("docs/guides/secrets.md has the meaning of each error code from the source's table", async () => {
+  const page = await readPage("docs/guides/secrets.md");
   const rows = [...page.matchAll(/^\| `ERR_SECRETS_(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [
     code,
     text,

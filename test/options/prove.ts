@@ -1,4 +1,4 @@
-// Tests that demonstrate an option. The title begins with the option, and docs/options.md lists it:
+// Tests that demonstrate an option. The title begins with the option, and docs/reference/options.md lists it:
 //
 // prove("smol", "keeps the heap smaller", async () => { ... })
 //

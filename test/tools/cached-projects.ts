@@ -1,4 +1,4 @@
-// Projects of third-party tools with a cached script and the [run.cache] rule that docs/caching.md names for the tool.
+// Projects of third-party tools with a cached script and the [run.cache] rule that docs/guides/caching.md names for the tool.
 // `npm run tools` runs them before a release.
 //
 // Invariants:
@@ -10,7 +10,7 @@ export interface CachedToolProject {
   readonly tool: string;
   /** npm package specifiers; the first is the tool. */
   readonly packages: readonly string[];
-  /** The script's command, as in docs/caching.md. */
+  /** The script's command, as in docs/guides/caching.md. */
   readonly script: string;
   /** Its rule in [run.cache]. */
   readonly rule: string;
@@ -25,7 +25,7 @@ export interface CachedToolProject {
   readonly outputFolder?: string;
   /** The uncacheable reason of the first run in a new home directory. */
   readonly uncacheableReason?: string;
-  /** Addition to the result in docs/caching.md. */
+  /** Addition to the result in docs/guides/caching.md. */
   readonly remark?: string;
 }
 

@@ -15,7 +15,7 @@ const ours = PROJECTS.filter(
     packages.every((name) => name.replace(/(?<=.)@.*/, "") in manifest.devDependencies),
 );
 
-test("at least three tools of docs/tools.md are tested without a download", () => {
+test("at least three tools of docs/reference/tools.md are tested without a download", () => {
   expect(new Set(ours.map(({ packages }) => packages[0])).size).toBeGreaterThanOrEqual(3);
 });
 
@@ -34,7 +34,7 @@ describe("the module rt can be imported under", () => {
     });
 });
 
-describe("docs/tools.md names the error that rt still causes in", () => {
+describe("docs/reference/tools.md names the error that rt still causes in", () => {
   for (const { tool, files, steps, fails } of ours.filter((project) => project.fails !== undefined))
     test(tool, async () => {
       await using project = await createProject(files);

@@ -1,4 +1,4 @@
-// Projects of third-party tools that import rt, with the configuration that docs/tools.md names for the tool. `npm test` runs
+// Projects of third-party tools that import rt, with the configuration that docs/reference/tools.md names for the tool. `npm test` runs
 // those whose packages are development dependencies; `npm run tools` runs all before a release.
 import type { Files } from "../support/project.ts";
 
@@ -6,7 +6,7 @@ export interface ToolProject {
   readonly tool: string;
   /** npm package specifiers; the first is the tool. */
   readonly packages: readonly string[];
-  /** The configuration that docs/tools.md names. */
+  /** The configuration that docs/reference/tools.md names. */
   readonly needs: string;
   readonly files: Files;
   /** Command lines of rt that exit with 0. The last one prints SAID, unless a server returns it. */

@@ -1,5 +1,5 @@
 // `npm run tools`: runs third-party tools in their newest versions under rt and with the cache, and writes the tables of
-// docs/tools.md and docs/caching.md. It runs only before a release, because it needs the network and minutes.
+// docs/reference/tools.md and docs/guides/caching.md. It runs only before a release, because it needs the network and minutes.
 //
 //   npm run tools -- next vite     only tools whose names contain one of the words; other rows are unchanged
 import { CAN_TRACE } from "../cache/cached-project.ts";
@@ -38,7 +38,7 @@ for (const project of PROJECTS.filter(isChosen)) {
   rows.push([tool, version, needs, failure === undefined ? "works" : "fails"]);
 }
 await writeRows(
-  "docs/tools.md",
+  "docs/reference/tools.md",
   ["Tool", "Tried with", "Needs", "Result"],
   PROJECTS.map(({ tool }) => tool),
   rows,
@@ -58,7 +58,7 @@ for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(eac
   cachedRows.push([tool, version, needs, failure === undefined ? found : "not found"]);
 }
 await writeRows(
-  "docs/caching.md",
+  "docs/guides/caching.md",
   ["Tool", "Tried with", "Needs", "The same again"],
   CACHED_PROJECTS.map(({ tool }) => tool),
   cachedRows,

@@ -4,7 +4,7 @@ import type { CacheRule } from "../../config/settings/cache.ts";
 import { describeRule } from "./rule-line.ts";
 
 /**
- * Variables that every cached script receives if they are set; `*` matches any suffix. docs/caching.md explains them.
+ * Variables that every cached script receives if they are set; `*` matches any suffix. docs/guides/caching.md explains them.
  */
 export const PASSED_VARIABLES: readonly string[] = [
   ...[

@@ -4,7 +4,7 @@ import { temporaryDirectory } from "../../../platform/files/temporary-directory.
 import { withSlashes } from "../entry/relocation.ts";
 
 /**
- * Tool caches in node_modules: their content changes the duration of a tool, not its result. docs/caching.md lists
+ * Tool caches in node_modules: their content changes the duration of a tool, not its result. docs/guides/caching.md lists
  * all ignored paths.
  */
 export const TOOL_CACHES: readonly string[] = [

@@ -1,4 +1,4 @@
-// Exit codes of rt when it runs something, for the manual page and docs/errors.md. The codes of `rt secrets` and `rt doctor`
+// Exit codes of rt when it runs something, for the manual page and docs/reference/errors.md. The codes of `rt secrets` and `rt doctor`
 // are in src/secrets/commands.ts.
 
 export const EXIT_CODES: ReadonlyArray<{ readonly code: string; readonly meaning: string }> = [

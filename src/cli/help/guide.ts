@@ -37,7 +37,8 @@ function localizeLinks(markdown: string): string {
   return markdown.replaceAll(
     /\[([^\]\n]+)\]\((?!https?:)([^)\s#]*)(?:#[^)\s]*)?\)/g,
     (_, text: string, target: string) => {
-      const [name] = Object.entries(GUIDES).find(([, { page }]) => page === target) ?? [];
+      const file = target.split("/").at(-1);
+      const [name] = Object.entries(GUIDES).find(([, { page }]) => page.split("/").at(-1) === file) ?? [];
       return name ? `${text} (\`rt help ${name}\`)` : text;
     },
   );

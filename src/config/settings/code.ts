@@ -59,7 +59,7 @@ function preloadOf({ option, value, locate }: Given): Preload[] {
   return [{ module: value!, origin: locate?.() ?? `--${option.name}` }];
 }
 
-/** Returns the warnings. docs/differences.md describes what was tried. */
+/** Returns the warnings. docs/reference/differences.md describes what was tried. */
 function findUnmet(given: GivenOptions): string[] {
   const lines: string[] = [];
   if (given.has("preserve-symlinks-main"))

@@ -1,4 +1,4 @@
-// The table of CDP commands. Any other command is rejected as unknown, as in Chrome; docs/debugging.md lists them.
+// The table of CDP commands. Any other command is rejected as unknown, as in Chrome; docs/guides/debugging.md lists them.
 import { DEBUGGER } from "./debugger-domain.ts";
 import { PROFILER } from "./profiler-domain.ts";
 import { RUNTIME } from "./runtime-domain.ts";

@@ -49,7 +49,7 @@ export async function openCoordinator(
   });
 }
 
-/** Overrides for tests, which cannot wait that long; docs/ci.md documents the defaults. */
+/** Overrides for tests, which cannot wait that long; docs/guides/ci.md documents the defaults. */
 function duration(variable: string, otherwise: number): number {
   const value = Number(host.originalVariable(variable));
   return value >= 1 ? value : otherwise;

@@ -3,7 +3,7 @@
 // Invariants:
 // - node:module's builtinModules, isBuiltin() and resolver, process.getBuiltinModule() and Bun's resolvers handle "rt" like "bun".
 // Non-obvious:
-// - `require.resolve()` works without a hook, and `import.meta.resolve()` cannot be hooked (docs/tools.md).
+// - `require.resolve()` works without a hook, and `import.meta.resolve()` cannot be hooked (docs/reference/tools.md).
 // - An import of node:module copies its exports, so they are changed before the program's first line. This is on the critical
 //   path, so it creates nothing that the engine has not created.
 const NAME = "rt";

@@ -1,5 +1,5 @@
 // Implements effects of options that the engine lacks. With such an option, the engine loads this script after the runtime, in the
-// main thread and in each Worker. docs/differences.md lists the remaining gaps.
+// main thread and in each Worker. docs/reference/differences.md lists the remaining gaps.
 //
 // - `--use-bundled-ca`: the engine also trusts OpenSSL's locations, which BoringSSL reads from libc's environment at the first
 //   connection. They are set to a missing path. Child processes get process.env and do not see it.
