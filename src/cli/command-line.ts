@@ -97,7 +97,7 @@ async function offerScripts(invocation: Invocation, { settings, cwd }: OpenedSet
 
 async function carryOutPicked(invocation: Invocation, cwd: string): Promise<RunOutcome> {
   const { canPick, pickInvocation } = await import("./pick-invocation.ts");
-  if (!canPick()) return await showScripts(cwd);
+  if (!canPick(invocation)) return await showScripts(cwd);
   const picked = await pickInvocation(invocation, cwd);
   return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
 }

@@ -21,15 +21,16 @@ function spell({ option, value }: Given): string {
   return quoteArgument(value === undefined ? `--${option.name}` : `--${option.name}=${value}`);
 }
 
-/** Matches options that have no effect without a script. */
-const NEEDS_SCRIPT = ({ option }: Given) => option.many === "scripts" || option.name === "affected";
+/** Matches options of the command line that have no effect without a script. */
+const NEEDS_SCRIPT = ({ option: { name, aliasOf = name, many }, isConfigured }: Given) =>
+  !isConfigured && (many === "scripts" || name === "affected" || aliasOf === "preload");
 
 /**
  * Rejects a run without a script if an option consumed the script's name as its value, or needs a script. For example,
  * `rt run -r build` must not list the scripts and succeed.
  * @throws UsageError
  */
-export function refuseWithoutScript({ options, command }: Invocation, cwd: string): void {
+export function refuseWithoutScript({ options }: Invocation, cwd: string): void {
   const taken = options.findLast(({ option, value }) => isScriptName(option.name, value, cwd));
   if (taken)
     throw new UsageError(
@@ -39,7 +40,7 @@ export function refuseWithoutScript({ options, command }: Invocation, cwd: strin
   const unused = options.some(({ option }) => option.name === "pick")
     ? undefined
     : options.find(NEEDS_SCRIPT);
-  if (unused && command === "run")
+  if (unused)
     throw new UsageError(
       `--${unused.option.name} needs the name of a script`,
       "list the scripts: rt run, or rt run --workspaces for all packages",

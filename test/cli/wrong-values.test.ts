@@ -176,11 +176,20 @@ test("options for several scripts need a script's name, and --filter alone lists
     "package.json": { workspaces: ["a"], scripts: { own: "echo own" } },
     "a/package.json": { name: "a", scripts: { other: "echo other" } },
   };
-  for (const option of ["parallel", "concurrency=2", "affected", "dry-run", "report=x.json"]) {
+  for (const option of [
+    "parallel",
+    "sequential",
+    "concurrency=2",
+    "affected",
+    "dry-run",
+    "report=x.json",
+    "preload=a",
+  ]) {
     const stderr =
       `error: --${option.split("=")[0]} needs the name of a script\n` +
       "hint: list the scripts: rt run, or rt run --workspaces for all packages\n";
-    await expectRt({ files, args: ["run", `--${option}`], status: 1, stderr });
+    for (const words of [["run"], []])
+      await expectRt({ files, args: [...words, `--${option}`], status: 1, stderr });
   }
   await expectRt({
     files,
@@ -194,9 +203,18 @@ test("options for several scripts need a script's name, and --filter alone lists
   });
   await expectRt({
     files,
-    args: ["--sequential"],
+    args: ["--silent"],
     status: 1,
     stderr: "error: No file or script is named\nhint: name a file or a script after the options\n",
+  });
+});
+
+test("rt run --pick with a script's name fails without a terminal and prints the command that runs the script", async () => {
+  await expectRt({
+    files: FILES,
+    args: ["run", "--pick", "hello"],
+    status: 1,
+    stderr: "error: --pick needs a terminal\nhint: run the script: rt run hello\n",
   });
 });
 

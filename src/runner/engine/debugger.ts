@@ -23,9 +23,9 @@ import {
 
 /** Engine settings of a debugged program. If the user sets a variable of a group, rt sets none of the group. */
 const ENGINE_SETTINGS: readonly Readonly<Record<string, string>>[] = [
-  // No concurrent compilation of hot functions: a breakpoint set during compilation would abort the program (SIGABRT, "but we are
-  // our own replacement") in one of eight attempts in a loop that has just become hot. No FTL compiler either, because the program
-  // would wait for it; TypeScript's compiler runs as fast without both.
+  // No concurrent compilation of hot functions. A breakpoint set during compilation would abort the program (SIGABRT, "but we are
+  // our own replacement"). That happens in one of eight attempts in a loop that has just become hot. No FTL compiler either,
+  // because the program would wait for it. TypeScript's compiler runs as fast without both.
   { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" },
   // No tail calls: a callee would replace its caller's frame. A step over `return call()` would stop in the callee, and the call
   // stack would lack the caller.
