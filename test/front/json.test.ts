@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createProject } from "../support/project.ts";
+import { createRandom, type Random } from "../support/random.ts";
 
 const COUNT = 100_000;
 /** RT_FUZZ=100000, as before a release, makes it 10 million texts. */
@@ -49,18 +50,7 @@ const MORE_TOKENS = [
   "NaN",
 ];
 
-/** A generator with a seed (mulberry32), so that a failure can be repeated. */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
-function mutate(text: Buffer, random: (below: number) => number): Buffer {
+function mutate(text: Buffer, { below: random }: Random): Buffer {
   let result = text;
   for (let left = random(3); left >= 0; left -= 1) {
     const [start, end] = [random(result.length + 1), random(result.length + 1)].toSorted((a, b) => a - b) as [
@@ -99,12 +89,12 @@ function parse(text: Buffer): { script?: unknown } | Error {
 }
 
 function compareTexts(program: string, seed: number): void {
-  const random = randomNumbers(seed);
+  const random = createRandom(seed);
   const texts: Buffer[] = SEEDS.map((seed) => Buffer.from(seed));
   // Only valid texts are mutated further.
   const bases = [...texts];
   while (texts.length < COUNT) {
-    const text = mutate(bases[random(bases.length)]!, random);
+    const text = mutate(random.pick(bases), random);
     if (bases.length < 2000 && !(parse(text) instanceof Error)) bases.push(text);
     texts.push(text);
   }

@@ -13,6 +13,7 @@ import { type ExecutionPlan, planRun, planTool } from "../../src/runner/plan.ts"
 import { resolveTarget } from "../../src/runner/resolve/resolution.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
 import { createProject, type Project } from "../support/project.ts";
+import { createRandom } from "../support/random.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import {
   type FrontPlan,
@@ -42,8 +43,11 @@ const FILES = {
   "closed/a.ts": "",
 };
 
-/** Milliseconds; hundreds of programs start. */
-const LONG = 120_000;
+/** Milliseconds; thousands of programs start. */
+const LONG = 600_000;
+/** Random command lines; `npm run test:fuzz` tries the most. */
+const COUNT = Math.min(10_000, Number(process.env.RT_FUZZ ?? 300));
+const SEED = Number(process.env.RT_FUZZ_SEED ?? 1);
 
 const start = process.cwd();
 let front: PlanProgram;
@@ -190,6 +194,21 @@ describe.skipIf(process.platform !== "linux")("the front's plan is TypeScript's 
           for (const before of [["run"], ["--smol"], ["--expose-gc", "-e"], ["test"]])
             certain += (await compare([...before, target, ...rest])) ? 1 : 0;
       expect(certain).toBeGreaterThan(300);
+    },
+    LONG,
+  );
+
+  test(
+    "for random command lines",
+    async () => {
+      const random = createRandom(SEED);
+      const pools = [OPTION_WORDS, TARGETS, REST.flat(), ["run", "test", "-e", "-p", "--smol", "-"]];
+      let certain = 0;
+      for (let round = 0; round < COUNT; round += 1) {
+        const words = Array.from({ length: 1 + random.below(5) }, () => random.pick(random.pick(pools)));
+        certain += (await compare(words, random.pick([project.path, project.join("sub"), "/"]))) ? 1 : 0;
+      }
+      expect(certain).toBeGreaterThan(COUNT / 20);
     },
     LONG,
   );
