@@ -85,7 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["secrets", "workspace", "platform", ...GROUND],
   ],
   "cli/doctor": ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
-  "cli/picker": ["workspace", "platform", ...GROUND],
+  "cli/picker": ["config", "workspace", "platform", ...GROUND],
   "cli/upgrade": ["platform", ...GROUND],
   runner: [
     ...[
@@ -102,9 +102,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["options", "debugger", "runtime", "secrets", "redaction", "workspace", "platform", ...GROUND],
   ],
   watch: ["reporters", "config/settings", "tasks", "workspace", "platform", ...GROUND],
-  reporters: ["tasks", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  reporters: ["tasks", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "remote-execution": ["tasks", "reapi", "cache", "config/settings", "workspace", "platform", ...GROUND],
-  tasks: ["distributed", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  tasks: ["distributed", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   cache: ["reapi", "config/settings", "redaction", "workspace", "platform", ...GROUND],
   "config/settings": ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],

@@ -86,11 +86,13 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/task-run/dry-run-preview",
     "src/tasks/planning/selection-reasons",
     "src/tasks/planning/shard",
+    "src/tasks/planning/table-plan",
     "src/reporters/plan/dry-run",
     "src/reporters/report-files/report-file",
     "src/reporters/report-files/json-reporter",
     "src/reporters/terminal/live-reporter",
   ],
+  tasks: ["src/config/root-config", "src/config/tasks/task-table", "src/runner/task-run/task-target"],
   cache: [
     "src/runner/task-run/cached-task",
     "src/runner/task-run/memoized-run",

@@ -36,6 +36,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 const SECTIONS: Readonly<Record<string, string>> = {
   "secrets.*": "secrets.NPM_TOKEN",
   "run.remote.scripts.*": "run.remote.scripts.build",
+  "tasks.*": "tasks.build",
 };
 
 const KIND_WORDS: Readonly<Record<ConfigKey["kinds"][number], string>> = {
@@ -113,13 +114,14 @@ A \`*\` in a key is a name of your choice.`;
 const LIMITATIONS = `## Limitations
 
 - The engine's bunfig.toml is not read.
-- rt does not read rtfig.toml of parent folders. The exceptions are \`[secrets]\`, \`[run.secrets]\`, \`[run.cache]\`
-  and \`[cache.remote]\`: in every folder of a workspace, rt reads those of the root project.
+- rt does not read rtfig.toml of parent folders. The exceptions are \`[tasks]\`, \`[secrets]\`, \`[run.secrets]\`,
+  \`[run.cache]\` and \`[cache.remote]\`: in every folder of a workspace, rt reads those of the root project.
 - \`rt help\`, \`rt upgrade\` and \`rt secrets get\`, \`set\`, \`delete\` and \`list\` ignore the file.`;
 
 const SECTION_TITLES: Readonly<Record<string, string>> = {
   "": "Running code",
   run: "Scripts",
+  tasks: "Tasks",
   secrets: "Secrets of scripts",
   test: "Tests",
   install: "Packages",

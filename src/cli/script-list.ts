@@ -2,7 +2,8 @@
 import { host } from "../../platform/processes/process.ts";
 import { wantsColor } from "../color.ts";
 import { oneLine } from "../printable.ts";
-import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { listTasks, openTaskRules } from "../config/tasks/project-tasks.ts";
+import { findPackageJson, textField } from "../workspace/package-json.ts";
 import { quoteArgument } from "../shell-quoting.ts";
 import { UsageError } from "../options/parse.ts";
 
@@ -13,13 +14,14 @@ export function listScripts(cwd: string): string {
       "No package.json in this folder or its parents",
       "pass a file to run, or see rt --help",
     );
-  const { manifest } = located;
-  const names = scriptNames(manifest);
+  const { directory, manifest } = located;
+  const tasks = listTasks({ directory, manifest, name: textField(manifest, "name") }, openTaskRules(cwd));
   const useColor = wantsColor(host.originalVariable, () => host.isTerminal(1));
   const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);
-  const entries = names.map((name) => {
+  const entries = tasks.map(({ name, command, description }) => {
     const separator = name.startsWith("-") ? "-- " : "";
-    return `  $ rt run ${separator}${bold(oneLine(quoteArgument(name)))}\n    ${oneLine(scriptOf(manifest, name) ?? "")}\n`;
+    const lines = [...(description === undefined ? [] : [description]), command];
+    return `  $ rt run ${separator}${bold(oneLine(quoteArgument(name)))}\n${lines.map((line) => `    ${oneLine(line)}\n`).join("")}`;
   });
-  return [`${bold("package.json scripts")} (${names.length} found):`, ...entries].join("\n").trimEnd();
+  return [`${bold("package.json scripts")} (${tasks.length} found):`, ...entries].join("\n").trimEnd();
 }

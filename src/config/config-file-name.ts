@@ -1,4 +1,4 @@
-// Names rtfig.toml and checks, without parsing, whether one may configure secrets or caching.
+// Names rtfig.toml and checks, without parsing, whether one may configure secrets, caching or tasks.
 //
 // Non-obvious:
 // - The check runs before every start of a script. A script without either setting costs one failed read in each parent folder.
@@ -12,7 +12,10 @@ export const FILE_NAME = "rtfig.toml";
 export const MAX_CONFIG_SIZE = 128 * 1024;
 
 /** Returns whether an rtfig.toml in this absolute directory, or above it, contains one of the words. */
-export function mentionsInConfig(from: string, ...words: readonly ("secrets" | "cache")[]): boolean {
+export function mentionsInConfig(
+  from: string,
+  ...words: readonly ("secrets" | "cache" | "tasks")[]
+): boolean {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const start = directory[directory.length - 1] === "/" ? directory : `${directory}/`;
     const bytes = files.readFile(start + FILE_NAME, MAX_CONFIG_SIZE + 1);

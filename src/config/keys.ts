@@ -150,6 +150,36 @@ const SCRIPTS: readonly ConfigKey[] = within("run", [
   }),
 ]);
 
+const TASKS: readonly ConfigKey[] = within("tasks.*", [
+  key("depends-on", "strings", '["^build", "lint", "web#build"]', {
+    isOwn: true,
+    help: 'Tasks that run before: "^build" in the packages it depends on, "lint" in the same package, "web#build"',
+  }),
+  key("command", "string", '"node server.js"', {
+    isOwn: true,
+    help: "Command of a task without an entry in package.json",
+  }),
+  key("description", "string", '"Bundle the package"', {
+    isOwn: true,
+    help: "Description in lists of tasks",
+  }),
+  key("when", "string", '"never"', {
+    choices: ["never"],
+    isOwn: true,
+    help: "never: globs and --workspaces do not select it",
+  }),
+  key("timeout", "string", '"10m"', { isOwn: true, help: "Maximum duration of one attempt: 90s, 10m, 1.5h" }),
+  key("retries", "integer", "1", {
+    range: [0, 100],
+    isOwn: true,
+    help: "How often it runs again after a failure",
+  }),
+  key("lock", "string", '"database"', {
+    isOwn: true,
+    help: "Tasks with the same lock do not run at the same time",
+  }),
+]);
+
 const CACHING: readonly ConfigKey[] = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
@@ -429,6 +459,7 @@ const PACKAGES: readonly ConfigKey[] = within("install", [
 export const KEYS: readonly ConfigKey[] = [
   ...RUNNING,
   ...SCRIPTS,
+  ...TASKS,
   ...CACHING,
   ...SHARED_CACHE,
   ...REMOTE,

@@ -143,10 +143,16 @@ function collect(
   if (isSection) throw new UserError(`${location}: ${name} is a table`, `write [${name}] above its keys`);
   const [similar] = suggestNames(
     path.join("."),
-    KEYS.map((each) => each.name),
+    KEYS.map((each) => withNames(each.name, path)),
   );
   const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
   throw new UserError(`${location}: Unknown key "${name}"`, hint);
+}
+
+/** Replaces `*` in the name of a key by the name in the file. */
+function withNames(key: string, path: readonly string[]): string {
+  const parts = key.split(".");
+  return parts.map((part, index) => (part === "*" ? (path[index] ?? part) : part)).join(".");
 }
 
 /** Truncates and escapes text of the file for a message. */

@@ -17,7 +17,7 @@ export interface ScriptRules {
   isForOne(name: string, member: Named): boolean;
 }
 
-type Named = Pick<MemberPackage, "name" | "manifest">;
+type Named = Pick<MemberPackage, "name" | "manifest" | "path">;
 
 /** Returns whether a package has the script: `build` for any package, or `web#build`. */
 export function isNamed(name: string, member: Named): boolean {

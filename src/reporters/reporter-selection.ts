@@ -103,7 +103,10 @@ export async function chooseReporters(
   const reports = request.reports.map((file) => ({ file, kind: reportKind(file) }));
   // Output that a script writes directly to the terminal cannot be reported.
   const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
-  const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown;
+  // rt ends a process tree at its timeout only if it has started the tree itself.
+  const hasTimeout = tasks.some(({ rule }) => rule?.timeout !== undefined);
+  const isAlone =
+    tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown && !hasTimeout;
 
   const reporters: Reporter[] = [];
   if (isAlone)

@@ -243,7 +243,7 @@ export async function executeMany(
   reopen: Reopen,
 ): Promise<RunOutcome> {
   if (settings.watch) {
-    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    if (!choosesPackages(settings.many!) && !settings.tasks) return await watchScript(settings);
     const { watchPackages } = await import("./watch/multi-package-watch.ts");
     return await watchPackages(settings, config, cwd, reopen);
   }

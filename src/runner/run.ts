@@ -23,6 +23,8 @@ export async function run(opened: OpenedSettings): Promise<RunOutcome> {
     return () => run(next);
   };
   if (many) return await executeMany(settings, config, cwd, reopen);
+  const single = settings.single && (await import("./task-run/task-target.ts")).findTaskRun(settings, cwd);
+  if (single) return await executeMany({ ...settings, many: single }, config, cwd, reopen);
   const plan = tool ? await planToolRun(tool, settings, cwd) : await planTarget(opened);
   return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config, reopen);
 }

@@ -26,6 +26,14 @@ export function titleOf({
   return oneLine(["rt run", ...words.map(quote)].join(" "));
 }
 
+/** `web#build`, or `build` without a workspace: the name that rtfig.toml uses. */
+export function taskNameOf({
+  packageName,
+  scriptName,
+}: Pick<ScriptTask, "packageName" | "scriptName">): string {
+  return printable(packageName === "" ? scriptName : `${packageName}#${scriptName}`);
+}
+
 /** How many scripts of a plan would run. @param needless number of cache hits */
 export function describeCount(all: number, needless: number): string {
   const count = all === 1 ? "1 script" : `${all} scripts`;
@@ -57,12 +65,20 @@ export function describeExit({ code, signal }: ChildExit, duration: string | nul
   return code === 0 && duration !== null ? `Done in ${duration}` : `Exited with code ${code}`;
 }
 
+/** ` (flaky: attempt 2)`; "" for a task that succeeded at once. */
+export function describeRetries({ retries = 0 }: Extract<TaskOutcome, { kind: "success" }>): string {
+  return retries === 0 ? "" : ` (flaky: succeeded at attempt ${retries + 1})`;
+}
+
 export function describeOutcome(outcome: TaskOutcome): string {
   switch (outcome.kind) {
     case "success":
-      return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved, outcome.machine);
+      if (outcome.saved !== undefined) return describeSaved(outcome.saved, outcome.machine);
+      return `Done${describeRetries(outcome)}`;
     case "failure":
-      return `Exited with code ${outcome.code}`;
+      return outcome.timeout === undefined
+        ? `Exited with code ${outcome.code}`
+        : `Timed out after ${oneLine(outcome.timeout)}`;
     case "signal":
       return `Killed by ${outcome.signal}`;
     case "unstartable":

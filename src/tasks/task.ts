@@ -8,6 +8,8 @@ import type {
 } from "../../platform/processes/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
+import type { TaskRule } from "../config/tasks/task-rules.ts";
+import type { TaskTable } from "../config/tasks/task-table.ts";
 import type { ManySettings } from "../config/settings/many.ts";
 import type { RunCoordinator } from "../distributed/coordinator.ts";
 import type { Workspace } from "../workspace/members.ts";
@@ -40,6 +42,7 @@ export interface CommandRequest {
   readonly args: readonly string[];
   /** Whether the step is the script itself and not a hook. */
   readonly isMain: boolean;
+  readonly isDependency: boolean;
   /** Whether rt reads the step's output from pipes. */
   readonly isCollected: boolean;
 }
@@ -72,9 +75,23 @@ export interface HitDependencies {
 
 /** How a task ended. */
 export type TaskOutcome =
-  /** `saved`: milliseconds saved because the result came from the cache or from another machine. */
-  | { readonly kind: "success"; readonly saved?: number; readonly machine?: string }
-  | { readonly kind: "failure"; readonly code: number; readonly step: TaskStep }
+  /**
+   * `saved`: milliseconds saved because the result came from the cache or from another machine. `retries`: number of
+   * failed attempts before.
+   */
+  | {
+      readonly kind: "success";
+      readonly saved?: number;
+      readonly machine?: string;
+      readonly retries?: number;
+    }
+  /** `timeout`: the exceeded timeout of [tasks], as written there. */
+  | {
+      readonly kind: "failure";
+      readonly code: number;
+      readonly step: TaskStep;
+      readonly timeout?: string;
+    }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: TaskStep }
   /** The command could not be started. The code is the shell's (127, 126). */
   | { readonly kind: "unstartable"; readonly code: number; readonly step: TaskStep; readonly reason: string }
@@ -152,6 +169,8 @@ export interface RecordedInputs {
 export interface CacheReason {
   readonly isHit: boolean;
   readonly why: string;
+  /** Set for a hit that a task would end that is going to run, because this one depends on it. */
+  readonly cause?: ScriptTask | undefined;
   /** Whether the shared cache was asked; undefined without a shared cache. */
   readonly remote?: "asked" | "not asked" | "no answer" | undefined;
 }
@@ -160,6 +179,8 @@ export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
+  /** [tasks] of rtfig.toml. */
+  readonly table?: TaskTable | undefined;
   commandFor(request: CommandRequest): SpawnCommand;
   /**
    * Returns undefined for a task without a cache rule, a notice if it cannot be cached. `extra` is added to its
@@ -202,7 +223,12 @@ export interface TaskRequest extends ManySettings {
   /** Why other machines cannot restore a script's outputs; undefined if they can. */
   whyUnshared?(task: ScriptTask): Promise<string | undefined>;
   /** The secrets that a step gets; absent without secrets. */
-  secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
+  secretsOf?(
+    manifest: PackageJson,
+    scriptName: string,
+    isMain: boolean,
+    isDependency: boolean,
+  ): readonly StepSecret[];
   /** Called before the first of these tasks starts, and in a watched run before one restarts. @throws UserError */
   prepare?(tasks: readonly ScriptTask[]): Promise<void>;
   /** Redaction for output that no process of this run writes; otherwise like `redact` of a command. */
@@ -289,4 +315,8 @@ export interface ScriptTask {
   /** The `pre` hook, the script, the `post` hook. */
   readonly steps: readonly TaskStep[];
   readonly args: readonly string[];
+  /** Only other tasks need it: it gets neither the arguments nor the secrets of the command line. */
+  readonly isDependency?: boolean;
+  /** The keys of [tasks] for it. */
+  readonly rule?: TaskRule | undefined;
 }

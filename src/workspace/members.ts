@@ -62,6 +62,27 @@ export function openWorkspace(from: string): Workspace {
 }
 
 /**
+ * Opens the declared workspace that has the nearest package as a member. Without one, that package is the only
+ * member. Without a package, the workspace is empty.
+ * @throws UserError, PackageJsonError
+ */
+export function openOwnWorkspace(from: string): Workspace {
+  const declaration = findDeclaration(from);
+  if (declaration) {
+    const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
+    if (belongsTo(workspace, resolveDirectory(from))) return workspace;
+  }
+  const located = findPackageJson(from);
+  const root = resolveDirectory(located?.directory ?? from);
+  const members = located ? [aloneIn(root, located.manifest)] : [];
+  return { root, isDeclared: false, members, broken: [] };
+}
+
+function aloneIn(directory: string, manifest: PackageJson): MemberPackage {
+  return { directory, path: ".", name: textField(manifest, "name"), manifest, isRoot: false };
+}
+
+/**
  * Returns the root of the declared workspace that has the nearest package as a member, or null.
  * @throws UserError, PackageJsonError
  */

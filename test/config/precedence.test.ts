@@ -378,7 +378,7 @@ const NO_FLAG = [
   ...["install.globalDir", "install.globalBinDir", "install.security.scanner"],
 ];
 const NO_FLAG_SECTIONS =
-  /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:scopes\.|registry\.|cache\.|hoist|publicHoist))/;
+  /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|tasks\.\*\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:scopes\.|registry\.|cache\.|hoist|publicHoist))/;
 
 test("every key of rtfig.toml has a flag that wins over it, or is listed without one", () => {
   const known = [RIVALS, OTHER_TESTS, ENGINES].flatMap((table) => Object.keys(table)).concat(NO_FLAG);

@@ -4,7 +4,8 @@
 // - The shell scripts contain no names: they pass the words to `rt completions query -- <words>`, so they never become outdated.
 // - Each line of the response is a candidate, a tab and its description. A last line `:files` requests file names as well.
 // - A candidate with a line break or a control character is omitted.
-import { findPackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
+import { listTasks, openTaskRules } from "../../config/tasks/project-tasks.ts";
+import { findPackageJson, textField } from "../../workspace/package-json.ts";
 import {
   CHECK_FLAGS,
   ENTRY_FLAGS,
@@ -245,9 +246,13 @@ function scriptsOf(cwd: string): CompletionCandidate[] {
   try {
     const located = findPackageJson(cwd);
     if (!located) return [];
-    return scriptNames(located.manifest).map((name) => ({
+    const own = { ...located, name: textField(located.manifest, "name") };
+    return listTasks(
+      own,
+      openTaskRules(cwd, () => {}),
+    ).map(({ name, command, description }) => ({
       value: name,
-      description: scriptOf(located.manifest, name) ?? "",
+      description: description ?? command,
     }));
   } catch {
     return [];
@@ -260,9 +265,10 @@ function scriptsOfPackages(cwd: string): CompletionCandidate[] {
     const { openWorkspace } =
       require("../../workspace/members.ts") as typeof import("../../workspace/members.ts");
     const commands = new Map<string, string>();
-    for (const { manifest } of openWorkspace(cwd).members)
-      for (const name of scriptNames(manifest))
-        if (!commands.has(name)) commands.set(name, scriptOf(manifest, name) ?? "");
+    const rules = openTaskRules(cwd, () => {});
+    for (const member of openWorkspace(cwd).members)
+      for (const { name, command, description } of listTasks(member, rules))
+        if (!commands.has(name)) commands.set(name, description ?? command);
     return [...commands].map(([value, description]) => ({ value, description }));
   } catch {
     return [];

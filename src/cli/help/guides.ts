@@ -21,6 +21,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     page: "guides/workspaces.md",
     help: "Run scripts in many packages: filters, order, concurrency",
   },
+  tasks: { page: "guides/tasks.md", help: "Declare tasks: dependencies, timeouts, retries, locks, commands" },
   looking: { page: "guides/looking.md", help: "Script picker, run reports, plan graphs, `rt doctor`" },
   secrets: { page: "guides/secrets.md", help: "Store and read credentials: API and command line" },
   "secrets-in-scripts": {

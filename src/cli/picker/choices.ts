@@ -3,7 +3,8 @@
 import { relative } from "node:path";
 import { oneLine, printable } from "../../printable.ts";
 import { openWorkspace } from "../../workspace/members.ts";
-import { findPackageJson, type PackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
+import { listTasks, openTaskRules } from "../../config/tasks/project-tasks.ts";
+import { findPackageJson, type PackageJson, textField } from "../../workspace/package-json.ts";
 import type { Picked } from "./history.ts";
 
 export interface Choice {
@@ -44,16 +45,18 @@ export function findChoices(cwd: string): Choices | undefined {
     .filter(({ directory }) => directory !== own.directory)
     .map(({ directory, name, path, manifest }): Package => ({ directory, name: name || path, manifest }));
   const packages: Package[] = [{ ...own, name: "" }, ...others];
+  const rules = openTaskRules(cwd);
   return {
     root,
     order: (history) => {
       const ranks = new Map(history.map((picked, rank) => [keyOf(picked), { rank, args: picked.args }]));
       const choices = packages.flatMap((each) =>
-        scriptNames(each.manifest).map((scriptName): Choice => {
-          const { directory, name, manifest } = each;
+        listTasks({ ...each, name: textField(each.manifest, "name") }, rules).map((task): Choice => {
+          const { directory, name } = each;
+          const { name: scriptName, command, description } = task;
           return {
             label: name === "" ? printable(scriptName) : printable(`${name} ${scriptName}`),
-            command: oneLine(scriptOf(manifest, scriptName) ?? ""),
+            command: oneLine(description === undefined ? command : `${description}: ${command}`),
             scriptName,
             directory,
             selector: name === "" ? undefined : selectorOf(cwd, each),

@@ -1,17 +1,12 @@
 // Reads [run.cache] of rtfig.toml: which scripts are cached, and their rules. Also reads --cache.
-import { realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { files } from "../../../platform/files/files.ts";
+import { dirname, resolve } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
-import { FILE_NAME } from "../config-file-name.ts";
-import { findRoot } from "../root-project.ts";
-import { type Config, readConfig } from "../rtfig.ts";
+import type { Config } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
 import { printable } from "../../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
 import { ruleNamed } from "./script-rules.ts";
-import { reportLine } from "../../output.ts";
 
 /** The rule of one script. Globs are relative to its package. */
 export interface CacheRule {
@@ -61,34 +56,6 @@ const NOTHING = {
   ...{ isOn: true, isShared: true, isTraced: true, saysOutputs: false },
   ...{ env: [], inputs: [], outputs: [], ignore: [] },
 } as const;
-
-/**
- * Returns the config file with the cache settings of a working directory: the file of --config, or the root
- * project's. A member's own file does not count, as with secrets.
- *
- * @throws UserError
- */
-export function findCacheConfig(config: Config | undefined, cwd: string): Config | undefined {
-  if (config && config.file !== FILE_NAME) return config;
-  const root = findRootOrNone(cwd);
-  if (root === undefined) return undefined;
-  const file = join(root, FILE_NAME);
-  if (root === realpathSync(cwd)) return config;
-  if (config && speaksOfCache(config)) {
-    const [own, other] = [join(cwd, FILE_NAME), file].map(printable);
-    reportLine(`warning: [run.cache] of ${own} is ignored: the root project's is ${other}`);
-  }
-  return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
-}
-
-/** Running a script reports errors of package.json. */
-function findRootOrNone(cwd: string): string | undefined {
-  try {
-    return findRoot(cwd);
-  } catch {
-    return undefined;
-  }
-}
 
 function speaksOfCache({ settings }: Config): boolean {
   return settings.some(({ path }) => path[0] === "run" && path[1] === "cache");

@@ -7,8 +7,12 @@ import type { ShareSettings } from "./share.ts";
 export interface ManySettings {
   /** Script names or globs (`build:*`); empty to list the scripts. */
   readonly scripts: readonly string[];
-  /** Arguments of the scripts. */
+  /** Arguments of the scripts. With [tasks], words in front of `--` may be further scripts. */
   readonly args: readonly string[];
+  /** Whether `--` precedes the arguments. */
+  readonly isSeparated: boolean;
+  /** The command line names one target and no option of many. */
+  readonly isSingle?: boolean;
   /** Values of --filter. */
   readonly filters: readonly string[];
   readonly workspaces: boolean;
@@ -43,11 +47,21 @@ const MAX_SHARDS = 1000;
 
 /** Returns undefined unless the command line, not only rtfig.toml, selects several scripts or packages. @throws UserError */
 export function readManySettings(
-  { options, target, args }: Invocation,
+  invocation: Invocation,
   given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): ManySettings | undefined {
+  const { options, target } = invocation;
   if (!options.some((each) => selectsMany(each, target !== undefined))) return undefined;
+  return readSelection(invocation, given, environment);
+}
+
+/** @throws UserError */
+export function readSelection(
+  { target, args }: Invocation,
+  given: GivenOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): ManySettings {
   const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
   if (parallel && sequential)
     throw new UserError("--parallel cannot be used with --sequential", "remove one of them");
@@ -96,12 +110,15 @@ function selectsMany({ option, isConfigured }: Given, hasScript: boolean): boole
   return !isConfigured && (option.many === "packages" || (option.many === "scripts" && hasScript));
 }
 
+type WrittenWords = Pick<ManySettings, "scripts" | "args" | "isSeparated">;
+
 /** With --parallel or --sequential every word up to `--` is a script; otherwise only the first one. */
-function splitWords(words: readonly string[], takesMany: boolean): Pick<ManySettings, "scripts" | "args"> {
+function splitWords(words: readonly string[], takesMany: boolean): WrittenWords {
   const end = takesMany ? words.indexOf("--") : 1;
   const scripts = end < 0 ? words : words.slice(0, end);
   const rest = end < 0 ? [] : words.slice(end);
-  return { scripts, args: rest[0] === "--" ? rest.slice(1) : rest };
+  const isSeparated = rest[0] === "--";
+  return { scripts, args: isSeparated ? rest.slice(1) : rest, isSeparated };
 }
 
 /**

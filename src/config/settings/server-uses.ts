@@ -1,7 +1,8 @@
 // Lists the variables that the servers of [cache.remote] and [run.remote] receive.
 import type { Config } from "../rtfig.ts";
 import type { ServerUse } from "../server-use.ts";
-import { findCacheConfig, readCacheSettings } from "./cache.ts";
+import { findRootConfig } from "../root-config.ts";
+import { readCacheSettings } from "./cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "./remote-cache.ts";
 import { variablesIn } from "./remote-server.ts";
 import { readRemoteSettings, type RemoteSettings } from "./remote.ts";
@@ -20,7 +21,7 @@ export function remoteUse({ url, headers, scripts }: RemoteSettings): ServerUse 
 /** Returns the servers of a project's files, for commands that run no script. @throws UserError */
 export function readServerUses(config: Config | undefined, cwd: string): ServerUse[] {
   const none = new Map();
-  const cached = findCacheConfig(config, cwd);
+  const cached = findRootConfig(config, cwd);
   const cache = cached && readCacheSettings(cached, none, cwd)?.remote;
   const hasRemote = config?.settings.some(({ path }) => path.join(".") === "run.remote.url");
   const remote = hasRemote

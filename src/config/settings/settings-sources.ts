@@ -14,7 +14,7 @@ import {
   type Invocation,
   withoutOverridden,
 } from "../../options/parse.ts";
-import { readSettings, type RunSettings } from "./settings.ts";
+import { readSettings, readSingleSettings, type RunSettings } from "./settings.ts";
 import type { ToolLine } from "./tool.ts";
 
 export interface OpenedSettings {
@@ -45,9 +45,12 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") || undefined };
   const settings = readSettings(configured, given, environment);
   if (!tool) {
-    const cache = await findCache(config, given, cwd);
+    const root = await findRoot(config, cwd);
+    const cache = root && (await findCache(root, given, cwd));
     const remote = await findRemote(config, given, cwd);
-    return { settings: { ...settings, cache, remote }, config, cwd };
+    const tasks = root && (await findTasks(root, cwd));
+    const single = tasks && readSingleSettings(settings, configured, given, environment);
+    return { settings: { ...settings, cache, remote, tasks, single }, config, cwd };
   }
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
@@ -81,18 +84,27 @@ async function openConfig(path: string | undefined): Promise<OpenedConfig> {
   return { config, options: optionsOf(config) };
 }
 
-/** Returns undefined if no configuration file contains cache settings. @throws UserError */
-async function findCache(config: Config | undefined, given: GivenOptions, cwd: string) {
-  if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
-  const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
-  const found = findCacheConfig(config, cwd);
-  const settings = found && readCacheSettings(found, given, cwd);
+/** Returns undefined if no configuration file contains settings of cached scripts or tasks. @throws UserError */
+async function findRoot(config: Config | undefined, cwd: string): Promise<Config | undefined> {
+  if (!mentionsInConfig(cwd, "cache", "tasks") && !(config && config.file !== FILE_NAME)) return undefined;
+  return (await import("../root-config.ts")).findRootConfig(config, cwd);
+}
+
+/** @throws UserError */
+async function findCache(root: Config, given: GivenOptions, cwd: string) {
+  const settings = (await import("./cache.ts")).readCacheSettings(root, given, cwd);
   if (settings?.isVerified && !(await canTrace()))
     throw new UserError(
       "--verify-inputs cannot trace scripts on this system",
       "use it on Linux 5.9 or later",
     );
   return settings;
+}
+
+/** Returns undefined if the root project has no [tasks]. @throws UserError */
+async function findTasks(root: Config, cwd: string) {
+  if (root.content.tasks === undefined) return undefined;
+  return (await import("../tasks/task-table.ts")).readTaskTable(root, cwd);
 }
 
 async function canTrace(): Promise<boolean> {

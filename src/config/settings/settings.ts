@@ -9,10 +9,11 @@ import type { GivenOptions, Invocation } from "../../options/parse.ts";
 import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
-import { type ManySettings, readManySettings } from "./many.ts";
+import { type ManySettings, readManySettings, readSelection } from "./many.ts";
 import type { RemoteSettings } from "./remote.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
+import type { TaskTable } from "../tasks/task-table.ts";
 import type { Tool } from "./tool.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
@@ -32,6 +33,10 @@ export interface RunSettings {
   readonly script: ScriptSettings;
   /** Undefined if rtfig.toml has no [run.cache]. */
   readonly cache?: CacheSettings | undefined;
+  /** Undefined if rtfig.toml has no [tasks]. */
+  readonly tasks?: TaskTable | undefined;
+  /** Settings of a run of the target with the tasks that it depends on; undefined without [tasks]. */
+  readonly single?: ManySettings | undefined;
   /** Undefined if no script runs remotely. */
   readonly remote?: RemoteSettings | undefined;
   /** Secrets of --secret. */
@@ -67,4 +72,15 @@ export function readSettings(
     watch,
     again: watch || code.isWatched ? commandLines(invocation) : undefined,
   };
+}
+
+/** Reads the settings of one target as those of a run of many. @throws UserError */
+export function readSingleSettings(
+  { many, target, evaluates }: RunSettings,
+  invocation: Invocation,
+  given: GivenOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): ManySettings | undefined {
+  if (many || evaluates || target === undefined) return undefined;
+  return { ...readSelection(invocation, given, environment), isSingle: true };
 }

@@ -1,5 +1,7 @@
 // Renders a plan as text or JSON (`--dry-run`), in start order.
 import { colorLabel } from "../../output.ts";
+import { tomlKey } from "../../config-hint.ts";
+import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
@@ -47,11 +49,12 @@ function renderText(
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
-    if (reason) lines.push(`  ${describeCacheReason(reason.isHit, reason.why)}${describeRemote(reason)}`);
+    if (reason) lines.push(`  ${describeReason(reason)}`);
     const where = placements.get(task);
     if (where && where.place !== "cache") lines.push(`  runs ${describePlacement(where)}`);
     const why = unshared?.get(task);
     if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
+    lines.push(...describeRule(task.rule).map((line) => `  ${line}`));
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -62,6 +65,11 @@ function renderText(
   const needless = tasks.filter((task) => reasons.get(task)?.isHit).length;
   const shards = shard ? ["", ...describeShares(shard)] : [];
   return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
+}
+
+function describeReason(reason: CacheReason): string {
+  const { isHit, why, cause } = reason;
+  return cause ? `would run: ${oneLine(why)}` : `${describeCacheReason(isHit, why)}${describeRemote(reason)}`;
 }
 
 function describePreview({ files, bytes, after, outputs, variables, action }: RemotePreview): string[] {
@@ -87,7 +95,7 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 }
 
 function renderJson(
-  { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
+  { tasks, waitsFor, dependsOn, cycles, notices, shard }: TaskPlan,
   request: TaskRequest,
   { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
@@ -104,8 +112,10 @@ function renderJson(
       ...(placements.has(task) && { where: placements.get(task) }),
       ...remoteInputsOf(previews.get(task)),
       ...(unshared && { shared: !unshared.has(task) }),
+      ...rulesOf(task.rule),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
+      ...(dependsOn && { dependsOn: dependsOn[task.index]!.map((index) => tasks[index]!.label) }),
     })),
     cycles,
     warnings: notices,
@@ -123,6 +133,30 @@ function renderJson(
     }),
   };
   return `${escapeJson(JSON.stringify(plan, null, 2))}\n`;
+}
+
+/** Lists which row of [tasks] set which keys. */
+function describeRule(rule: TaskRule | undefined): string[] {
+  const rows = Map.groupBy(Object.entries(rule?.sources ?? {}), ([, row]) => row);
+  return [...rows].map(
+    ([row, keys]) => `[tasks.${printable(tomlKey(row))}]: ${keys.map(([key]) => keyNameOf(key)).join(", ")}`,
+  );
+}
+
+function rulesOf(rule: TaskRule | undefined): object {
+  if (!rule) return {};
+  const { sources, timeout, ...options } = rule;
+  const settings = { ...options, ...(timeout && { timeout: timeout.text }) };
+  const rows = Object.entries(settings).map(([key, value]) => [
+    keyNameOf(key),
+    { value, row: sources[key as keyof typeof sources] },
+  ]);
+  return rows.length > 0 ? { settings: Object.fromEntries(rows) as object } : {};
+}
+
+/** `depends-on` for the field `dependsOn`. */
+function keyNameOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 function cacheOf(reason: CacheReason | undefined): object {

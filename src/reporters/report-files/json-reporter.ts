@@ -83,8 +83,13 @@ function placementOf({ place, why, server, machine }: Placement): object {
 function detailOf(outcome: TaskOutcome): object {
   switch (outcome.kind) {
     case "success":
-      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
+      return {
+        exitCode: 0,
+        ...(outcome.saved !== undefined && { saved: round(outcome.saved) }),
+        ...(outcome.retries !== undefined && { flaky: true, retries: outcome.retries }),
+      };
     case "failure":
+      return { exitCode: outcome.code, ...(outcome.timeout !== undefined && { timeout: outcome.timeout }) };
     case "unstartable":
       return { exitCode: outcome.code };
     case "signal":

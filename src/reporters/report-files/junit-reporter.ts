@@ -46,7 +46,8 @@ function renderRun({ tasks, startedAt, duration }: RecordedRun, title: string): 
 function renderCase({ task, outcome, duration, output }: RecordedTask, suite: string): string[] {
   const { beginning, omitted, end } = output.read();
   const note = omitted > 0 ? `[${omitted} bytes omitted]\n` : "";
-  const text = beginning + note + end;
+  const isFlaky = outcome.kind === "success" && outcome.retries !== undefined;
+  const text = (isFlaky ? `[${describeOutcome(outcome)}]\n` : "") + beginning + note + end;
   const kind = kindOf(outcome);
   const message = quote(describeOutcome(outcome));
   const result =

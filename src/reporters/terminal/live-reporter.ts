@@ -18,7 +18,7 @@ import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import { LastLines } from "./tail-lines.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 import { TaskLog } from "../task-log.ts";
-import { describeOutcome, formatDuration, labelOf, nameScript } from "../../tasks/labels.ts";
+import { describeOutcome, describeRetries, formatDuration, labelOf, nameScript } from "../../tasks/labels.ts";
 
 export interface LiveOptions {
   readonly tasks: readonly ScriptTask[];
@@ -157,7 +157,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
         case "task-end": {
           const { outcome, duration, task } = event;
           if (outcome.kind === "success")
-            return end(task, `Done in ${formatDuration(duration)}`, "succeeded");
+            return end(task, `Done in ${formatDuration(duration)}${describeRetries(outcome)}`, "succeeded");
           if (outcome.kind === "stopped")
             return end(task, outcome.wasRunning ? "Interrupted" : "Not started", "skipped");
           return end(task, describeOutcome(outcome), outcome.kind === "skipped" ? "skipped" : "failed");

@@ -38,9 +38,12 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
             say(`error: script "${name}" was terminated by signal ${exit.signal}`);
           return;
         }
-        case "task-end":
-          if (event.outcome.kind === "unstartable") say(`error: ${describeOutcome(event.outcome)}`);
+        case "task-end": {
+          const { outcome } = event;
+          const isTimeout = outcome.kind === "failure" && outcome.timeout !== undefined;
+          if (isTimeout || outcome.kind === "unstartable") say(`error: ${describeOutcome(outcome)}`);
           return;
+        }
         case "notice":
           return say(colorLabel(`warning: ${oneLine(event.message)}`));
         case "remark":

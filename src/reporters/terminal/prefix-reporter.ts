@@ -100,6 +100,8 @@ export function createPrefixReporter({
           if (
             kind === "skipped" ||
             kind === "unstartable" ||
+            (kind === "failure" && event.outcome.timeout !== undefined) ||
+            (kind === "success" && event.outcome.retries !== undefined) ||
             (kind === "stopped" && !event.outcome.wasRunning)
           ) {
             return say(event.task, null, describeOutcome(event.outcome));

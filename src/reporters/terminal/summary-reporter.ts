@@ -48,6 +48,9 @@ function renderSummary(results: readonly TaskSummary[], total: number, useColor:
   for (const { task, outcome } of results.filter((result) => isFailure(result.outcome))) {
     lines.push(`${paint(31, "Failed:")}  ${labelOf(task)} (${describeOutcome(outcome)})`);
   }
+  const flaky = results.filter(({ outcome }) => outcome.kind === "success" && outcome.retries !== undefined);
+  for (const { task, outcome } of flaky)
+    lines.push(`${paint(33, "Flaky:")}   ${labelOf(task)} (${describeOutcome(outcome)})`);
   const slowest = results
     .filter(({ duration }) => duration > 0)
     .sort((a, b) => b.duration - a.duration || a.task.index - b.task.index);

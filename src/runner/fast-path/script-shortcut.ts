@@ -29,7 +29,7 @@ export function planScriptShortcut(
   if (!located || scriptOf(located.manifest, name) === null) return undefined;
   // The working directory has been checked above.
   const next = located.directory === cwd ? parentDirectory(cwd) : located.directory;
-  if (next !== null && mentionsInConfig(next, "secrets", "cache")) return undefined;
+  if (next !== null && mentionsInConfig(next, "secrets", "cache", "tasks")) return undefined;
   return {
     mode: "script",
     target: { kind: "script", name, package: located },

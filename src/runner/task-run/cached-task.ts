@@ -70,6 +70,7 @@ function describeScript(
       scriptName: step.scriptName,
       args: step.isMain ? task.args : [],
       isMain: step.isMain,
+      isDependency: task.isDependency ?? false,
       isCollected: false,
     });
     // The secrets would be in the recorded output.

@@ -7,6 +7,7 @@ import { oneLine } from "../../printable.ts";
 import { ConcurrencyLimiter } from "../../tasks/execution/concurrency-limiter.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { environmentOfCached } from "../../reporters/reporter-selection.ts";
+import { taskNameOf } from "../../tasks/labels.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { CacheReason, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { choosePlacement, type RemotePreview, type Placement } from "../../tasks/execution/placement.ts";
@@ -22,7 +23,7 @@ export async function renderPreview(
   format: NonNullable<TaskRequest["dryRun"]>,
   queue: OutputQueue,
 ): Promise<string> {
-  const reasons = await explainCached(plan, request, queue);
+  const reasons = withDependencies(await explainCached(plan, request, queue), plan);
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("../../reporters/plan/dry-run.ts");
     const { placements, previews } = await findPlacements(plan, request, reasons);
@@ -58,6 +59,22 @@ async function explainCached(
   clearTimeout(timer);
   request.closeCache?.();
   return reasons;
+}
+
+/** A cached task runs if a task that it depends on runs, unless that leaves its inputs unchanged. */
+function withDependencies(
+  reasons: ReadonlyMap<ScriptTask, CacheReason>,
+  { tasks, dependsOn }: TaskPlan,
+): ReadonlyMap<ScriptTask, CacheReason> {
+  if (!dependsOn) return reasons;
+  const all = new Map(reasons);
+  for (const task of tasks) {
+    const reason = all.get(task);
+    if (!reason?.isHit) continue;
+    const cause = dependsOn[task.index]!.map((index) => tasks[index]!).find((each) => !all.get(each)?.isHit);
+    if (cause) all.set(task, { ...reason, isHit: false, why: `depends on ${taskNameOf(cause)}`, cause });
+  }
+  return all;
 }
 
 /** The placement of each task, and what would be sent for remote ones; empty without a server. */

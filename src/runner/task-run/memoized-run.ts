@@ -225,7 +225,12 @@ class MemoizedRunner {
     const count = parts.filter((each) => each !== null).length;
     if (learned === 0 || count < MIN_SCRIPTS) return false;
     const { waitsFor, packageCount } = plan;
-    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
+    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args, rule, ...rest }) => ({
+      ...rest,
+      argCount: args.length,
+      // Lists and descriptions have no effect on a run.
+      ...(rule && { rule: { timeout: rule.timeout, retries: rule.retries, lock: rule.lock, sources: {} } }),
+    }));
     const common = [...(known?.copyCommonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
     writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });

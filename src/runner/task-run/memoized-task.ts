@@ -3,12 +3,16 @@
 // Non-obvious: package.json is read again only for a task that runs normally. Tasks that are still pending when the
 // first script starts read it before, because the script may change it.
 import type { CachedHit, CachedTask, ScriptTask } from "../../tasks/task.ts";
+import { withCommands } from "../../config/tasks/task-rules.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { type PackageJson, readPackageJson } from "../../workspace/package-json.ts";
 
 /** A plan without data that is not needed for hits. */
 export interface MemoizedPlan extends Pick<TaskPlan, "waitsFor" | "packageCount"> {
-  readonly tasks: readonly Omit<ScriptTask, "index" | "manifest" | "args">[];
+  readonly tasks: readonly (Omit<ScriptTask, "index" | "manifest" | "args"> & {
+    /** Number of arguments, which are the last words of the command line. */
+    readonly argCount: number;
+  })[];
 }
 
 /** Reads package.json on demand. */
@@ -20,10 +24,19 @@ export class MemoizedTask implements ScriptTask {
   readonly label: string;
   readonly steps: ScriptTask["steps"];
   readonly args: readonly string[];
+  readonly rule: ScriptTask["rule"];
   #manifest: PackageJson | undefined;
 
   constructor(
-    { packageName, packageDirectory, scriptName, label, steps }: MemoizedPlan["tasks"][number],
+    {
+      packageName,
+      packageDirectory,
+      scriptName,
+      label,
+      steps,
+      rule,
+      argCount,
+    }: MemoizedPlan["tasks"][number],
     index: number,
     args: readonly string[],
   ) {
@@ -33,11 +46,19 @@ export class MemoizedTask implements ScriptTask {
     this.scriptName = scriptName;
     this.label = label;
     this.steps = steps;
-    this.args = args;
+    this.args = args.slice(args.length - argCount);
+    this.rule = rule;
   }
 
   get manifest(): PackageJson {
-    return (this.#manifest ??= readPackageJson(this.packageDirectory) ?? {});
+    return (this.#manifest ??= withCommands(readPackageJson(this.packageDirectory) ?? {}, this.#commands));
+  }
+
+  /** A command of [tasks] is not in package.json. */
+  get #commands(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      this.steps.filter(({ isMain }) => isMain).map(({ scriptName, command }) => [scriptName, command]),
+    );
   }
 }
 

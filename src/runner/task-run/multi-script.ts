@@ -92,6 +92,7 @@ export function manyOfOne(script: string, args: readonly string[] = []): ManySet
   return {
     scripts: [script],
     args,
+    isSeparated: true,
     filters: [],
     workspaces: false,
     parallel: false,
@@ -145,6 +146,7 @@ function requestFor(
   return {
     ...many,
     args: host.exactArguments(many.args),
+    table: settings.tasks,
     cwd,
     env: originalEnvironment,
     silent: script.silent,
@@ -208,7 +210,8 @@ function requestFor(
       whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
     }),
     ...(provision && {
-      secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
+      secretsOf: (manifest, event, isMain, isDependency) =>
+        provision.shown(receiverOf({ manifest }, event, !isMain, isDependency)),
       redaction: () => redaction?.redact,
       async prepare(tasks) {
         const receivers = tasks.flatMap(receiversIn);
@@ -239,19 +242,27 @@ function eligibilityOf(
   };
 }
 
-function receiversIn({ manifest, steps }: ScriptTask): Receiver[] {
-  return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain));
+function receiversIn({ manifest, steps, isDependency }: ScriptTask): Receiver[] {
+  return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain, isDependency));
 }
 
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected }: CommandRequest,
+  {
+    packageDirectory: directory,
+    manifest,
+    scriptName,
+    args,
+    isMain,
+    isDependency,
+    isCollected,
+  }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
   provision: SecretProvision | undefined,
   redaction: RunRedaction | undefined,
 ): SpawnCommand {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  const receiver = receiverOf({ manifest }, scriptName, !isMain);
+  const receiver = receiverOf({ manifest }, scriptName, !isMain, isDependency);
   const secrets = provision?.valuesFor(receiver) ?? [];
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
   const withheld = provision?.withheldFrom(receiver) ?? [];

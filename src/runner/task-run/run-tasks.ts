@@ -40,12 +40,15 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   const notices = describeNotices(plan, request);
   const [singleTask] = plan.tasks;
   const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
-  if (singleTask && canRunAlone && request.runAlone && ownsTerminal(request)) {
+  const isScheduled = singleTask?.rule?.timeout !== undefined || (singleTask?.rule?.retries ?? 0) > 0;
+  const isAlone = request.isSingle || ownsTerminal(request);
+  if (singleTask && canRunAlone && request.runAlone && isAlone && !isScheduled) {
     for (const notice of notices) void queue.write(2, `${colorLabel(`warning: ${oneLine(notice)}`)}\n`);
     await queue.flush();
     return request.runAlone(singleTask);
   }
-  const status = await execute(plan, request, queue, notices);
+  const standsAlone = request.standsAlone || (request.isSingle && plan.tasks.length === 1);
+  const status = await execute(plan, { ...request, standsAlone }, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 

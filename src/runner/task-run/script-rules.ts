@@ -2,17 +2,25 @@
 // script.
 import type { Config } from "../../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
+import { ownerOf, TaskRules } from "../../config/tasks/task-rules.ts";
+import { scriptNames } from "../../workspace/package-json.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 
 export function rulesOf(
-  { cache, remote }: Pick<RunSettings, "cache" | "remote">,
+  { cache, remote, tasks }: Pick<RunSettings, "cache" | "remote" | "tasks">,
   config: Config | undefined,
   cwd: string,
   provision: SecretProvision | undefined,
 ): ScriptRules[] {
   const namesOf = (rules: readonly { readonly name: string }[]) => rules.map(({ name }) => name);
   const rules: ScriptRules[] = [];
+  if (tasks) {
+    const table = new TaskRules(tasks);
+    const isForOne: ScriptRules["isForOne"] = (name, { path, manifest, ...member }) =>
+      table.isForOne(name, ownerOf({ ...member, path }), scriptNames(manifest));
+    rules.push({ section: "tasks", folder: tasks.root, names: namesOf(tasks.rows), isForOne });
+  }
   if (cache)
     rules.push({ section: "run.cache", folder: cache.root, names: namesOf(cache.rules), isForOne: isNamed });
   if (remote && config) {

@@ -61,8 +61,14 @@ export function receiverOf(
   { manifest }: Pick<LocatedPackage, "manifest">,
   event: string,
   isHook: boolean,
+  isDependency = false,
 ): ScriptName {
-  return { package: textField(manifest, "name"), script: event, isHook };
+  return {
+    package: textField(manifest, "name"),
+    script: event,
+    isHook,
+    ...(isDependency && { isDependency }),
+  };
 }
 
 export interface TargetSecrets {

@@ -11,11 +11,11 @@ import { trees } from "../../../platform/processes/process-tree.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { UserError } from "../../user-error.ts";
-import { choosesPackages } from "../../config/settings/many.ts";
+import { choosesPackages, type ManySettings } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { runTasks } from "../task-run/run-tasks.ts";
-import { openWorkspace } from "../../workspace/members.ts";
+import { openOwnWorkspace, openWorkspace } from "../../workspace/members.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
 import type { RunOutcome, Reopen } from "../outcome.ts";
 import { openMany } from "../task-run/multi-script.ts";
@@ -50,8 +50,7 @@ async function watchPlans(
   const watch = settings.watch!;
   const many = settings.many!;
   const killSignal = toStopSignal(watch.signal);
-  const standsAlone = !choosesPackages(many);
-  const root = standsAlone ? (findPackageJson(cwd)?.directory ?? cwd) : openWorkspace(cwd).root;
+  const root = findRoot(settings, many, cwd);
   const notes = new WatchMessages(watch, cwd);
   using request = await openMany(settings, config, cwd);
   const known = new KnownTasks();
@@ -111,6 +110,7 @@ async function watchPlans(
           onStart: (concerns) => changes.begin(concerns),
           clear,
         });
+        const standsAlone = !choosesPackages(many) && plan.tasks.length === 1;
         const status = await runTasks({ ...request.tasks, standsAlone, watcher: session }, plan);
         if (!session.isOver || stop) return status;
         session = undefined;
@@ -126,6 +126,12 @@ async function watchPlans(
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
   }
+}
+
+/** The folder that is watched. */
+function findRoot({ tasks }: RunSettings, many: ManySettings, cwd: string): string {
+  if (choosesPackages(many)) return openWorkspace(cwd).root;
+  return tasks ? openOwnWorkspace(cwd).root : (findPackageJson(cwd)?.directory ?? cwd);
 }
 
 /** Returns undefined after a UserError, which is printed. */

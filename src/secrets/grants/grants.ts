@@ -50,6 +50,8 @@ export interface ScriptName {
   readonly script: string;
   /** Runs before or after another script (`pre`, `post`). */
   readonly isHook: boolean;
+  /** Runs because another script depends on it, so --secret is not for it. */
+  readonly isDependency?: boolean;
 }
 
 /** Parses "script" or "package#script". */

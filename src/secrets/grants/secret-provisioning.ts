@@ -110,7 +110,8 @@ export function openProvision({
   function secretsOf(receiver: Receiver): readonly RequestedSecret[] {
     const isScript = receiver !== "target";
     const names = new Set(isScript && mapping ? namesFor(mapping, receiver) : []);
-    if (!isScript || !receiver.isHook) for (const name of onLine.keys()) names.add(name);
+    if (!isScript || !(receiver.isHook || receiver.isDependency))
+      for (const name of onLine.keys()) names.add(name);
     return [...names].map(
       (name) => onLine.get(name) ?? { ...mapping!.secrets.get(name)!, isFromLine: false },
     );

@@ -8,7 +8,7 @@ import type { ChildRequest, StopSignal } from "../../../platform/processes/contr
 import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
-import { describeCacheReason, labelOf } from "../labels.ts";
+import { describeCacheReason, describeOutcome, labelOf } from "../labels.ts";
 import { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
 import { Shutdown } from "./shutdown.ts";
@@ -48,6 +48,11 @@ export interface ExecutorOptions {
 interface CacheLookup {
   readonly cached: CachedTask | undefined;
   /** Absent without a remote server. */
+  readonly where?: Placement | undefined;
+}
+
+interface TaskEnding {
+  readonly outcome: TaskOutcome;
   readonly where?: Placement | undefined;
 }
 
@@ -117,7 +122,7 @@ export class Executor {
     const begin = this.now();
     const lookup = await this.#lookUp(task, lease);
     const { cached } = lookup;
-    const ended = await this.#carryOut(task, lease, lookup);
+    const ended = await this.#carryOutWithRetries(task, lease, lookup);
     if (lease && !(await lease.finish(ended.outcome, this.now() - begin))) {
       const message = `Another machine has taken over ${labelOf(task)}, because this one did not renew its lease; its local result is discarded`;
       void emit({ type: "notice", message });
@@ -159,12 +164,41 @@ export class Executor {
     };
   }
 
-  /** Replays, runs remotely or runs locally: the first that applies. */
+  /** Repeats a failed task as often as its `retries` allow. */
+  async #carryOutWithRetries(
+    task: ScriptTask,
+    lease: LeaseOutcome | undefined,
+    lookup: CacheLookup,
+  ): Promise<TaskEnding> {
+    const { retries = 0 } = task.rule ?? {};
+    let ended = await this.#carryOut(task, lease, lookup, retries === 0);
+    for (let retry = 1; retry <= retries && this.#mayRetry(task, ended, lease); retry += 1) {
+      const message = `${labelOf(task)}: ${describeOutcome(ended.outcome)}; retry ${retry} of ${retries}`;
+      await this.emit({ type: "notice", message });
+      // A new recording, because the failed attempt may have changed files.
+      const again = { ...lookup, cached: lookup.cached && (await this.#openCached(task)) };
+      ended = await this.#carryOut(task, lease, again, retry === retries);
+      if (ended.outcome.kind === "success")
+        ended = { ...ended, outcome: { ...ended.outcome, retries: retry } };
+    }
+    return ended;
+  }
+
+  #mayRetry(task: ScriptTask, { outcome }: TaskEnding, lease: LeaseOutcome | undefined): boolean {
+    const hasFailed = outcome.kind === "failure" || outcome.kind === "signal";
+    return hasFailed && !lease?.failure && !this.#isEnding(task);
+  }
+
+  /**
+   * Replays, runs remotely or runs locally: the first that applies.
+   * @param isLast whether a failure is final
+   */
   async #carryOut(
     task: ScriptTask,
     lease: LeaseOutcome | undefined,
     { cached, where }: CacheLookup,
-  ): Promise<{ readonly outcome: TaskOutcome; readonly where?: Placement | undefined }> {
+    isLast: boolean,
+  ): Promise<TaskEnding> {
     if (lease?.failure)
       return { outcome: await replayFailure(task, lease.failure, this.#redact, this), where };
     if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, lease), where };
@@ -175,7 +209,7 @@ export class Executor {
       return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
     }
     if (lease?.isStopped) return { outcome: { kind: "stopped", wasRunning: false }, where };
-    return { outcome: await this.#runHere(task, cached, lease), where };
+    return { outcome: await this.#runHere(task, cached, lease, isLast), where };
   }
 
   async #replayHit(
@@ -194,13 +228,15 @@ export class Executor {
     task: ScriptTask,
     cached: CachedTask | undefined,
     lease: LeaseOutcome | undefined,
+    isLast: boolean,
   ): Promise<TaskOutcome> {
     this.#options.request.beforeStart?.();
     const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
       await lease?.finish({ kind: "stopped", wasRunning: false }, 0);
       throw error;
     });
-    await this.#close(cached, outcome.kind, lease?.end(outcome));
+    const isFinal = isLast || outcome.kind === "success" || this.#isEnding(task);
+    await this.#close(cached, outcome.kind, isFinal ? lease?.end(outcome) : undefined);
     return cached?.isFaulty && outcome.kind === "success"
       ? { kind: "failure", code: 1, step: task.steps.at(-1)! }
       : outcome;

@@ -2,6 +2,7 @@
 //
 // Invariants:
 // - Ready tasks start in plan order. Local and remote tasks have separate concurrency limits.
+// - Two tasks with the same lock never run at the same time.
 // - After a failure all tasks stop ("stop"), dependents are skipped ("skip"), or the others continue ("continue").
 // - The result is the first failure, which determines the exit code.
 // - A watched run has several rounds: `again` restarts tasks while others run, or when the schedule is idle.
@@ -87,6 +88,8 @@ export function startSchedule({
   const slotOf = (index: number) => (remoteTasks?.has(tasks[index]!) ? remote : local);
   const outcomes: (TaskOutcome | undefined)[] = tasks.map(() => undefined);
   const running = new Set<number>();
+  /** Locks of running tasks. */
+  const locked = new Set<string>();
   /** Running tasks that are being ended for a restart. */
   const ending = new Set<number>();
   let isHalted = false;
@@ -103,6 +106,7 @@ export function startSchedule({
       const task = tasks[index]!;
       running.add(index);
       slotOf(index).running++;
+      if (lockOf(index) !== undefined) locked.add(lockOf(index)!);
       run(task).then(
         (outcome) => complete(task, outcome),
         (error: unknown) => refuse(task, error),
@@ -116,17 +120,24 @@ export function startSchedule({
     resolve(first);
   }
 
-  /** The first ready task in plan order whose slot is free. */
+  /** The first ready task in plan order whose slot and lock are free. */
   function takeReady(): number | undefined {
-    let first: ConcurrencySlot | undefined;
-    for (const slot of [local, remote])
-      if (slot.running < slot.limit && slot.ready.length > 0)
-        if (!first || slot.ready.at(-1)! < first.ready.at(-1)!) first = slot;
-    return first?.ready.pop();
+    let first: { readonly slot: ConcurrencySlot; readonly at: number } | undefined;
+    for (const slot of [local, remote]) {
+      if (slot.running >= slot.limit) continue;
+      const at = slot.ready.findLastIndex((index) => locked.size === 0 || !locked.has(lockOf(index) ?? ""));
+      if (at >= 0 && (!first || slot.ready[at]! < first.slot.ready[first.at]!)) first = { slot, at };
+    }
+    return first?.slot.ready.splice(first.at, 1)[0];
+  }
+
+  function lockOf(index: number): string | undefined {
+    return tasks[index]!.rule?.lock;
   }
 
   function leave(index: number): void {
     running.delete(index);
+    locked.delete(lockOf(index) ?? "");
     slotOf(index).running--;
   }
 

@@ -12,7 +12,7 @@ import type { TaskEvent } from "../task-events.ts";
 import { ResourceExhausted } from "./schedule.ts";
 import { explainSpawnError } from "./spawn-error.ts";
 import type { CachedTask, SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
-import { processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
+import { awaitEnd, processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
 
 export interface StepsOptions {
   readonly request: Pick<TaskRequest, "commandFor" | "prepare">;
@@ -26,6 +26,16 @@ export interface StepsOptions {
   /** Whether the task is being ended, and whether the whole run is. */
   isEnding(task: ScriptTask): boolean;
   isOver(): boolean;
+}
+
+/** The exit code of timeout(1). */
+const TIMEOUT_CODE = 124;
+
+interface TaskTimer {
+  readonly text: string;
+  /** Set after the timeout; resolves when the process trees have ended. */
+  ended: Promise<void> | undefined;
+  clear(): void;
 }
 
 export class Steps {
@@ -60,11 +70,34 @@ export class Steps {
    * @param cached traces the steps and records their output
    */
   async run(task: ScriptTask, cached: CachedTask | undefined): Promise<TaskOutcome> {
-    for (const step of task.steps) {
-      const outcome = await this.#runStep(task, step, cached);
-      if (outcome.kind !== "success") return outcome;
+    const timer = this.#startTimer(task);
+    try {
+      for (const step of task.steps) {
+        const outcome = await this.#runStep(task, step, cached);
+        await timer?.ended;
+        if (timer?.ended && outcome.kind !== "stopped")
+          return { kind: "failure", code: TIMEOUT_CODE, step, timeout: timer.text };
+        if (outcome.kind !== "success") return outcome;
+      }
+      return { kind: "success" };
+    } finally {
+      timer?.clear();
     }
-    return { kind: "success" };
+  }
+
+  /** Ends the process trees of the task when its timeout has passed. */
+  #startTimer(task: ScriptTask): TaskTimer | undefined {
+    const timeout = task.rule?.timeout;
+    if (!timeout) return undefined;
+    const timer: TaskTimer = { text: timeout.text, ended: undefined, clear: () => clearTimeout(handle) };
+    const handle = setTimeout(() => {
+      if (this.#options.isEnding(task)) return;
+      const children = [...this.#running].filter(([, each]) => each === task).map(([child]) => child);
+      const families = this.#options.watched && [processTreeIdOf(task)];
+      trees.signalTrees(children, "SIGTERM", families);
+      timer.ended = awaitEnd(children, families);
+    }, timeout.milliseconds);
+    return timer;
   }
 
   async #runStep(task: ScriptTask, step: TaskStep, cached: CachedTask | undefined): Promise<TaskOutcome> {
@@ -81,6 +114,7 @@ export class Steps {
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
+        isDependency: task.isDependency ?? false,
         isCollected: this.#options.output !== "inherit" || cached !== undefined,
       });
       exit = await this.#start(task, step, command, begin, cached);

@@ -83,7 +83,8 @@ export class WatchedTrees {
   }
 }
 
-async function awaitEnd(children: readonly Child[], families: readonly string[]): Promise<void> {
+/** Waits until the trees of the children have ended, and kills survivors after the grace period. */
+export async function awaitEnd(children: readonly Child[], families?: readonly string[]): Promise<void> {
   const deadline = performance.now() + GRACE_PERIOD;
   while (trees.hasSurvivors(children, families)) {
     if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);

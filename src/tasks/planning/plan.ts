@@ -25,6 +25,7 @@ import {
   scriptOf,
   stepsOf,
 } from "../../workspace/package-json.ts";
+import { isGlob } from "../../workspace/glob.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { UserError } from "../../user-error.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
@@ -35,6 +36,8 @@ export interface TaskPlan {
   readonly tasks: readonly ScriptTask[];
   /** By task index, ascending. */
   readonly waitsFor: readonly (readonly number[])[];
+  /** The dependencies that [tasks] declares, by task index; a part of `waitsFor`. Absent without [tasks]. */
+  readonly dependsOn?: readonly (readonly number[])[] | undefined;
   /** Package names along each cycle. */
   readonly cycles: readonly (readonly string[])[];
   /** Number of selected packages, with or without the scripts. */
@@ -49,11 +52,13 @@ export interface TaskPlan {
   readonly shard?: Shard;
 }
 
-const GLOB = /[*?[\]{}]/;
-
 /** @throws UserError @throws PackageJsonError */
 export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
-  const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
+  const plan = request.table
+    ? await (await import("./table-plan.ts")).planTable(request, request.table)
+    : choosesPackages(request)
+      ? await planWorkspace(request)
+      : planPackage(request);
   if (!request.shard) return plan;
   return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
 }
@@ -85,7 +90,7 @@ function planPackage(request: TaskRequest): TaskPlan {
   };
 }
 
-function hintFor(script: string): string {
+export function hintFor(script: string): string {
   if (script.startsWith("-")) return "put options before the first script";
   if (/^\.{0,2}\/|\.[cm]?[jt]sx?$/.test(script))
     return "options for several scripts work with package.json scripts, not files; add a script that runs the file";
@@ -108,9 +113,15 @@ export interface SelectedPackages {
 
 type SelectionRequest = Pick<TaskRequest, "filters" | "affected" | "cwd" | "noExitOnError" | "ifPresent">;
 
-/** Selects the packages of a request. @throws UserError @throws PackageJsonError */
-export async function selectPackages(request: SelectionRequest): Promise<SelectedPackages> {
-  const workspace = openWorkspace(request.cwd);
+/**
+ * Selects the packages of a request. @param adapt adds what [tasks] declares
+ * @throws UserError @throws PackageJsonError
+ */
+export async function selectPackages(
+  request: SelectionRequest,
+  adapt: (workspace: Workspace) => Workspace = (workspace) => workspace,
+): Promise<SelectedPackages> {
+  const workspace = adapt(openWorkspace(request.cwd));
   const { members, broken } = workspace;
   const graph = linkMembers(members);
   const defaultPackages = request.affected === undefined ? workspacePackages : allMembers;
@@ -184,11 +195,11 @@ async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
 }
 
 /** Even with `--affected`, a script has to exist in one of the eligible packages. */
-function requireScripts(
+export function requireScripts(
   { members }: Workspace,
   selected: readonly number[],
-  tasksOf: ReadonlyMap<number, readonly ScriptTask[]>,
-  request: TaskRequest,
+  tasksOf: ReadonlyMap<number, unknown>,
+  request: Omit<TaskRequest, "args">,
 ): void {
   if (request.ifPresent || selected.length === 0) return;
   const chosen = selected.map((index) => members[index]!);
@@ -219,7 +230,7 @@ function requireScripts(
   }
 }
 
-function scriptNotFound(
+export function scriptNotFound(
   script: string,
   manifests: readonly PackageJson[],
   where: string,
@@ -238,9 +249,9 @@ function scriptNotFound(
 }
 
 /** The scripts that a name or glob matches, globs in alphabetical order. */
-function matchScripts(manifest: PackageJson, script: string): string[] {
+export function matchScripts(manifest: PackageJson, script: string): string[] {
   if (scriptOf(manifest, script) !== null) return [script];
-  if (!GLOB.test(script)) return [];
+  if (!isGlob(script)) return [];
   const glob = new Bun.Glob(script);
   return scriptNames(manifest)
     .filter((name) => glob.match(name))
@@ -262,10 +273,13 @@ function createMemberTask(
   );
 }
 
-function createTask(task: Omit<ScriptTask, "steps" | "args">, { args, secretsOf }: TaskRequest): ScriptTask {
-  const { scriptName, manifest } = task;
+export function createTask(
+  task: Omit<ScriptTask, "steps" | "args">,
+  { args, secretsOf }: Pick<TaskRequest, "args" | "secretsOf">,
+): ScriptTask {
+  const { scriptName, manifest, isDependency = false } = task;
   const steps = stepsOf(manifest, scriptName).map((step): TaskStep => {
-    const secrets = secretsOf?.(manifest, step.scriptName, step.isMain) ?? [];
+    const secrets = secretsOf?.(manifest, step.scriptName, step.isMain, isDependency) ?? [];
     return secrets.length > 0 ? { ...step, secrets } : step;
   });
   return { ...task, steps, args };

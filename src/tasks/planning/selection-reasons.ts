@@ -4,24 +4,42 @@
 import { oneLine, printable } from "../../printable.ts";
 import type { AffectedReason } from "../../workspace/affected.ts";
 import { selectMembers } from "../../workspace/filter.ts";
+import { taskNameOf } from "../labels.ts";
 import { displayName, type TaskPlan, type SelectedPackages } from "./plan.ts";
-import type { TaskRequest } from "../task.ts";
+import type { ScriptTask, TaskRequest } from "../task.ts";
 
 /** Returns printable sentences for each task; none without a workspace. */
-export function explainTasks({ tasks, packages }: TaskPlan, request: TaskRequest): readonly string[][] {
+export function explainTasks(
+  { tasks, packages, dependsOn }: TaskPlan,
+  request: TaskRequest,
+): readonly string[][] {
   if (!packages) return tasks.map(() => []);
   const { members } = packages.workspace;
   const positions = new Map(members.map(({ directory }, index) => [directory, index]));
   const filters = positiveFilters(packages, request);
-  return tasks.map(({ packageDirectory }) => {
+  const dependents = findDependents(tasks, dependsOn);
+  return tasks.map(({ packageDirectory, index: task }) => {
     const index = positions.get(packageDirectory)!;
     const reasons = filters.filter(({ chosen }) => chosen.has(index)).map(({ reason }) => reason);
     if (request.workspaces && request.filters.length === 0)
       reasons.push("because --workspaces means every package");
+    const dependent = dependents.get(task);
+    if (dependent) reasons.push(`because ${taskNameOf(dependent)} depends on it`);
     const cause = packages.affected?.get(index);
     // The change is more specific than the pattern, so it comes first.
     return cause ? [describeCause(cause, packages), ...reasons] : reasons;
   });
+}
+
+/** Returns the first task that depends on another by [tasks], by the index of the other. */
+function findDependents(
+  tasks: readonly ScriptTask[],
+  dependsOn: TaskPlan["dependsOn"] = [],
+): ReadonlyMap<number, ScriptTask> {
+  const dependents = new Map<number, ScriptTask>();
+  for (const [index, targets] of dependsOn.entries())
+    for (const target of targets) if (!dependents.has(target)) dependents.set(target, tasks[index]!);
+  return dependents;
 }
 
 /** Evaluates each filter separately; filters that exclude packages have selected none. */

@@ -43,17 +43,19 @@ export function takeShard(
   { number, count, times: files }: ShardSettings,
   cwd: string,
 ): TaskPlan {
-  const { tasks, waitsFor } = plan;
+  const { tasks, waitsFor, dependsOn } = plan;
   const keys = keysOf(plan);
   const times = readTimes(files, cwd);
   const shares = splitTasks(keys, waitsFor, weigh(tasks, times), count);
   const { own, needed } = shares[number - 1]!;
   const shardTasks = [...own, ...needed].sort((a, b) => a - b);
   const position = new Map(shardTasks.map((index, at) => [index, at]));
+  const renumber = (targets: readonly number[] = []) => targets.map((target) => position.get(target)!);
   return {
     ...plan,
     tasks: shardTasks.map((index, at) => ({ ...tasks[index]!, index: at })),
-    waitsFor: shardTasks.map((index) => (waitsFor[index] ?? []).map((target) => position.get(target)!)),
+    waitsFor: shardTasks.map((index) => renumber(waitsFor[index])),
+    ...(dependsOn && { dependsOn: shardTasks.map((index) => renumber(dependsOn[index])) }),
     shard: {
       number,
       count,

@@ -1,0 +1,133 @@
+// Combines the rows of [tasks] for one task.
+//
+// Invariants:
+// - Each key comes from the first row that has it: "package#task", then "task", then globs. Of two globs, the one
+//   with more characters besides wildcards precedes, then the earlier one.
+// - A command without a package belongs to the root project, and runs once for all packages.
+// - A script of package.json precedes a command of the same name.
+import { isGlob } from "../../workspace/glob.ts";
+import type { MemberPackage } from "../../workspace/members.ts";
+import { type PackageJson, recordField, scriptOf } from "../../workspace/package-json.ts";
+import { MAX_CONFIG_SIZE } from "../config-file-name.ts";
+import { ROOT_PACKAGE, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
+
+export interface TaskRule extends TaskOptions {
+  /** The row that set each key, by the name of the field. */
+  readonly sources: Readonly<Partial<Record<keyof TaskOptions, string>>>;
+}
+
+/** The package of a task. */
+export interface TaskOwner {
+  /** "" without a name. */
+  readonly name: string;
+  readonly isRoot: boolean;
+}
+
+interface CompiledRow {
+  readonly row: TaskRow;
+  readonly hasPackage: (owner: TaskOwner) => boolean;
+  readonly hasTask: (name: string) => boolean;
+}
+
+export class TaskRules {
+  readonly table: TaskTable;
+  readonly #exact = new Map<string, TaskRow>();
+  /** By precedence. */
+  readonly #globs: readonly CompiledRow[];
+  /** Rows with a command, by precedence. */
+  readonly #commands: readonly CompiledRow[];
+  readonly #rules = new Map<string, TaskRule | undefined>();
+
+  constructor(table: TaskTable) {
+    this.table = table;
+    const compiled = table.rows.map(compile).sort((a, b) => rankOf(b.row) - rankOf(a.row));
+    for (const row of table.rows) this.#exact.set(row.name, row);
+    this.#globs = compiled.filter(({ row }) => isGlob(row.name));
+    this.#commands = compiled.filter(({ row }) => row.options.command !== undefined);
+  }
+
+  /** Returns undefined if no row is for the task. */
+  ruleFor(owner: TaskOwner, name: string): TaskRule | undefined {
+    const key = `${owner.isRoot ? ROOT_PACKAGE : ""}${owner.name}#${name}`;
+    const known = this.#rules.get(key);
+    if (known !== undefined || this.#rules.has(key)) return known;
+    const rule = this.#combine(owner, name);
+    this.#rules.set(key, rule);
+    return rule;
+  }
+
+  #combine(owner: TaskOwner, name: string): TaskRule | undefined {
+    const rows = [
+      this.#exact.get(`${owner.name}#${name}`),
+      owner.isRoot ? this.#exact.get(`${ROOT_PACKAGE}#${name}`) : undefined,
+      this.#exact.get(name),
+      ...this.#globs.filter((each) => each.hasTask(name) && each.hasPackage(owner)).map(({ row }) => row),
+    ].filter((row) => row !== undefined);
+    if (rows.length === 0) return undefined;
+    const options: Record<string, unknown> = {};
+    const sources: Record<string, string> = {};
+    for (const row of rows)
+      for (const [key, value] of Object.entries<unknown>({ ...row.options }))
+        if (!Object.hasOwn(options, key)) [options[key], sources[key]] = [value, row.name];
+    return { ...options, sources };
+  }
+
+  /** Returns the commands that [tasks] adds to a package, by name. */
+  commandsOf(owner: TaskOwner): Readonly<Record<string, string>> {
+    const commands: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (const { row, hasPackage } of this.#commands) {
+      const isOwn = row.package === undefined ? owner.isRoot : hasPackage(owner);
+      if (isOwn) commands[row.task] ??= row.options.command!;
+    }
+    return commands;
+  }
+
+  /** Returns whether a command of the root project runs for all packages. */
+  isRootCommand(name: string): boolean {
+    return this.#exact.get(name)?.options.command !== undefined;
+  }
+
+  /** Returns whether a row is for a script or command of the package. */
+  isForOne(name: string, owner: TaskOwner, tasks: readonly string[]): boolean {
+    const row = this.#exact.get(name);
+    if (!row) return false;
+    const { hasPackage, hasTask } = compile(row);
+    return hasPackage(owner) && tasks.some(hasTask);
+  }
+}
+
+function compile(row: TaskRow): CompiledRow {
+  const matches = matcherOf(row.package ?? "*");
+  return {
+    row,
+    hasPackage: (owner) =>
+      row.package === undefined || matches(owner.name) || (owner.isRoot && row.package === ROOT_PACKAGE),
+    hasTask: matcherOf(row.task),
+  };
+}
+
+function matcherOf(pattern: string): (name: string) => boolean {
+  if (!isGlob(pattern)) return (name) => name === pattern;
+  // As in --filter: alone it means every package, also with a scope.
+  if (pattern === "*") return () => true;
+  const glob = new Bun.Glob(pattern);
+  return (name) => glob.match(name);
+}
+
+/** Greater for a row that precedes. */
+function rankOf({ name, package: owner }: TaskRow): number {
+  if (isGlob(name)) return name.replace(/[*?[\]{}]/g, "").length - MAX_CONFIG_SIZE;
+  return owner === undefined ? 1 : 2;
+}
+
+/** Returns a manifest with the commands that [tasks] adds. */
+export function withCommands(manifest: PackageJson, commands: Readonly<Record<string, string>>): PackageJson {
+  const added = Object.entries(commands).filter(([name]) => scriptOf(manifest, name) === null);
+  if (added.length === 0) return manifest;
+  const scripts = Object.fromEntries([...Object.entries(recordField(manifest, "scripts")), ...added]);
+  return { ...manifest, scripts };
+}
+
+export function ownerOf({ name, path }: Pick<MemberPackage, "name" | "path">): TaskOwner {
+  return { name, isRoot: path === "." };
+}

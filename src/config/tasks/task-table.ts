@@ -1,0 +1,135 @@
+// Reads [tasks] of rtfig.toml: the settings of scripts, and tasks without a script.
+//
+// Invariants: every row of a table is valid by itself. The planner checks whether the tasks that it names exist.
+import { dirname, resolve } from "node:path";
+import { configHint } from "../../config-hint.ts";
+import { printable } from "../../printable.ts";
+import { UserError } from "../../user-error.ts";
+import { isGlob } from "../../workspace/glob.ts";
+import type { Config } from "../rtfig.ts";
+import { lineOf } from "../toml-line.ts";
+import { parseDuration } from "./duration.ts";
+
+/** Keys of a row that are not about caching, secrets or remote execution. */
+export interface TaskOptions {
+  readonly dependsOn?: readonly string[];
+  /** Command of a task without an entry in package.json. */
+  readonly command?: string;
+  readonly description?: string;
+  readonly when?: "never";
+  readonly timeout?: TaskTimeout;
+  /** Number of runs after a failed one. */
+  readonly retries?: number;
+  /** Tasks with the same lock do not run at the same time. */
+  readonly lock?: string;
+}
+
+export interface TaskTimeout {
+  readonly milliseconds: number;
+  /** As written in rtfig.toml. */
+  readonly text: string;
+}
+
+export interface TaskRow {
+  /** The name as written: `build`, `web#build` or a glob. */
+  readonly name: string;
+  /** Name or glob; undefined for all packages, "//" for the root project. */
+  readonly package: string | undefined;
+  /** Name or glob. */
+  readonly task: string;
+  readonly options: TaskOptions;
+}
+
+export interface TaskTable {
+  /** Folder of rtfig.toml; absolute. */
+  readonly root: string;
+  readonly rows: readonly TaskRow[];
+  /** Returns file and line of a key, for messages. */
+  locate(row: string, key: string): string;
+}
+
+/** The package of the root project in names of tasks. */
+export const ROOT_PACKAGE = "//";
+
+/** Keys of a row that are copied. */
+const COPIED = {
+  "depends-on": "dependsOn",
+  command: "command",
+  description: "description",
+  when: "when",
+  retries: "retries",
+  lock: "lock",
+} as const;
+
+/** Returns undefined if the file has no [tasks]. @throws UserError */
+export function readTaskTable(config: Config, cwd: string): TaskTable | undefined {
+  const rows = config.content.tasks as
+    Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  if (!rows) return undefined;
+  const locate = (row: string, key: string) =>
+    `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : [key])])}`;
+  return {
+    root: dirname(resolve(cwd, config.file)),
+    rows: Object.entries(rows).map(([name, keys]) => readRow(name, keys, config.file, locate)),
+    locate,
+  };
+}
+
+function readRow(
+  name: string,
+  keys: Readonly<Record<string, unknown>>,
+  file: string,
+  locate: TaskTable["locate"],
+): TaskRow {
+  const fail = (key: string, problem: string, hint: string) =>
+    new UserError(`${locate(name, key)}: ${describeKey(name, key)} ${problem}`, hint);
+  const { package: owner, task } = splitTaskName(name);
+  if (task === "" || owner === "")
+    throw fail("", `names no ${task === "" ? "task" : "package"}`, 'write it as "task" or "package#task"');
+  const options: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(COPIED)) if (keys[key] !== undefined) options[field] = keys[key];
+  const { command, timeout, lock } = keys as { command?: string; timeout?: string; lock?: string };
+  for (const dependency of (keys["depends-on"] ?? []) as readonly string[]) {
+    const fault = dependencyFault(dependency);
+    if (fault) throw fail("depends-on", `has "${printable(dependency)}", which ${fault}`, DEPENDENCY_HINT);
+  }
+  if (command !== undefined && (command.trim() === "" || command.includes("\0")))
+    throw fail(
+      "command",
+      command.includes("\0") ? "has a NUL character" : "is empty",
+      configHint(["tasks", name, "command"], "node server.js", file),
+    );
+  if (command !== undefined && isGlob(task))
+    throw fail("command", "needs a task name without wildcards", 'write the name, as in "*#typecheck"');
+  if (lock === "") throw fail("lock", "is empty", configHint(["tasks", name, "lock"], "database", file));
+  if (timeout !== undefined) {
+    const milliseconds = parseDuration(timeout);
+    if (milliseconds === undefined)
+      throw fail("timeout", `cannot be "${printable(timeout)}"`, 'for example "90s", "10m" or "1.5h"');
+    options.timeout = { milliseconds, text: timeout } satisfies TaskTimeout;
+  }
+  return { name, package: owner, task, options };
+}
+
+export function describeKey(row: string, key: string): string {
+  const name = /^[\w-]+$/.test(row) ? row : JSON.stringify(row);
+  return printable(key === "" ? `tasks.${name}` : `tasks.${name}.${key}`);
+}
+
+const DEPENDENCY_HINT =
+  'write "build", "^build" for the packages it depends on, or "web#build" for one package';
+
+function dependencyFault(dependency: string): string | undefined {
+  const isUpstream = dependency.startsWith("^");
+  const { package: owner, task } = splitTaskName(isUpstream ? dependency.slice(1) : dependency);
+  if (task === "") return "names no task";
+  if (owner === "") return "names no package";
+  if (isUpstream && owner !== undefined) return "names a package after ^";
+  return isGlob(dependency) ? "has wildcards" : undefined;
+}
+
+/** Splits "task" or "package#task". */
+export function splitTaskName(name: string): { readonly package: string | undefined; readonly task: string } {
+  const hash = name.indexOf("#");
+  return { package: hash < 0 ? undefined : name.slice(0, hash), task: name.slice(hash + 1) };
+}

@@ -1,0 +1,68 @@
+// Decides whether a single target is run by the scheduler, because [tasks] declares something for it.
+//
+// Non-obvious: a script for which [tasks] declares nothing of the kind replaces rt, as in a project without [tasks].
+import { realPath } from "../../../platform/files/real-path.ts";
+import { isGlob } from "../../workspace/glob.ts";
+import { type TaskOwner, type TaskRule, TaskRules } from "../../config/tasks/task-rules.ts";
+import { splitTaskName } from "../../config/tasks/task-table.ts";
+import type { ManySettings } from "../../config/settings/many.ts";
+import type { RunSettings } from "../../config/settings/settings.ts";
+import { OPTIONS } from "../../options/options.ts";
+import { reportLine } from "../../output.ts";
+import { oneLine } from "../../printable.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
+import { findPackageJson, scriptOf, textField } from "../../workspace/package-json.ts";
+import { resolveTarget } from "../resolve/resolution.ts";
+import { isExplicitPath } from "../resolve/target.ts";
+
+/** Returns the settings of the run; undefined for a target that runs alone. @throws PackageJsonError */
+export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | undefined {
+  const { tasks: table, single, target: name, isExplicit, code } = settings;
+  if (!table || !single || name === undefined || name === "-" || isExplicitPath(name)) return undefined;
+  const rules = new TaskRules(table);
+  const located = findPackageJson(cwd);
+  const directory = located?.directory ?? cwd;
+  const owner: TaskOwner = {
+    name: located ? textField(located.manifest, "name") : "",
+    isRoot: realPath(directory) === realPath(table.root),
+  };
+  const commands = rules.commandsOf(owner);
+  const isTask = (word: string) =>
+    (located !== null && scriptOf(located.manifest, word) !== null) ||
+    word in commands ||
+    rules.isRootCommand(word);
+  if (isGlob(name) || !isTask(name)) {
+    const isNamed = splitTaskName(name).package !== undefined;
+    if (!isNamed) return undefined;
+    return resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime }).kind ===
+      "missing"
+      ? single
+      : undefined;
+  }
+  const target = resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
+  const isFile = target.kind === "file" && !isExplicit && SOURCE_EXTENSIONS.includes(extensionOf(name));
+  if (isFile) return undefined;
+  warnOfOption(single);
+  const isScript = target.kind === "script";
+  const mentionsTask = !single.isSeparated && single.args.some((word) => word !== "--" && isTask(word));
+  return !isScript || mentionsTask || needsSchedule(rules.ruleFor(owner, name)) ? single : undefined;
+}
+
+function needsSchedule(rule: TaskRule | undefined): boolean {
+  if (!rule) return false;
+  const { dependsOn = [], timeout, retries = 0, lock } = rule;
+  return dependsOn.length > 0 || timeout !== undefined || retries > 0 || lock !== undefined;
+}
+
+/** Warns about an argument that is an option of runs of many scripts. */
+export function warnOfOption({ scripts, args, isSeparated }: ManySettings): void {
+  if (isSeparated) return;
+  const end = args.indexOf("--");
+  for (const word of end < 0 ? args : args.slice(0, end)) {
+    const name = /^--([^=]+)/.exec(word)?.[1] ?? (word === "-F" ? "filter" : undefined);
+    if (name === undefined || !OPTIONS.some((option) => option.name === name && option.many)) continue;
+    return reportLine(
+      `warning: "${oneLine(word)}" is an argument of "${oneLine(scripts[0] ?? "")}" here; write options of rt before the task, or put -- before arguments`,
+    );
+  }
+}
