@@ -28,6 +28,7 @@ import {
   packedModules,
   type PackedScript,
 } from "./bundle/compressed-modules.ts";
+import { nativePrograms } from "./bundle/native-programs.ts";
 import { bundlePages } from "./bundle/bundled-pages.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./executable/console-depth-patch.ts";
@@ -88,8 +89,8 @@ const FILE_LOADERS = [
   ".glb",
 ];
 
-/** Replaces modules of other systems, as imported by `platform/<subject>/*.ts`, and programs for other processors. */
-function onlyFor({ os, arch }: Pick<BuildTarget, "os" | "arch">): BunPlugin {
+/** Replaces the other systems' modules, as imported by `platform/<subject>/*.ts`, by empty modules. */
+function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
   const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
   return {
     name: "rt-platform",
@@ -97,13 +98,7 @@ function onlyFor({ os, arch }: Pick<BuildTarget, "os" | "arch">): BunPlugin {
       build.onResolve({ filter: new RegExp(`^\\.{1,2}/(?:.*/)?(?:${absent})/`) }, ({ path, importer }) =>
         /[\\/]platform[\\/][^\\/]+[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
       );
-      build.onResolve({ filter: /\/compiled\/.*\.bin$/ }, ({ path }) =>
-        path.includes(`/${arch}/`) ? undefined : { path, namespace: "absent" },
-      );
-      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({
-        contents: 'export default "";',
-        loader: "js",
-      }));
+      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));
     },
   };
 }
@@ -360,6 +355,7 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
     plugins: [
       ...plugins,
       onlyFor(target),
+      nativePrograms,
       packedModules(packed.scripts),
       sharedChunks(target),
       ownCopies,

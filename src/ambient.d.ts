@@ -1,7 +1,8 @@
 // Types of virtual modules, which the build generates, of embedded files, and of packages without types.
 declare module "*.bin" {
-  const file: string;
-  export default file;
+  /** See platform/native/linux/memory-program.ts. */
+  const program: string;
+  export default program;
 }
 
 declare module "rt:preload" {

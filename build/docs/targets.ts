@@ -24,8 +24,8 @@ export function renderTargets(): string {
     "# Targets",
     GENERATED_NOTE("build/targets.ts"),
     `One machine makes all of these: \`npm run build -- --all\`. "Proof" is what \`npm test\` does with the binary on Linux
-x64. Of a binary that is only read, it checks the format, the signature and the place of rt's program, and that no other
-system's code is in it. [releasing.md](../releasing.md) has the rest.`,
+x64. In a binary that is only read, the test checks the format, the signature and the place of rt's program. The test also
+looks for another system's code. [releasing.md](../releasing.md) has the rest.`,
     renderTable(["Target", "System", "Processor", "Files", "Proof"], rows),
   ];
   return format(`${text.join("\n\n")}\n`, "docs/reference/targets.md");

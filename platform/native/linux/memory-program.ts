@@ -21,7 +21,7 @@ const MFD_CLOEXEC = 1;
 const MFD_EXEC = 0x10;
 const EINVAL = 22;
 
-/** Files in rt, which has only those of its own processor (build/compile.ts). */
+/** Base64 of gzip in rt (build/bundle/native-programs.ts), and paths in a checkout, whose tests import this module. */
 const PROGRAMS =
   process.arch === "arm64"
     ? {
@@ -33,6 +33,11 @@ const PROGRAMS =
     : { launcher: x64Launcher, monitor: x64Monitor, recorder: x64Recorder, registration: x64Registration };
 const opened = new Map<string, string>();
 
+function readProgram(program: string): Uint8Array<ArrayBuffer> {
+  if (program.startsWith("/")) return process.getBuiltinModule("node:fs").readFileSync(program);
+  return Bun.gunzipSync(Uint8Array.fromBase64(program));
+}
+
 export function openProgram(name: "registration" | "launcher" | "monitor"): string {
   const cached = opened.get(name);
   if (cached !== undefined) return cached;
@@ -43,7 +48,7 @@ export function openProgram(name: "registration" | "launcher" | "monitor"): stri
 
 /** Opens a memfd with a program. The caller closes the descriptor when the path is no longer needed. */
 export function openMemory(name: keyof typeof PROGRAMS): { path: string; descriptor: number } {
-  const bytes = process.getBuiltinModule("node:fs").readFileSync(PROGRAMS[name]);
+  const bytes = readProgram(PROGRAMS[name]);
   const { functions, errno } = openLibc({
     memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
   });
