@@ -1,4 +1,4 @@
-// Finds the packages that changed since a commit, and their dependents, for --affected.
+// Finds the packages that changed since a commit, for --affected (with their dependents) and for filters such as `[main]`.
 //
 // Invariants:
 // - Committed, staged, unstaged and untracked changes count, from the merge base with `reference`: later commits of others there do
@@ -28,8 +28,26 @@ export async function affectedMembers(
   graph: DependencyGraph,
   reference: string,
 ): Promise<Map<number, AffectedReason>> {
-  const files = await changedFiles(workspace.root, reference);
+  const files = await changedFiles(workspace.root, { reference, option: "--affected" });
   return affectedBy(workspace, graph, files);
+}
+
+/**
+ * Returns the members that have changed since each revision of a filter.
+ * @param revisions commits, or `base...head` for the changes between the merge base and a commit
+ * @throws UserError if git fails
+ */
+export async function changedMembers(
+  workspace: Workspace,
+  revisions: readonly string[],
+): Promise<Map<string, Set<number>>> {
+  const changed = new Map<string, Set<number>>();
+  for (const revision of revisions) {
+    const [reference = "", head] = revision.split("...");
+    const files = await changedFiles(workspace.root, { reference, head, option: "--filter" });
+    changed.set(revision, new Set(ownersOf(workspace, files).keys()));
+  }
+  return changed;
 }
 
 /** Returns the members that the files affect, by position (pure function). @param files absolute paths */
@@ -100,30 +118,47 @@ export function findOwners({ root, members }: Workspace): (file: string) => numb
   };
 }
 
-async function changedFiles(root: string, reference: string): Promise<string[]> {
-  const top = (await git(root, ["rev-parse", "--show-toplevel"])).trimEnd();
-  const base = await mergeBase(root, reference === "" ? await defaultBranch(root) : reference);
+interface Comparison {
+  readonly reference: string;
+  /** Compared with instead of the working directory. */
+  readonly head?: string | undefined;
+  /** The option that needs git, for messages. */
+  readonly option: string;
+}
+
+async function changedFiles(root: string, { reference, head, option }: Comparison): Promise<string[]> {
+  const top = (await git(root, ["rev-parse", "--show-toplevel"], option)).trimEnd();
+  const start = await findCommit(
+    root,
+    reference === "" && option === "--affected" ? await defaultBranch(root) : reference,
+    option,
+  );
+  const end = head === undefined ? undefined : await findCommit(root, head, option);
+  const base = await tryGit(root, ["merge-base", start, end ?? "HEAD"]);
+  const commits = [(base ?? start).trim(), ...(end === undefined ? [] : [end])];
   const [changed, untracked] = await Promise.all([
-    git(top, ["diff", "--name-only", "--no-renames", "-z", base]),
-    git(top, ["ls-files", "--others", "--exclude-standard", "-z"]),
+    git(top, ["diff", "--name-only", "--no-renames", "-z", ...commits], option),
+    end === undefined ? git(top, ["ls-files", "--others", "--exclude-standard", "-z"], option) : "",
   ]);
   return [...changed.split("\0"), ...untracked.split("\0")]
     .filter((file) => file !== "")
     .map((file) => join(top, file.replace(/\/$/, ""))); // an untracked repository ends with a slash
 }
 
-async function mergeBase(root: string, reference: string): Promise<string> {
+/** Returns the hash of a commit, so that a revision never becomes an option of git. @throws UserError */
+async function findCommit(root: string, revision: string, option: string): Promise<string> {
   const commit = await tryGit(root, [
     "rev-parse",
     "--verify",
     "--quiet",
     "--end-of-options",
-    `${reference}^{commit}`,
+    `${revision}^{commit}`,
   ]);
-  if (commit === null)
-    throw new UserError(`Unknown git revision "${reference}"`, "fetch it or use --affected=<ref>");
-  const base = await tryGit(root, ["merge-base", commit.trim(), "HEAD"]);
-  return (base ?? commit).trim();
+  if (commit !== null) return commit.trim();
+  throw new UserError(
+    `Unknown git revision "${revision}"`,
+    option === "--affected" ? "fetch it or use --affected=<ref>" : "fetch it or use --filter '[<ref>]'",
+  );
 }
 
 async function defaultBranch(root: string): Promise<string> {
@@ -135,18 +170,18 @@ async function defaultBranch(root: string): Promise<string> {
   throw new UserError("Git has no default branch to compare with", "use --affected=<ref>");
 }
 
-async function git(cwd: string, args: readonly string[]): Promise<string> {
+async function git(cwd: string, args: readonly string[], option: string): Promise<string> {
   const result = await runGit(cwd, args);
   if (typeof result === "string") return result;
   if ("code" in result) {
     const problem = result.code === "ENOENT" ? "no such program" : explainUnreadable(result.code);
-    throw new UserError(`Cannot start git: ${problem}`, "install git, which --affected needs");
+    throw new UserError(`Cannot start git: ${problem}`, `install git, which ${option} needs`);
   }
-  throw gitError(args[0]!, cwd, result.complaint);
+  throw gitError(args[0]!, cwd, result.complaint, option);
 }
 
 /** Converts git's error to a UserError. @param complaint standard error; its line after "fatal:" is the reason */
-function gitError(command: string, cwd: string, complaint: string): UserError {
+function gitError(command: string, cwd: string, complaint: string, option: string): UserError {
   const lines = complaint.split("\n").map((line) => line.trim());
   const fatal = lines.findLast((line) => line.startsWith("fatal: "))?.slice("fatal: ".length);
   const reason = fatal ?? lines.findLast((line) => line !== "");
@@ -154,7 +189,7 @@ function gitError(command: string, cwd: string, complaint: string): UserError {
   let hint: string | undefined;
   if (trust !== undefined) hint = `another user owns the repository; if you trust it: ${trust}`;
   else if (reason?.startsWith("not a git repository"))
-    hint = "--affected needs a git repository with a commit";
+    hint = `${option === "--filter" ? "a git revision in --filter" : option} needs a git repository with a commit`;
   return new UserError(`git ${command} failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`, hint);
 }
 

@@ -6,8 +6,12 @@
 //   both          @acme/*{packages}         names within a directory
 //   relatives     foo... (and dependencies)   ...foo (and dependents)   foo^... and ...^foo (without foo)
 //   exclusions    !foo                      removed from the rest; alone: from all packages
+//   changes       [main]  foo[HEAD^1]  {packages}[main]   changed since a git revision.
+//   of both       foo...[main]              foo, if it or a dependency has changed.
 //
 // Invariants: filters are combined as a union. The root of a declared workspace matches only an exact name or path.
+//
+// Non-obvious: A [x] at the end of a name or {directory} is a revision, as in pnpm and turbo. At the end of a ./path it is a glob.
 import { files } from "../../platform/files/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
@@ -24,6 +28,10 @@ export interface Selector {
   readonly path: string;
   /** Directory whose packages match, or "". */
   readonly directory: string;
+  /** Git revision since which the packages have changed, or "". */
+  readonly revision: string;
+  /** Whether a package also counts as changed if a dependency of it has changed. */
+  readonly hasChangedDependencies: boolean;
   readonly withDependencies: boolean;
   readonly withDependents: boolean;
   /** False with `^`: dependencies or dependents without the package itself. */
@@ -45,26 +53,48 @@ const NAMED = {
   isExclusion: false,
   path: "",
   directory: "",
+  revision: "",
+  hasChangedDependencies: false,
   withDependencies: false,
   withDependents: false,
   withSelf: true,
 } as const;
 
+/** Groups: the text before the revision, the dots of `foo...[main]`, and the revision. */
+const REVISION = /^(.*?)(\.\.\.)?\[([^[\]]*)\]$/s;
+
+function isPathLike(core: string): boolean {
+  return /^\.{0,2}\//.test(core) || core === "." || core === "..";
+}
+
+/** Returns the git revisions of the filters, without duplicates. @throws UserError */
+export function revisionsOf(filters: readonly string[]): string[] {
+  const found = filters.map((filter) => (filter.includes("[") ? parseSelector(filter).revision : ""));
+  return [...new Set(found)].filter((revision) => revision !== "");
+}
+
 /** @throws UserError */
 function parseSelector(source: string): Selector {
   if (isPlainName(source)) return { ...NAMED, source, name: source };
-  const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
-  const isPath = /^\.{0,2}\//.test(core) || core === "." || core === "..";
+  const [, bang, before = "", body = "", after = ""] = SHAPE.exec(source) ?? [];
+  const [, start, dots, revision] = (!isPathLike(body) && REVISION.exec(body)) || [];
+  const core = start ?? body;
+  const isPath = isPathLike(core);
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
   const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
-  if (core === "")
-    throw new UserError(`Filter "${source}" names no package`, "use a name, a ./path or a {directory}");
+  if (revision === "" || (core === "" && (revision === undefined || dots !== undefined)))
+    throw new UserError(
+      `Filter "${source}" names no ${revision === "" ? "git revision" : "package"}`,
+      "use a name, a ./path, a {directory} or a [git revision]",
+    );
   return {
     source,
     isExclusion: bang === "!",
     name,
     path: isPath ? core : "",
     directory,
+    revision: revision ?? "",
+    hasChangedDependencies: dots !== undefined,
     withDependencies: after !== "",
     withDependents: before !== "",
     withSelf: !before.endsWith("^") && !after.startsWith("^"),
@@ -73,13 +103,31 @@ function parseSelector(source: string): Selector {
 
 /** Returns whether a filter is only a name or name glob, the common case. It uses no regular expression: see glob.ts. */
 function isPlainName(source: string): boolean {
-  return source !== "" && !"!./".includes(source[0]!) && !source.includes("{") && !source.includes("...");
+  return (
+    source !== "" &&
+    !"!./".includes(source[0]!) &&
+    !source.includes("{") &&
+    !source.includes("...") &&
+    !source.endsWith("]")
+  );
 }
+
+/** Returns selectors for what a selector could select, whichever members have changed. */
+function withoutRevision(selector: Selector): Selector[] {
+  if (selector.revision === "") return [selector];
+  // The root of a workspace is selected only by its name.
+  const name = selector.name === "" && selector.directory === "" ? "*" : selector.name;
+  return selector.isExclusion ? [] : [{ ...selector, name, revision: "", withSelf: true }];
+}
+
+/** The members that have changed, by git revision. */
+export type ChangedMembers = ReadonlyMap<string, Iterable<number>>;
 
 /**
  * Selects members.
  * @param from base of relative paths
  * @param mayBeEmpty returns an empty selection instead of throwing
+ * @param changed if omitted, the selection has all members that some changes would select
  * @throws UserError if no member is selected
  */
 export function selectMembers(
@@ -88,8 +136,9 @@ export function selectMembers(
   filters: readonly string[],
   from: string,
   mayBeEmpty = false,
+  changed?: ChangedMembers,
 ): Selection {
-  const selectors = filters.map(parseSelector);
+  const selectors = filters.map(parseSelector).flatMap((each) => (changed ? each : withoutRevision(each)));
   const dependents = reverseGraph(graph);
   const positive = selectors.filter(({ isExclusion }) => !isExclusion);
   const unmatched: string[] = [];
@@ -110,14 +159,22 @@ export function selectMembers(
   return { indices: [], unmatched: [], unreadable };
 
   function apply(selector: Selector): Set<number> {
-    const own = matching(selector, from, members);
-    const result = new Set<number>();
-    if (selector.withSelf) for (const index of own) result.add(index);
-    const start =
-      selector.withDependencies && selector.withDependents ? reachable(dependents, own) : new Set(own);
-    if (selector.withDependents) addOthers(reachable(dependents, own), own, result);
-    if (selector.withDependencies) addOthers(reachable(graph, start), own, result);
-    return result;
+    const own = keepChanged(selector, matching(selector, from, members));
+    if (selector.withSelf) return related(selector, own);
+    // With ^, a match remains if it is related to another match.
+    return new Set(own.flatMap((index) => [...related(selector, [index])].filter((each) => each !== index)));
+  }
+
+  function related({ withDependencies, withDependents }: Selector, own: readonly number[]): Set<number> {
+    const result = withDependents ? reachable(dependents, own) : new Set(own);
+    return withDependencies ? new Set([...result, ...reachable(graph, result)]) : result;
+  }
+
+  function keepChanged({ revision, hasChangedDependencies }: Selector, own: number[]): number[] {
+    if (revision === "") return own;
+    const since = changed?.get(revision) ?? [];
+    const kept = hasChangedDependencies ? reachable(dependents, since) : new Set(since);
+    return own.filter((index) => kept.has(index));
   }
 }
 
@@ -172,11 +229,6 @@ function mayMatch(
   return !isExcluded && (positive.length === 0 || positive.some(isWanted));
 }
 
-function addOthers(matches: Iterable<number>, own: readonly number[], result: Set<number>): void {
-  const excluded = new Set(own);
-  for (const index of matches) if (!excluded.has(index)) result.add(index);
-}
-
 /** Loads node:path lazily: most selectors have a name, not a path. */
 function resolve(from: string, path: string): string {
   return process.getBuiltinModule("node:path").resolve(from, path);
@@ -186,7 +238,7 @@ function resolve(from: string, path: string): string {
 function matching(selector: Selector, from: string, members: readonly MemberPackage[]): number[] {
   const { name, path, directory } = selector;
   const matches: number[] = [];
-  if (path === "" && directory === "" && !isGlob(name)) {
+  if (path === "" && directory === "" && name !== "" && !isGlob(name)) {
     for (let index = 0; index < members.length; index++)
       if (members[index]!.name === name) matches.push(index);
     return matches;
@@ -196,8 +248,12 @@ function matching(selector: Selector, from: string, members: readonly MemberPack
   return matches;
 }
 
-function compileMatch({ name, path, directory }: Selector, from: string): (member: MemberPackage) => boolean {
+function compileMatch(
+  { name, path, directory, revision }: Selector,
+  from: string,
+): (member: MemberPackage) => boolean {
   if (path !== "") return compilePathMatch(path, from);
+  if (revision !== "" && name === "" && directory === "") return ({ isRoot }) => !isRoot;
   const isName = compileNameMatch(name);
   if (directory === "") return isName;
   const existsOnDisk = compileDirectoryMatch(directory, from);
@@ -263,11 +319,7 @@ function noMatchError(
   );
 }
 
-const COMMIT = /^\[(.+)\]$/;
-
 function hintFor({ name }: Selector, members: readonly MemberPackage[], from: string): string[] {
-  const [, commit] = COMMIT.exec(name) ?? [];
-  if (commit !== undefined) return [`to select packages changed since a commit, use --affected=${commit}`];
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
     return [`write a path with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");

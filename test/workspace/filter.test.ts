@@ -63,6 +63,8 @@ describe("selectMembers()", () => {
     [["...^core"], ["@acme/api", "web", "@acme/ui"]],
     [["...@acme/ui..."], ["web", "core", "@acme/ui"]],
     [["./libs/ui..."], ["core", "@acme/ui"]],
+    [["{libs}^..."], ["core"]],
+    [["...^{libs}"], ["@acme/api", "web", "@acme/ui"]],
     [["...{libs}"], ["@acme/api", "web", "core", "@acme/ui"]],
     [
       ["web", "core"],
@@ -130,7 +132,6 @@ describe("selectMembers()", () => {
     ["ui", 'did you mean "@acme/ui"?'],
     ["zzzzzz", undefined],
     ["apps/web", "write a path with ./, as in ./apps/web"],
-    ["[main]", "to select packages changed since a commit, use --affected=main"],
   ])("suggests for %j: %j", (filter, hint) => {
     let seen: unknown;
     try {

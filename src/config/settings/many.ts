@@ -96,6 +96,12 @@ function readDryRun(given: GivenOptions): ManySettings["dryRun"] {
   return (given.get("dry-run")!.last as ManySettings["dryRun"]) ?? "text";
 }
 
+/** Returns whether the selected packages may depend on changes since a git revision, as with the filter `...[main]`. */
+export function dependsOnChanges({ filters, affected }: Pick<ManySettings, "filters" | "affected">): boolean {
+  const ends = ["]", "]...", "]^..."];
+  return affected !== undefined || filters.some((filter) => ends.some((end) => filter.endsWith(end)));
+}
+
 /** Returns whether the run selects packages of the workspace, rather than the current package. */
 export function choosesPackages({ filters, workspaces, affected }: ManySettings): boolean {
   return filters.length > 0 || workspaces || affected !== undefined;

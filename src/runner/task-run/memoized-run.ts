@@ -32,6 +32,7 @@ import {
   StatFingerprinter,
 } from "../../cache/memo/path-observations.ts";
 import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
+import { dependsOnChanges } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import {
   type CachedHit,
@@ -84,8 +85,9 @@ export async function openRunMemo(
 }
 
 function isPlain({ many, cache, remote, script, secrets, watch }: RunSettings): boolean {
-  const { affected, shard, share, dryRun, reports, scripts } = many!;
-  const isSpecial = [affected, shard, share, dryRun, remote, watch].some((each) => each !== undefined);
+  const { shard, share, dryRun, reports, scripts } = many!;
+  const isSpecial =
+    dependsOnChanges(many!) || [shard, share, dryRun, remote, watch].some((each) => each !== undefined);
   const isOrdinary = script.shell === "system" && !script.forceRuntime && script.envFiles.length === 0;
   const { isRead, isWritten, isVerified, isExplained, remote: others } = cache!;
   const isCached = isRead && isWritten && !isVerified && !isExplained && others === undefined;

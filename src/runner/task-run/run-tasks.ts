@@ -6,6 +6,7 @@
 //   thrown.
 // - After the first signal a slow reader of the output is still awaited, after the second one not.
 // - A watched run continues when no script runs: each round has its own reporters.
+import { dependsOnChanges } from "../../config/settings/many.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import { colorLabel } from "../../output.ts";
@@ -77,10 +78,10 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 
 function describeNotices(
   { tasks, cycles, packageCount, notices, shard }: TaskPlan,
-  { affected, silent }: TaskRequest,
+  { affected, filters, silent }: TaskRequest,
 ): string[] {
   const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
-  if (isNone && affected !== undefined && !silent)
+  if (isNone && dependsOnChanges({ affected, filters }) && !silent)
     return [
       ...notices,
       packageCount === 0 ? "No package is affected" : "No affected package has such a script",

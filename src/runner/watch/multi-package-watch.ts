@@ -11,7 +11,7 @@ import { trees } from "../../../platform/processes/process-tree.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { UserError } from "../../user-error.ts";
-import { choosesPackages, type ManySettings } from "../../config/settings/many.ts";
+import { choosesPackages, dependsOnChanges, type ManySettings } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { runTasks } from "../task-run/run-tasks.ts";
@@ -102,7 +102,7 @@ async function watchPlans(
           number,
           killSignal,
           notes,
-          hasReference: many.affected !== undefined,
+          hasReference: dependsOnChanges(many),
           known,
           watchesInputs,
           watcher: changes.watcher,

@@ -9,7 +9,9 @@
 import type { AffectedReason } from "../../workspace/affected.ts";
 import {
   allMembers,
+  type ChangedMembers,
   existsOnDisk,
+  revisionsOf,
   type Selection,
   selectMembers,
   workspacePackages,
@@ -102,10 +104,12 @@ export interface SelectedPackages {
   readonly graph: DependencyGraph;
   /** Positions in the workspace's members, ascending. */
   readonly selected: readonly number[];
-  /** The selection without `--affected`. */
+  /** The selection if every package had changed. */
   readonly eligible: readonly number[];
   /** With `--affected`: the reason for each affected package. */
   readonly affected?: ReadonlyMap<number, AffectedReason> | undefined;
+  /** With git revisions in filters. */
+  readonly changed?: ChangedMembers | undefined;
   readonly notices: string[];
   /** Packages that may match and whose package.json cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
@@ -142,6 +146,13 @@ export async function selectPackages(
   for (const filter of selection.unmatched)
     notices.push(`No workspace packages matched the filter "${filter}"`);
   let selected = selection.indices;
+  let changed: ChangedMembers | undefined;
+  const revisions = revisionsOf(request.filters);
+  if (revisions.length > 0) {
+    const { changedMembers } = await import("../../workspace/affected.ts");
+    changed = await changedMembers(workspace, revisions);
+    selected = selectMembers(workspace, graph, request.filters, request.cwd, true, changed).indices;
+  }
   if (request.affected !== undefined) {
     const { affectedMembers } = await import("../../workspace/affected.ts");
     const causes = await affectedMembers(workspace, graph, request.affected);
@@ -149,7 +160,7 @@ export async function selectPackages(
     affected = causes;
   }
   refuseSharedNames(workspace, graph, selected);
-  return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
+  return { workspace, graph, selected, eligible: selection.indices, affected, changed, notices, unreadable };
 }
 
 async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {

@@ -43,12 +43,15 @@ function findDependents(
 }
 
 /** Evaluates each filter separately; filters that exclude packages have selected none. */
-function positiveFilters({ workspace, graph }: SelectedPackages, { filters, cwd, quote }: TaskRequest) {
+function positiveFilters(
+  { workspace, graph, changed }: SelectedPackages,
+  { filters, cwd, quote }: TaskRequest,
+) {
   return filters
     .filter((filter) => !filter.startsWith("!"))
     .map((filter) => ({
       reason: `because of --filter ${oneLine(quote(filter))}`,
-      chosen: new Set(selectMembers(workspace, graph, [filter], cwd, true).indices),
+      chosen: new Set(selectMembers(workspace, graph, [filter], cwd, true, changed).indices),
     }));
 }
 
