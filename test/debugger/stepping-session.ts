@@ -27,7 +27,7 @@ export async function recordStops(
   commands: string,
 ): Promise<string> {
   await using project = await createProject({ "a.mjs": source });
-  const args = ["--inspect-wait=127.0.0.1:0", "a.mjs"];
+  const args = ["--inspect-brk=127.0.0.1:0", "a.mjs"];
   await using live = startLive({ program: [...program], args, cwd: project.path });
   const [, address] = await live.see(/Debugger listening on (ws:\/\/\S+:\d+\/[-\da-f]{36})\n/);
   using client = await openDebugger(address!);
@@ -36,6 +36,9 @@ export async function recordStops(
   await client.send("Runtime.runIfWaitingForDebugger");
   const url = pathToFileURL(project.join("a.mjs")).href;
   const { scriptId } = await client.event("Debugger.scriptParsed", (script) => script.url === url);
+  // Node.js 18 has no --inspect-wait.
+  await client.event("Debugger.paused");
+  void client.send("Debugger.resume");
   const end = client.event("Runtime.executionContextDestroyed").then(() => undefined);
   const stopAfter = async (method: string): Promise<any> => {
     void client.send(method);
