@@ -118,6 +118,8 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
     "test",
     // More than there are processors, since tests wait: for what they have started to see something, to end, to be killed.
     `--parallel=${availableParallelism() + 2}`,
+    // Of one file. More programs at once take longer in total: they compete for caches, and tests poll while they wait.
+    `--max-concurrency=${availableParallelism() + 2}`,
     `--timings=${timings}`,
     "--only-failures",
     "--timeout=300000",

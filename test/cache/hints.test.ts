@@ -93,7 +93,7 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using above = await createProject();
     await using project = await cachedProject(
-      { t: "ls .. > seen; if test -e wait; then touch go; while test -e go; do sleep 0.02; done; fi" },
+      { t: "ls .. > seen; if test -e wait; then touch go; while test -e go; do sleep 0.05; done; fi" },
       { wait: "" },
       "t = true",
       above.path,

@@ -259,7 +259,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       cwd: project.path,
     });
     await terminal.awaitOutput("Run a script");
-    expect(terminal.isInDefaultMode).toBe(false);
+    await waitUntil(() => !terminal.isInDefaultMode);
     terminal.kill("SIGTERM");
     expect(await terminal.awaitExit()).toBe("SIGTERM");
     expect(terminal.isInDefaultMode).toBe(true);

@@ -82,7 +82,7 @@ testTranscripts("rt repl with words", [
 test("the REPL continues incomplete lines, keeps a history and exits when the program exits", async () => {
   await using project = await createProject();
   await using terminal = startOnTerminal([RT, "repl"], cleanEnvironment({ HOME: project.path }));
-  await terminal.awaitOutput("Welcome");
+  await terminal.awaitOutput("> ");
   terminal.type("const half = (x: number) => {\r");
   await terminal.awaitOutput("| ");
   terminal.type("return x / 2 }\r");

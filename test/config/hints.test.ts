@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseConfig } from "../../src/config/rtfig.ts";
 import { startLive } from "../options/live.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { cleanEnvironment, type Environment, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { cleanEnvironment, type Environment, REPOSITORY, runRt } from "../support/rt.ts";
 
 const HINT = /add to \[(.+?)\] of rtfig\.toml: ((?:"(?:[^"\\]|\\.)*"|[\w-]+) = .*)$/gm;
 
@@ -205,7 +205,6 @@ test.skipIf(process.platform === "win32").each([
   });
   const start = (...options: string[]) =>
     startLive({
-      program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
       args: ["--watch", ...options, "run", "dev"],
       cwd: project.path,
       env: { NO_COLOR: "1", NAME: name },
@@ -239,7 +238,6 @@ test("a written file outside the working directory gets no hint, because an igno
     "lib/poke.ts": "poke 0.",
   });
   await using live = startLive({
-    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", "--watch-path=../lib", "run", "dev"],
     cwd: project.join("app"),
     env: { NO_COLOR: "1" },

@@ -93,8 +93,9 @@ test.skipIf(process.platform === "win32").each([
   const more = { "packages/more/package.json": { name: "more", scripts: { build: "true" } } };
   await using project = await createProject({ ...PACKAGES, ...more, ...cacheRules("biuld") });
   const words = [RT, "run", ...options, "--filter=*", "build"];
-  await using terminal = startOnTerminal(words, cleanEnvironment(), { cwd: project.path });
-  expect(await terminal.awaitExit()).toBe(0);
+  const command = ["sh", "-c", '"$0" "$@"; echo "[over $?]"', ...words];
+  await using terminal = startOnTerminal(command, cleanEnvironment(), { cwd: project.path });
+  await terminal.awaitOutput("[over 0]");
   expect(terminal.shown.includes("\x1b[?2026h")).toBe(options.length === 0);
   expect(terminal.shown).toContain("\x1b[33mwarning:\x1b[39m [run.cache]: no package has");
 });

@@ -56,7 +56,7 @@ const ENDINGS: readonly Fixture[] = [
   },
   throws("console.log('a'); await new Promise((r) => setTimeout(r, 5)); console.log('b')", "top-level await"),
   throws(
-    "setTimeout(() => console.log('t'), 1); setImmediate(() => console.log('i')); process.nextTick(() => console.log('n')); queueMicrotask(() => console.log('m')); Promise.resolve().then(() => console.log('p')); console.log('s')",
+    "setImmediate(() => { console.log('i'); setTimeout(() => console.log('t'), 1) }); process.nextTick(() => console.log('n')); queueMicrotask(() => console.log('m')); Promise.resolve().then(() => console.log('p')); console.log('s')",
     "the order of timers, ticks and microtasks",
   ),
   {

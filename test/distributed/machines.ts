@@ -42,7 +42,7 @@ export interface Machines extends AsyncDisposable {
 
 /** A shell command that reports its process ID and waits until the gate is open. */
 export const waitAt = (gate: string) =>
-  `echo $$ >> "$GATES/${gate}.reached"; until [ -e "$GATES/${gate}" ] || [ -e "$GATES/${gate}.$$" ]; do sleep 0.02; done`;
+  `echo $$ >> "$GATES/${gate}.reached"; until [ -e "$GATES/${gate}" ] || [ -e "$GATES/${gate}.$$" ]; do sleep 0.05; done`;
 
 export const RECORD = 'echo "$npm_package_name $PWD" >> "$RAN"';
 

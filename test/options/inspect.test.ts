@@ -215,11 +215,11 @@ describe("BUN_INSPECT", () => {
       env: { BUN_INSPECT: `${url}?wait=1` },
     });
     let client: Debugger | undefined;
-    while (!client) client = await openDebugger(url).catch(() => undefined);
-    await attach(client);
-    await client.send("Inspector.initialized");
+    await waitUntil(async () => (client = await openDebugger(url).catch(() => undefined)) !== undefined);
+    await attach(client!);
+    await client!.send("Inspector.initialized");
     await live.see("worker says function");
-    client[Symbol.dispose]();
+    client![Symbol.dispose]();
   });
 });
 

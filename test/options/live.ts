@@ -1,6 +1,11 @@
 // Runs a program and waits for its output. A test's time limit ends each wait.
+//
+// Non-obvious: both streams are one pipe. Lines of two pipes would arrive in any order.
 import { createMark } from "../support/processes.ts";
-import { type RtOptions, startRt } from "../support/rt.ts";
+import { RT, type RtOptions, startRt } from "../support/rt.ts";
+
+/** Windows has no shell that replaces itself. */
+const JOINED = process.platform === "win32" ? [] : ["sh", "-c", 'exec "$0" "$@" 2>&1'];
 
 export interface Live extends AsyncDisposable {
   readonly pid: number;
@@ -18,9 +23,13 @@ export interface Live extends AsyncDisposable {
   others(): number[];
 }
 
-export function startLive(options: RtOptions): Live {
+export function startLive({ program = [RT], ...options }: RtOptions): Live {
   const mark = createMark();
-  const child = startRt({ ...options, env: { ...options.env, ...mark.env } });
+  const child = startRt({
+    ...options,
+    program: [...JOINED, ...program],
+    env: { ...options.env, ...mark.env },
+  });
   let output = "";
   let position = 0;
   let arrived = Promise.withResolvers<void>();

@@ -393,7 +393,7 @@ describe("rt --watch run <script>", () => {
   prove("watch-kill-signal", "sets the signal that ends a script", async () => {
     await using project = await createProject({
       "package.json": {
-        scripts: { dev: "trap 'echo heard INT; exit' INT; echo started; while :; do sleep 0.02; done" },
+        scripts: { dev: "trap 'echo heard INT; exit' INT; echo started; while :; do sleep 0.05; done" },
       },
       "a.ts": "",
     });

@@ -72,7 +72,7 @@ test.skipIf(!isLinux)(
   "signalTrees() signals a signal-forwarding program, but not the processes that it forwards to",
   async () => {
     const below =
-      "trap 'echo heard' INT; trap 'echo ended; exit' TERM; echo below $$; while :; do sleep 0.01; done";
+      "trap 'echo heard' INT; trap 'echo ended; exit' TERM; echo below $$; while :; do sleep 0.05; done";
     const relay = `
     process.on("SIGINT", () => console.log("relay"));
     Bun.spawn(["/bin/bash", "-c", ${JSON.stringify(below)}], { detached: true, stdio: ["ignore", "inherit", "inherit"] });

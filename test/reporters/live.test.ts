@@ -85,7 +85,7 @@ const FILES = {
   "packages/b/package.json": {
     name: "b",
     scripts: {
-      t: "printf '10%%\\r20%%'; until [ -e ../../go ]; do sleep 0.01; done; printf '\\rfinished\\n'",
+      t: "printf '10%%\\r20%%'; until [ -e ../../go ]; do sleep 0.05; done; printf '\\rfinished\\n'",
     },
   },
   "packages/c/package.json": { name: "c", scripts: { t: "echo ok" }, dependencies: { b: "*" } },
@@ -102,11 +102,11 @@ describe("the live view", () => {
         (lines) =>
           lines.includes("│ 20%") &&
           lines.some((line) => line.startsWith("│ 30 日")) &&
+          lines.filter((line) => line === "└─ Running...").length === 2 &&
           lines.at(-1) === "1 waiting",
       );
       expect(during.length).toBeLessThan(18);
       expect(during.filter((line) => line.startsWith("a t $ for i in"))).toHaveLength(1);
-      expect(during.filter((line) => line === "└─ Running...")).toHaveLength(2);
 
       await project.write({ go: "" });
       const after = await screenWhen(name, isFinished);

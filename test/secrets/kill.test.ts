@@ -7,6 +7,7 @@ import { openProvider } from "../../platform/secrets/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/api/secrets.ts";
 import { type Keyring, startKeyring } from "../support/keyring/keyring.ts";
 import { startKWallet } from "../support/keyring/kwallet.ts";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { startRt } from "../support/rt.ts";
@@ -74,7 +75,7 @@ describe.skipIf(process.platform !== "linux")(`killed ${KILLS} times`, () => {
       );
       const items = (paths as string[][]).flat();
       expect(items.length).toBeLessThanOrEqual(NAMES.length);
-      while ((await keyring.countOnBus("ActiveConnections")) > connections) {}
+      await waitUntil(async () => (await keyring.countOnBus("ActiveConnections")) <= connections);
       for (const name of NAMES) {
         await secrets.delete(SERVICE, name);
         expect(await secrets.delete(SERVICE, name)).toBe(false);

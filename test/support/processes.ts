@@ -82,14 +82,20 @@ function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): vo
   }
 }
 
-const POLL_INTERVAL = 5; // ms
+const MIN_POLL_INTERVAL = 5; // ms
+/** The pause after a check, relative to its duration, so that checks of the process table leave the processors to the program. */
+const PAUSE = 4;
 
 /**
  * Polls until `condition` holds, where no event exists, as for a foreign program. This is the only place in the tests that
  * sleeps. The test's own time limit ends the wait.
  */
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(POLL_INTERVAL);
+  for (;;) {
+    const begin = performance.now();
+    if (await condition()) return;
+    await Bun.sleep(Math.max(MIN_POLL_INTERVAL, PAUSE * (performance.now() - begin)));
+  }
 }
 
 /**

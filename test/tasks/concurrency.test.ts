@@ -16,7 +16,7 @@ const ALONE = "mkdir ../lock && sleep 0.1 && rmdir ../lock";
 
 /** Succeeds only if all three scripts run at once. */
 const ALL_STARTED = "[ -e ../a/started ] && [ -e ../b/started ] && [ -e ../c/started ]";
-const TOGETHER = `echo > started; until ${ALL_STARTED}; do sleep 0.01; done`;
+const TOGETHER = `echo > started; until ${ALL_STARTED}; do sleep 0.05; done`;
 
 /** Returns whether the scripts of three packages succeed. */
 async function succeed(script: string, { args = ["--filter", "*"], environment, configured }: Settings) {

@@ -38,7 +38,10 @@ describe.skipIf(process.platform === "win32")(
 
     test("blocks a script with a warning when its output exceeds the memory limit", async () => {
       await using project = await createProject(
-        workspace({ a: scripts(`printf open; ${WAIT}`), b: scripts("head -c 100000000 /dev/zero") }),
+        workspace({
+          a: scripts(`printf open; : > ../../opened; ${WAIT}`),
+          b: scripts("until [ -e ../../opened ]; do sleep 0.05; done; head -c 100000000 /dev/zero"),
+        }),
       );
       await Bun.$`mkfifo ${project.join("go")}`;
       const child = startRt({ program: WITHOUT_ROOM, args, env, cwd: project.path });
@@ -91,7 +94,7 @@ describe.skipIf(process.platform === "win32")(
           /^error: Cannot read the buffered output of a script in .*: the file was truncated\n$/,
         );
         expect(await child.exited).toBe(1);
-        expect(mark.find()).toEqual([]);
+        await waitUntil(() => mark.find().length === 0);
       },
     );
   },

@@ -151,7 +151,9 @@ describe("rt run on GitHub Actions", () => {
       "package.json": { workspaces: ["packages/*"] },
       "packages/a/package.json": {
         name: "a",
-        scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" },
+        scripts: {
+          t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do sleep 0.05; done; printf end",
+        },
       },
       "packages/b/package.json": {
         name: "b",
@@ -160,7 +162,7 @@ describe("rt run on GitHub Actions", () => {
       // Only once rt has the status of b, because the first failure sets the exit code.
       "packages/c/package.json": {
         name: "c",
-        scripts: { t: "while kill -0 $(cat ../../pid) 2> /dev/null; do :; done; kill -TERM $$" },
+        scripts: { t: "while kill -0 $(cat ../../pid) 2> /dev/null; do sleep 0.05; done; kill -TERM $$" },
       },
     });
     const child = startRt({
@@ -179,7 +181,7 @@ describe("rt run on GitHub Actions", () => {
   test("prints large buffered output completely, also without a temporary directory", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
-      "packages/a/package.json": { name: "a", scripts: { t: "until [ -e ../../b ]; do :; done" } },
+      "packages/a/package.json": { name: "a", scripts: { t: "until [ -e ../../b ]; do sleep 0.05; done" } },
       "packages/b/package.json": { name: "b", scripts: { t: "seq 400000; touch ../../b" } },
       file: "",
     });

@@ -87,7 +87,7 @@ describe("rt run --parallel and --sequential", () => {
     expectRt({
       files: {
         "package.json": {
-          scripts: { fail: "until [ -e up ]; do :; done; exit 7", slow: "touch up; sleep 1000" },
+          scripts: { fail: "until [ -e up ]; do sleep 0.05; done; exit 7", slow: "touch up; sleep 1000" },
         },
       },
       args: ["run", "--parallel", "--silent", "slow", "fail"],

@@ -9,9 +9,9 @@ import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { workspace } from "../support/workspace.ts";
 
-const IGNORES = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+const IGNORES = "trap '' INT TERM HUP; echo up; while :; do sleep 0.05; done";
 /** Prints each signal and continues. */
-const REPORTS = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+const REPORTS = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.05; done";
 
 /** Runs until it is killed; answers SIGUSR1. */
 const ANSWERS = 'trap "echo > answer" USR1; echo > listens; while :; do sleep 1017 & wait; done';
@@ -83,9 +83,9 @@ test.concurrent.each([
 test.concurrent("a background process of a script may end after the script without being killed", () => {
   // It holds no pipe to rt, and begins to end only when the script has ended.
   const background =
-    "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.01; done; " +
-    "while kill -0 $1; do sleep 0.01; done; for i in $(seq 30); do sleep 0.01; done; : > ended";
-  const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.01; done; echo up; wait`;
+    "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.05; done; " +
+    "while kill -0 $1; do sleep 0.01; done; sleep 0.3; : > ended";
+  const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.05; done; echo up; wait`;
   return withRun({ left }, ["run", "--parallel", "left"], async ({ child, path, shows, ends }) => {
     await shows("up\n");
     child.kill("SIGTERM");
@@ -124,7 +124,7 @@ test.concurrent("a run dies of the first of several signals, and passes a second
 test.concurrent("rt --watch dies of the first of two signals, and kills its script at the second", () => {
   // Without the second signal, the script would end within the grace period.
   const t =
-    "trap told=1 HUP; echo up; until [ $told ]; do sleep 0.01; done; echo heard; sleep 2; echo finished";
+    "trap told=1 HUP; echo up; until [ $told ]; do sleep 0.05; done; echo heard; sleep 2; echo finished";
   return withRun({ t }, ["--watch", "--silent", "run", "t"], async ({ child, mark, shows, ends }) => {
     await shows("up\n");
     child.kill("SIGHUP");
@@ -147,7 +147,7 @@ test.concurrent("a hook that continues after a signal is killed at the second", 
       child.kill("SIGHUP");
       expect(await ends()).toBe("up\nheard\n");
       expect(child.signalCode).toBe("SIGKILL");
-      expect(mark.find()).toEqual([]);
+      await waitUntil(() => mark.find().length === 0);
     },
   ),
 );
@@ -206,7 +206,7 @@ test.concurrent(
   "a background process of a finished script is killed at the second signal if it ignores the first",
   () =>
     withRun(
-      { left: `(${IGNORES.replace("up", "left")}) & until [ -e go ]; do sleep 0.01; done`, hearing: REPORTS },
+      { left: `(${IGNORES.replace("up", "left")}) & until [ -e go ]; do sleep 0.05; done`, hearing: REPORTS },
       ["run", "--parallel", "left", "hearing"],
       async (run) => {
         await run.shows("left\n");
@@ -228,7 +228,7 @@ test.concurrent.each([0, 3])(
     withRun(
       {
         left: LEAVES_BACKGROUND,
-        ends: `until [ -e go ]; do sleep 0.01; done; exit ${status}`,
+        ends: `until [ -e go ]; do sleep 0.05; done; exit ${status}`,
         ...(status > 0 && { runs: "echo up; exec sleep 1018" }),
       },
       ["run", "--parallel", "left", "ends", ...(status > 0 ? ["runs"] : [])],

@@ -178,7 +178,7 @@ test("scripts end when the reader closes the pipe", () =>
       const program = ["bash", "-c", `${RT} run --parallel t u | head -1; echo \${PIPESTATUS[0]}`];
       const pipeline = startRt({ program, cwd: project.path, env: own.env });
       expect(await new Response(pipeline.stdout).text()).toBe("t | line\n141\n");
-      expect(own.find()).toEqual([]);
+      await waitUntil(() => own.find().length === 0);
     },
     2,
   ));
@@ -195,7 +195,7 @@ test("a background process of a finished script does not delay the end of the ru
 test.each(["SIGHUP", "SIGINT"] as const)(
   "a run that was started to ignore %s, like under nohup, continues",
   async (signal) => {
-    const t = "echo up; until test -e go; do sleep 0.01; done; echo done";
+    const t = "echo up; until test -e go; do sleep 0.05; done; echo done";
     for (const args of ["run --parallel --silent t u", "--silent run t"]) {
       await using project = await createProject({ "package.json": { scripts: { t, u: t, postt: "true" } } });
       const mark = createMark();
@@ -222,8 +222,8 @@ test.skipIf(process.platform !== "linux")(
   "a run that cannot update its list of child processes ends the kill watchdog, not the scripts",
   async () => {
     const scripts = {
-      t: "until test -e go; do sleep 0.01; done",
-      u: "until test -e end; do sleep 0.01; done",
+      t: "until test -e go; do sleep 0.05; done",
+      u: "until test -e end; do sleep 0.05; done",
     };
     await using project = await createProject({ "package.json": { scripts } });
     const mark = createMark();

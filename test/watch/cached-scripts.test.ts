@@ -4,7 +4,6 @@ import { expect, test } from "bun:test";
 import { mkdir, rename, rm, symlink, unlink } from "node:fs/promises";
 import { startLive } from "../options/live.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
-import { RT } from "../support/rt.ts";
 
 interface Watched extends AsyncDisposable {
   readonly project: Project;
@@ -30,8 +29,6 @@ async function watch({ files, words, inDirectory = "", prepare }: Setting): Prom
   await prepare?.(project);
   const cache = await createProject();
   const live = startLive({
-    // One stream keeps the lines in order.
-    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", "run", ...words],
     cwd: project.join(inDirectory),
     env: { NO_COLOR: "1", XDG_CACHE_HOME: cache.path },
@@ -183,7 +180,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 /** Reads a file, waits until `go` exists, and reads further files. */
-const SLOW = "cat first.txt; until test -e go; do sleep 0.01; done; rm go; cat $(cat which.txt); cat last.ts";
+const SLOW = "cat first.txt; until test -e go; do sleep 0.05; done; rm go; cat $(cat which.txt); cat last.ts";
 
 test.skipIf(!CAN_TRACE)("a change while a script runs restarts it if the path is a known input", async () => {
   await using live = await watch({
@@ -233,7 +230,7 @@ test.skipIf(!CAN_TRACE)("a change while a script runs restarts it if the path is
 test.skipIf(!CAN_TRACE)(
   "a file that changed after a first read restarts the script when it ends",
   async () => {
-    const line = "cat $(cat which.txt); echo read; until test -e go; do sleep 0.01; done; rm go";
+    const line = "cat $(cat which.txt); echo read; until test -e go; do sleep 0.05; done; rm go";
     await using live = await watch({
       files: {
         ...WORKSPACE,
@@ -468,7 +465,7 @@ test.skipIf(!CAN_TRACE)(
   "a file that a script creates in a folder that it lists does not restart it",
   async () => {
     const line =
-      "ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; cat in.txt; until test -e go; do sleep 0.01; done";
+      "ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; cat in.txt; until test -e go; do sleep 0.05; done";
     await using live = await watch({
       files: {
         ...WORKSPACE,
@@ -501,7 +498,7 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a change before a waiting script starts is read by it, and does not restart it",
   async () => {
-    const wait = "until test -e go; do sleep 0.01; done; rm go";
+    const wait = "until test -e go; do sleep 0.05; done; rm go";
     await using live = await watch({
       files: {
         ...WORKSPACE,

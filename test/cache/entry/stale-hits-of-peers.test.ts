@@ -46,7 +46,7 @@ test.skipIf(!CAN_TRACE)(
   "vite-plus #39: a run is not cached when an input is edited after it was read",
   async () => {
     await using project = await cachedProject(
-      { build: "cat data; echo > ready; until test -e go; do sleep 0.02; done; rm -f ready go" },
+      { build: "cat data; echo > ready; until test -e go; do sleep 0.05; done; rm -f ready go" },
       { data: "1\n" },
       'build = { ignore = ["go", "ready"] }',
     );

@@ -208,7 +208,7 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a run is not cached when another process changes an input while it runs",
   async () => {
-    const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
+    const wait = "cat data; echo > ready; until test -e go; do sleep 0.05; done";
     await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');
     const running = project.run("t");
     await waitUntil(async () => await Bun.file(project.join("ready")).exists());

@@ -123,7 +123,7 @@ test.skipIf(!CAN_TRACE)("a hit restores the permissions of a folder that the scr
 test.skipIf(!CAN_TRACE)(
   "a run is not cached when another process creates a file in a folder that the script created",
   async () => {
-    const script = "mkdir dist; : > ready; until test -e go; do sleep 0.02; done; ls dist > list";
+    const script = "mkdir dist; : > ready; until test -e go; do sleep 0.05; done; ls dist > list";
     await using project = await cachedProject({ t: script }, {}, 't = { ignore = ["go", "ready"] }');
     const running = project.run("t");
     await waitUntil(() => existsSync(project.join("ready")));

@@ -57,7 +57,7 @@ test.skipIf(!CAN_TRACE)(
   "a run is cached when an input was written shortly before the script read it",
   async () => {
     await using project = await cachedProject(
-      { t: "echo > go; while [ ! -e ready ]; do :; done; cat shared" },
+      { t: "echo > go; while [ ! -e ready ]; do sleep 0.05; done; cat shared" },
       { shared: "old\n" },
       't = { ignore = ["go", "ready"] }',
     );

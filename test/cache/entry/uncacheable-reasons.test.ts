@@ -235,7 +235,7 @@ test.skipIf(!CAN_TRACE)(
   "a process that a script leaves running can still start programs and open files",
   async () => {
     // It waits until rt has exited, starts a program and reads a file.
-    const wait = "while kill -0 $1 2> /dev/null; do sleep 0.02; done; cat counter > seen; mv seen done";
+    const wait = "while kill -0 $1 2> /dev/null; do sleep 0.05; done; cat counter > seen; mv seen done";
     await using project = await cachedProject(
       { t: "bash wait.sh $PPID > /dev/null 2>&1 &" },
       { counter: "1\n", "wait.sh": wait },
@@ -294,7 +294,7 @@ test.skipIf(!CAN_TRACE)(
   "the hint about a listing that changed above the project names the folder to ignore",
   async () => {
     await using project = await cachedProject({
-      t: "ls .. > seen; touch go; while test -e go; do sleep 0.02; done",
+      t: "ls .. > seen; touch go; while test -e go; do sleep 0.05; done",
     });
     const ran = project.rt(["run", "t"]);
     await waitUntil(async () => existsSync(project.join("go")));

@@ -12,7 +12,7 @@ export async function expectReadingAfterSlowUpload(
   slow: () => void,
 ): Promise<void> {
   const config = `first = true\nlast = true\n[cache.remote]\nurl = "${url}"\nupload-timeout = 1\n`;
-  const held = "echo held; until [ -e go ]; do sleep 0.02; done";
+  const held = "echo held; until [ -e go ]; do sleep 0.05; done";
   await using project = await cachedProject(
     { first: "cat page", held, last: "cat other" },
     { page: "1", other: "2" },

@@ -95,7 +95,7 @@ const NODE: Readonly<Record<string, string>> = {
   "the mode of a folder": 'fs.statSync("d")',
 };
 
-const wait = (name: string) => `echo > go${name}; until [ -e ready${name} ]; do sleep 0.02; done`;
+const wait = (name: string) => `echo > go${name}; until [ -e ready${name} ]; do sleep 0.05; done`;
 const nodeWait = (name: string) =>
   `fs.writeFileSync("go${name}", ""); while (!fs.existsSync("ready${name}")) Atomics.wait(cell, 0, 0, 20);`;
 

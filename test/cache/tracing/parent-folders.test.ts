@@ -80,7 +80,7 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a script is cached when a name above the project appears while a resolver runs",
   async () => {
-    const wait = "echo > go; until [ -e ready ]; do sleep 0.02; done";
+    const wait = "echo > go; until [ -e ready ]; do sleep 0.05; done";
     await using folder = await openProject(`${TOOLS.esbuild!}; ${wait}; ${TOOLS.esbuild!}`);
     const running = folder.run();
     await waitUntil(() => existsSync(folder.join("app/go")));

@@ -155,7 +155,7 @@ describe.concurrent("a signal", () => {
   test("keeps a script running that handles it, and the script's exit code counts", async () => {
     await using project = await createProject(
       scripts({
-        go: "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
+        go: "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.05; done",
         prego: "true",
         postgo: "echo post",
       }),
@@ -170,7 +170,7 @@ describe.concurrent("a signal", () => {
 
   test("still stops the run when a script handles it with exit code 0", async () => {
     await using project = await createProject(
-      scripts({ go: "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done", postgo: "echo post" }),
+      scripts({ go: "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done", postgo: "echo post" }),
     );
     const child = startRt({ args: ["--silent", "go"], cwd: project.path });
     const reader = child.stdout.getReader();

@@ -88,7 +88,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     await using project = await createProject({
       "package.json": {
         scripts: {
-          go: "trap 'echo handled; exit 5' INT; echo ready; while :; do sleep 0.01; done",
+          go: "trap 'echo handled; exit 5' INT; echo ready; while :; do sleep 0.05; done",
           postgo: "echo not reached",
         },
       },
@@ -103,7 +103,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
   const traced = (log: string) => ["strace", "-qq", "-o", log, "-e", "trace=kill", RT];
   // rt forwards an early signal, which may have come before the script (src/runner/script/signal-forwarding.ts).
   const untilWaiting = "until grep -q poll /proc/$PPID/wchan; do :; done; echo ready";
-  const stay = "while :; do sleep 0.01; done";
+  const stay = "while :; do sleep 0.05; done";
 
   test.skipIf(!hasProgram("strace"))("comes from the terminal alone when a script handles it", async () => {
     const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;

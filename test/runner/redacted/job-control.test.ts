@@ -9,7 +9,7 @@ import { startOnTerminal, type TerminalProgram } from "../../support/programs/te
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
-const WAITS = "while :; do sleep 0.01; done";
+const WAITS = "while :; do sleep 0.05; done";
 
 /** Restores the terminal before it stops, like an editor. */
 const HANDLES_STOP = `
@@ -203,6 +203,7 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
         await shell.awaitOutput("name: ");
         shell.type("fg\n");
         await shell.awaitOutput("run read\r\n");
+        await waitUntil(() => !shell.isInDefaultMode);
         shell.type("me\n");
         await shell.awaitOutput("password: ");
         shell.type("\x1a");
@@ -211,6 +212,7 @@ for (const [stoppedBy, [isSupported, command]] of Object.entries(STOPPED_BY))
         await shell.awaitOutput("run read &", 2);
         shell.type("fg\n");
         await shell.awaitOutput("run read\r\n", 3);
+        await waitUntil(() => !shell.isInDefaultMode);
         shell.type("word\n");
         await shell.awaitOutput("\nword");
       });

@@ -11,7 +11,7 @@ import { chooseStdioStrategy } from "../../../src/runner/script/stdio-strategy.t
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
-const WAITS = "while :; do sleep 0.01; done";
+const WAITS = "while :; do sleep 0.05; done";
 
 /** A prompt like inquirer's: raw mode, and a list that is redrawn at each key. */
 const PROMPT = `

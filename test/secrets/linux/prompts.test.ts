@@ -1,6 +1,7 @@
 // Dialogs of a secret service: one at a time, shared, declined, or left open. dialogs.test.ts has the real ones.
 import { describe, expect, test } from "bun:test";
 import { enterFake, failureOf, setEnvironment } from "../../support/keyring/desktop-session.ts";
+import { waitUntil } from "../../support/processes.ts";
 
 const PAIR = { service: "dev.rt.faults", name: "me" };
 
@@ -87,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         controller.abort(new Error("no longer"));
         await failure;
       }
-      while ((await keyring.countOnBus("ActiveConnections")) > before);
+      await waitUntil(async () => (await keyring.countOnBus("ActiveConnections")) <= before);
     });
 
     test("twenty operations share one dialog at a time", async () => {
@@ -170,7 +171,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
 
     test.each([
       ["by the program", { signal: true }],
-      ["by its time-out", { timeout: 1000 }], // long enough to reach the dialog
+      ["by its time-out", { timeout: 5000 }], // long enough to reach the dialog
     ])(
       "an operation opens its own dialog when the one it waits for was aborted %s",
       async (_how, { signal, timeout }: { signal?: boolean; timeout?: number }) => {

@@ -8,11 +8,16 @@ const LAST = 32_000;
 export function freePort(): number {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
-    try {
-      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
-      return port;
-    } catch {
-      // The port is in use.
-    }
+    if (isFree(port)) return port;
+  }
+}
+
+/** Whether a program can listen on the port of this machine's own address. */
+export function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    return true;
+  } catch {
+    return false;
   }
 }
