@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { startLive, type Live } from "../options/live.ts";
-import { freePort } from "../support/servers/ports.ts";
+import { freePort, isFree } from "../support/servers/ports.ts";
 import { expectRt } from "../support/rt.ts";
 import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
 import { PYTHON } from "../support/programs/programs.ts";
@@ -26,8 +26,6 @@ interface Watched extends Live {
 async function watch(files: Files, options: readonly string[] = [], inDirectory = ""): Promise<Watched> {
   const project = await createProject(files);
   const live = startLive({
-    // One stream keeps the lines in order.
-    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
     args: ["--watch", ...options, "run", "dev"],
     cwd: project.join(inDirectory),
     env: { NO_COLOR: "1" },
@@ -75,7 +73,7 @@ describe("files that a watched script writes", () => {
   test("a write before a restart does not restart the script again", async () => {
     // The script ends some time after the write, so rt has received the event and may name the file.
     const trap = "trap 'cat poke.json > state.json; sleep 0.2; exit' TERM";
-    await using live = await watch(scripts(`${trap}; ${PRINT}; while :; do sleep 0.02; done`));
+    await using live = await watch(scripts(`${trap}; ${PRINT}; while :; do sleep 0.05; done`));
     await live.see("started 0.");
     for (let round = 0; round < 3; round += 1) expect(await live.poke()).toStartWith("rt: poke.json ");
     expect(live.runs()).toBe(4);
@@ -229,8 +227,8 @@ describe("files that the user writes", () => {
     await live.see("started 0.");
     await live.project.write({ ".git/index.lock": "" });
     await live.project.write({ "a.ts": "1" });
-    // A checkout of many files takes this long. A burst without a lock ends after 1 s.
-    await Bun.$`sleep 3`.quiet();
+    // A burst without a lock ends after 1 s, and rt ignores a lock after 10 s.
+    await Bun.$`sleep 2`.quiet();
     await live.project.write({ "b.ts": "1" });
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
     await live.see("rt: a.ts and 1 more changed");
@@ -405,7 +403,7 @@ describe("output of a watched run", () => {
       "-c",
       `echo ${limit.split(" ")[1]} > /proc/sys/user/max_inotify_${limit.split(" ")[0]} && exec '${RT}' --watch run dev`,
     ];
-    // The script and rt write to two streams, in any order.
+    // rt may print the scope before or after the first line of the script.
     const waitFor = (from: Live, text: string) => waitUntil(() => from.output.includes(text));
     await using live = startLive({ program: limited("watches 2"), cwd: project.path });
     await waitFor(
@@ -448,22 +446,19 @@ describe("watched run of many packages", () => {
       [["--filter=*", "--sequential", "--no-exit-on-error"], ""],
     ] as const) {
       await using live = await watch(packages, options, directory);
-      /** The packages that have run up to the next wait. */
-      const round = async () => {
+      await live.see("waiting for a change");
+      const draft = `${live.project.path}.draft`;
+      /** Returns the packages that run because of this file, in order. */
+      const write = async (name: string) => {
         const before = live.output.length;
+        // One rename. Truncating and writing a file would be two events, and the second could arrive after the round.
+        await Bun.write(draft, String(Math.random()));
+        await rename(draft, live.project.join(name));
         await live.see("waiting for a change");
         return live.output
           .slice(before)
           .match(/^\w+(?=(?: dev:|:dev +\|) \w+$)/gm)
           ?.join(" ");
-      };
-      await live.see("waiting for a change");
-      // One rename. Creating and writing a file would be two events, and the second could arrive after the round.
-      const draft = `${live.project.path}.draft`;
-      const write = async (name: string) => {
-        await Bun.write(draft, String(Math.random()));
-        await rename(draft, live.project.join(name));
-        return await round();
       };
       expect(await write("packages/api/a.ts")).toBe("api app");
       expect(await write("packages/app/a.ts")).toBe("app");
@@ -540,7 +535,8 @@ describe("end of a watched script", () => {
     }
     live.kill("SIGTERM");
     await live.ended;
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    // A process that was killed closes its files some time later.
+    await waitUntil(() => isFree(port));
   });
 
   for (const isStubborn of [false, true])
