@@ -1,4 +1,5 @@
 // A project with cached scripts and a separate cache directory.
+import { statSync } from "node:fs";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
 import { trustAll } from "../support/trusted.ts";
@@ -22,10 +23,11 @@ export function outcomeOf({ stderr, status }: RtResult, path: string): string {
   return warning?.replaceAll(path, "$PROJECT").slice("warning: ".length) ?? "ran";
 }
 
-/**
- * Names a changed file of the system. A package that is installed while the tests run changes /etc/ld.so.cache, which almost
- * every program reads. Then a script rightly runs again.
- */
+/** A package that is installed while the tests run changes it, and almost every program reads it. */
+const LIBRARIES = "/etc/ld.so.cache";
+const timeOfLibraries = () => statSync(LIBRARIES, { throwIfNoEntry: false })?.ctimeMs;
+
+/** Names a changed file of the system, because of which a script rightly runs again. */
 function describeOtherChange(why: string): string {
   const changed = /\s(\/(?:etc|usr|lib|lib64|bin)\/\S+) (?:changed|was|is|now)\b/.exec(why);
   return changed ? `, since ${changed[1]} changed: was a package installed?` : "";
@@ -53,12 +55,20 @@ export async function cachedProject(
     place,
   );
   const cache = await createProject();
+  const libraries = timeOfLibraries();
+  /** By the configuration and the variables, which decide what rt asks for. */
+  const consents = new Map<string, Promise<Environment>>();
+  const consentFor = (text: string, env?: Environment) => {
+    // Tests of consent set RT_TRUST themselves. For all others every server is allowed.
+    if (!/^\[(?:cache|run)\.remote\]$/m.test(text) || (env && "RT_TRUST" in env)) return {};
+    const key = JSON.stringify([text, env]);
+    const consent = consents.get(key) ?? trustAll(project.path, env);
+    consents.set(key, consent);
+    return consent;
+  };
   const rt: CachedProject["rt"] = async (args, env) => {
     const file = Bun.file(project.join("rtfig.toml"));
-    const text = (await file.exists()) ? await file.text() : "";
-    // Tests of consent set RT_TRUST themselves. For all others every server is allowed.
-    const mayAsk = /^\[(?:cache|run)\.remote\]$/m.test(text) && !(env && "RT_TRUST" in env);
-    const allowed = mayAsk ? await trustAll(project.path, env) : {};
+    const allowed = await consentFor((await file.exists()) ? await file.text() : "", env);
     return await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...allowed, ...env } });
   };
   return {
@@ -67,9 +77,8 @@ export async function cachedProject(
     rt,
     async run(script, env) {
       const outcome = outcomeOf(await rt(["run", script], env), project.path);
-      return outcome === "ran"
-        ? `ran${describeOtherChange((await rt(["cache", "why", script], env)).stdout)}`
-        : outcome;
+      if (outcome !== "ran" || timeOfLibraries() === libraries) return outcome;
+      return `ran${describeOtherChange((await rt(["cache", "why", script], env)).stdout)}`;
     },
     async [Symbol.asyncDispose]() {
       await project[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 // A running `rt cache serve` with a token of each access.
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { type Environment, RT, runRt, startRt } from "../../support/rt.ts";
 
@@ -24,9 +24,17 @@ const ACCESSES = { main: "write", reader: "read", "pr-1": "write-own", "pr-2": "
 /** Mounts a disk of this size in a separate namespace. */
 const ON_SMALL = 'mount -t tmpfs -o size="$1",mode=700 none "$2" && shift 2 && exec "$@"';
 
-/** @param room size of the store's disk in bytes; by default the store is on the normal disk */
-export async function serveCache(options: readonly string[] = [], room?: number): Promise<ServedCache> {
-  const folder = await createProject(room === undefined ? {} : { "store/.keep": "" });
+interface IssuedTokens {
+  /** The content of the token file. */
+  readonly text: string;
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+/** One token file for all servers of a test file. */
+let issued: Promise<IssuedTokens> | undefined;
+
+async function issueTokens(): Promise<IssuedTokens> {
+  await using folder = await createProject();
   const file = folder.join("tokens.txt");
   const tokens: Record<string, string> = {};
   for (const [name, access] of Object.entries(ACCESSES)) {
@@ -34,6 +42,16 @@ export async function serveCache(options: readonly string[] = [], room?: number)
     if (stderr !== "") throw new Error(stderr);
     tokens[name] = stdout.trim();
   }
+  if (((await stat(file)).mode & 0o777) !== 0o600) throw new Error("Other users may use the token file");
+  return { text: await readFile(file, "utf8"), tokens };
+}
+
+/** @param room size of the store's disk in bytes; by default the store is on the normal disk */
+export async function serveCache(options: readonly string[] = [], room?: number): Promise<ServedCache> {
+  const folder = await createProject(room === undefined ? {} : { "store/.keep": "" });
+  const file = folder.join("tokens.txt");
+  const { text, tokens } = await (issued ??= issueTokens());
+  await writeFile(file, text, { mode: 0o600 });
   const store = folder.join("store");
   const args = ["cache", "serve", `--tokens=${file}`, "--port=0", `--store=${store}`, ...options];
   const small = ["unshare", "-Urm", "bash", "-c", ON_SMALL, "bash", String(room), store, RT];
