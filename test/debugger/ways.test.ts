@@ -1,14 +1,14 @@
 // rt --inspect with tests, -e, standard input, --watch and child processes, and with Node.js's own client.
 import { expect, test } from "bun:test";
-import { chmod, mkdir, readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { findProgram } from "../../build/system-programs.ts";
 import { openDebugger } from "../options/debugger.ts";
+import { startLive } from "../options/live.ts";
 import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
 import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
@@ -124,9 +124,11 @@ test("--watch keeps the debugger's port over restarts, and the program pauses th
 test("a child process with inherited --inspect options gets another port and does not wait", async () => {
   const source = `import { fork } from "node:child_process";
 import cluster from "node:cluster";
+import { existsSync } from "node:fs";
 
 if (process.send) {
   console.log("child", process.execArgv.join());
+  while (!existsSync(cluster.isWorker ? "worker" : "forked")) await Bun.sleep(10);
   process.exit(3);
 }
 fork(import.meta.filename).on("exit", (code) => {
@@ -139,10 +141,17 @@ fork(import.meta.filename).on("exit", (code) => {
     const option = `--inspect${kind}=127.0.0.1:${freePort()}`;
     const { live, url } = await startDebugged(project, [option, "a.ts"]);
     await using _live = live;
-    if (kind !== "") {
-      using client = await openDebugger(url);
-      void client.send("Runtime.runIfWaitingForDebugger");
-      await live.see("worker 3");
+    using client = kind === "" ? undefined : await openDebugger(url);
+    void client?.send("Runtime.runIfWaitingForDebugger");
+    const ports = () => {
+      const addresses = [...live.output.matchAll(/Debugger listening on (ws:\S+)\n/g)];
+      return new Set(addresses.map(([, address]) => new URL(address!).port));
+    };
+    // Without a client a program may end before its debugger has started.
+    for (const [index, name] of ["forked", "worker"].entries()) {
+      await waitUntil(() => ports().size === index + 2);
+      await project.write({ [name]: "" });
+      await live.see(`${name} 3`);
     }
     expect(await live.ended).toBe(0);
     expect(live.output.split("\n").filter((line) => /^(?:child|forked|worker) /.test(line))).toEqual([
@@ -151,8 +160,7 @@ fork(import.meta.filename).on("exit", (code) => {
       `child ${option}`,
       "worker 3",
     ]);
-    const addresses = [...live.output.matchAll(/Debugger listening on (ws:\S+)/g)];
-    expect(new Set(addresses.map(([, address]) => new URL(address!).port)).size).toBe(3);
+    for (const name of ["forked", "worker"]) await rm(project.join(name));
   }
 });
 
@@ -182,7 +190,7 @@ test("the engine's socket is removed when its program exits, or by the next prog
 });
 
 test("the engine's socket is created in another directory when its directory is read-only", async () => {
-  await using project = await createProject({ "a.ts": "console.log('ran')" });
+  await using project = await createProject({ "a.ts": "console.log('ran'); setInterval(() => {}, 1000);" });
   const directory = project.join(`run/rt-files-${isRoot ? OTHER_USER_ID : process.getuid!()}`);
   await mkdir(directory, { recursive: true });
   if (isRoot) await Bun.$`chown -R ${OTHER_USER_ID}:${OTHER_USER_ID} ${project.path}`;
@@ -190,13 +198,17 @@ test("the engine's socket is created in another directory when its directory is 
   await placeRt(project.join("rt"));
   await chmod(project.join("run"), 0o700);
   await chmod(directory, 0o500);
-  const { stdout, stderr, status } = await runRt({
-    program: [...AS_OTHER_USER, project.join("rt")],
-    args: ["--inspect=127.0.0.1:0", "a.ts"],
-    cwd: project.path,
-    env: { XDG_RUNTIME_DIR: project.join("run") },
-  });
-  expect(stderr).toMatch(/^Debugger listening on ws:\S+\nFor Web Inspector: \S+ or \S+\n$/);
-  expect([stdout, status]).toEqual(["ran\n", 0]);
+  {
+    await using live = startLive({
+      program: [...AS_OTHER_USER, project.join("rt")],
+      args: ["--inspect=127.0.0.1:0", "a.ts"],
+      cwd: project.path,
+      env: { XDG_RUNTIME_DIR: project.join("run") },
+    });
+    const expected = ["Debugger listening on ws:", "For Web Inspector: ", "ran"];
+    await waitUntil(() => live.output.split("\n").length > expected.length);
+    const lines = live.output.split("\n").toSorted();
+    expect(lines).toEqual(["", ...expected.map((line) => expect.stringMatching(new RegExp(`^${line}`)))]);
+  }
   await chmod(directory, 0o700);
 });

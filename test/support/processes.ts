@@ -83,7 +83,8 @@ function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): vo
 }
 
 const MIN_POLL_INTERVAL = 5; // ms
-/** The pause after a check, relative to its duration, so that checks of the process table leave the processors to the program. */
+const MAX_POLL_INTERVAL = 50; // ms
+/** The pause after a check, relative to its duration: checks of the process table would slow the program down. */
 const PAUSE = 4;
 
 /**
@@ -94,7 +95,8 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
   for (;;) {
     const begin = performance.now();
     if (await condition()) return;
-    await Bun.sleep(Math.max(MIN_POLL_INTERVAL, PAUSE * (performance.now() - begin)));
+    const pause = PAUSE * (performance.now() - begin);
+    await Bun.sleep(Math.min(Math.max(pause, MIN_POLL_INTERVAL), MAX_POLL_INTERVAL));
   }
 }
 
