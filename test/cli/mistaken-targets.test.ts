@@ -103,11 +103,11 @@ testTranscripts("a mistake", [
   [
     "a package that is not installed yet",
     {
-      files: { "package.json": { devDependencies: { eslint: "*" }, scripts: { build: "true" } } },
-      args: ["run", "eslint"],
+      files: { "package.json": { devDependencies: { "qqq-tool": "*" }, scripts: { build: "true" } } },
+      args: ["run", "qqq-tool"],
       status: 1,
       stderr:
-        'error: Script not found "eslint"\nhint: package.json names the package "eslint"; `rt install` installs it\n',
+        'error: Script not found "qqq-tool"\nhint: package.json names the package "qqq-tool"; `rt install` installs it\n',
     },
   ],
   [

@@ -3,8 +3,10 @@
 import { expect, test } from "bun:test";
 import { CALLS } from "../../../platform/tracing/linux/syscalls.ts";
 import { statSync } from "node:fs";
-import { chown, rm } from "node:fs/promises";
-import { RT, runRt } from "../../support/rt.ts";
+import { chmod, chown, rm } from "node:fs/promises";
+import { placeRt } from "../../support/programs/programs.ts";
+import { createProject } from "../../support/project.ts";
+import { runRt } from "../../support/rt.ts";
 import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
 
@@ -112,12 +114,16 @@ test.skipIf(!CAN_TRACE)(
       { "census.c": PROGRAM },
     );
     compile(project);
+    // Other users may not reach the checkout.
+    await using copy = await createProject();
+    await chmod(copy.path, 0o755);
+    await placeRt(copy.join("rt"));
     // rt does not use a cache directory that other users can change.
     if (isRoot)
       for (const path of [project.path, project.cache]) await chown(path, OTHER_USER_ID, OTHER_USER_ID);
     const run = async (script: string) =>
       await runRt({
-        program: [...AS_OTHER_USER, RT],
+        program: [...AS_OTHER_USER, copy.join("rt")],
         args: ["run", script],
         cwd: project.path,
         env: { XDG_CACHE_HOME: project.cache },
