@@ -68,8 +68,6 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     const { stdout } = await runRt({ args: ["secrets", "list", `docker:${server}`], env: keyring.env });
     expect(stdout).toBe(`docker:${server}\tdora\n`);
     seen.length = 0;
-    // Without an engine, docker prints the user of the found credentials and fails.
-    expect((await docker(["login", server])).stderr).toContain("existing credentials... [Username: dora]");
     await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
     expect(seen).toContain(`dora:${PASSWORD}`);
     expect((await docker(["logout", server])).status).toBe(0);
@@ -284,7 +282,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       expect((await helper("--install", "docker")).stdout).toContain(
         "Passwords already in the file stay there",
       );
-      const env = { ...environment(), PATH: process.env.PATH };
+      const PATH = process.env
+        .PATH!.split(":")
+        .filter((each) => each !== dirname(RT))
+        .join(":");
+      const env = { ...environment(), PATH };
       const { stderr } = await runRt({ args: ["secrets", "helper", "--install", "docker"], env });
       expect(stderr).toBe(`hint: docker finds its helper on PATH only; add ${dirname(RT)} to it\n`);
       await runRt({ args: ["secrets", "helper", "--uninstall", "docker"], env });
