@@ -105,7 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   reporters: ["tasks", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "remote-execution": ["tasks", "reapi", "cache", "config/settings", "workspace", "platform", ...GROUND],
   tasks: ["distributed", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
-  cache: ["reapi", "config/settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["reapi", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "config/settings": ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],

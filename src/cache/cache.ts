@@ -20,7 +20,7 @@ import type { SharedCache } from "./shared-cache.ts";
 import { CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const NOT_HERE =
-  '[run.cache] has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
+  'Caching has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
 
 /** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
 export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {

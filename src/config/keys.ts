@@ -178,6 +178,36 @@ const TASKS: readonly ConfigKey[] = within("tasks.*", [
     isOwn: true,
     help: "Tasks with the same lock do not run at the same time",
   }),
+  key("cache", "boolean", "true", { isOwn: true, help: "Whether its results are cached (default: false)" }),
+  key("outputs", "strings", '["dist/**"]', {
+    isOwn: true,
+    help: "Files that are always outputs, even if they existed before the run",
+  }),
+  key("inputs", "strings", '["../schema/**"]', {
+    isOwn: true,
+    help: "Inputs besides the traced ones, or besides the files of its package and its dependencies",
+  }),
+  key("ignore", "strings", '[".tool-cache/**"]', {
+    isOwn: true,
+    help: "Files that are neither inputs nor outputs",
+  }),
+  key("env", "strings", '["API_URL"]', {
+    isOwn: true,
+    help: "Variables that it gets besides the standard ones, if it is cached or runs remotely",
+  }),
+  key("trace", "boolean", "false", {
+    isOwn: true,
+    help: "Whether rt traces its inputs, where supported; else its package's files and inputs count (default: true)",
+  }),
+  key("shared", "boolean", "false", {
+    isOwn: true,
+    help: "Whether other checkouts of the project may restore its outputs (default: true)",
+  }),
+  key("remote", "boolean", "true", {
+    isOwn: true,
+    help: "true: runs remotely even without --remote; false: runs locally even with --remote",
+  }),
+  key("secrets", "strings", '["NPM_TOKEN"]', { isOfSecrets: true, help: "Secrets that it gets" }),
 ]);
 
 const CACHING: readonly ConfigKey[] = within("run.cache", [

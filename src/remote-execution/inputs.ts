@@ -140,7 +140,7 @@ function removeBelow(
 
 /** Outputs that rtfig.toml declares for the scripts of a package. */
 function declaredOutputsOf(directory: string, settings: RemoteSettings): string[] {
-  if (settings.scripts.length === 0) return [];
+  if (settings.scripts.length + settings.rows.length === 0) return [];
   const manifest = readPackageJson(directory) ?? {};
   const packageName = textField(manifest, "name");
   return scriptNames(manifest).flatMap((name) =>

@@ -13,7 +13,12 @@ import { type Blob, blobOf } from "../reapi/cas-client.ts";
 import { digestOf } from "../reapi/digest.ts";
 import { buildInputRoot } from "../reapi/input-root.ts";
 import { portVariables } from "../config/settings/port.ts";
-import { type RemoteScript, type RemoteSettings, remoteScript } from "../config/settings/remote.ts";
+import {
+  type RemoteScript,
+  type RemoteSettings,
+  remoteScript,
+  requireRemoteOutputs,
+} from "../config/settings/remote.ts";
 import type { ScriptSettings } from "../config/settings/script.ts";
 import type { RemoteResult } from "../tasks/execution/placement.ts";
 import type { ScriptTask } from "../tasks/task.ts";
@@ -54,6 +59,7 @@ export async function prepareAction(
   const { packageDirectory, manifest, scriptName } = task;
   const packageName = textField(manifest, "name");
   const script = remoteScript(remote, packageName, scriptName);
+  requireRemoteOutputs(script);
   const inputs = await collectInputs(files, packageDirectory, script, remote, upstream);
   const packagePath = files.pathOf(packageDirectory);
   const inputRoot = buildRoot(inputs);

@@ -1,4 +1,4 @@
-// `rt cache import turbo.json` writes [run.cache] and [cache.remote].
+// `rt cache import turbo.json` writes [tasks] and [cache.remote].
 import { expect, test } from "bun:test";
 import { chmod, rm, stat, symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
@@ -28,6 +28,9 @@ const TURBO = `{
   },
 }`;
 
+/** The keys of a task without settings. */
+const CACHED = ["cache = true", 'env = ["CI_KIND"]', "outputs = []", ""];
+
 test("rt cache import translates turbo.json, and names what has no equivalent", async () => {
   await using project = await createProject({
     "package.json": { name: "root" },
@@ -45,16 +48,43 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     [
       "smol = true",
       "",
-      "[run.cache]",
-      'build = { env = ["API_URL", "NEXT_PUBLIC_*", "CI_KIND"], inputs = ["../schema/**"], outputs = ["dist/**", "!dist/cache/**"], ignore = ["dist/cache/**"] }',
-      '"web#build" = { env = ["HOME_PAGE", "CI_KIND"], outputs = [".next/**"] }',
-      'test = { env = ["CI_KIND"], outputs = [] }',
-      "dev = false",
-      "shell = false",
-      'watch = { env = ["CI_KIND"], outputs = [] }',
-      "deploy = false",
-      '"root#format" = { env = ["CI_KIND"], outputs = [] }',
+      "[tasks.build]",
+      'depends-on = ["^build"]',
+      "cache = true",
+      'env = ["API_URL", "NEXT_PUBLIC_*", "CI_KIND"]',
+      'inputs = ["../schema/**"]',
+      'outputs = ["dist/**", "!dist/cache/**"]',
+      'ignore = ["dist/cache/**"]',
       "",
+      '[tasks."web#build"]',
+      "depends-on = []",
+      "cache = true",
+      'env = ["HOME_PAGE", "CI_KIND"]',
+      'outputs = [".next/**"]',
+      "inputs = []",
+      "ignore = []",
+      "",
+      "[tasks.test]",
+      'depends-on = ["build", "^lint"]',
+      ...CACHED,
+      "[tasks.dev]",
+      "depends-on = []",
+      "cache = false",
+      "",
+      "[tasks.shell]",
+      "depends-on = []",
+      "cache = false",
+      "",
+      "[tasks.watch]",
+      "depends-on = []",
+      ...CACHED,
+      "[tasks.deploy]",
+      "depends-on = []",
+      "cache = false",
+      "",
+      '[tasks."root#format"]',
+      "depends-on = []",
+      ...CACHED,
       "[cache.remote]",
       'url = "https://cache.example.com"',
       'team = "acme"',
@@ -66,14 +96,12 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     ].join("\n"),
   );
   const [first, ...notes] = stdout.trimEnd().split("\n");
-  expect(first).toBe("Wrote [run.cache] rules for 8 scripts to rtfig.toml");
+  expect(first).toBe("Wrote [tasks] for 8 scripts to rtfig.toml");
   const about = [
     '"!SECRET", "A*B"',
     '"!README.md"',
     "$TURBO_ROOT$",
     "passThroughEnv",
-    'dependsOn "build" orders scripts',
-    "dependsOn \"^lint\": run it for all packages first: rt --filter '*' run lint",
     '"$OLD"',
     '"watch": "with" has no equivalent',
     '"watch": "siblings" has no equivalent',
@@ -84,7 +112,7 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
   // The written file is valid, and a second import does not change it.
   expect((await runRt({ args: ["run"], cwd: project.path })).status).toBe(0);
   const again = await run("turbo.json");
-  expect(again.stderr).toStartWith("error: rtfig.toml already has [run.cache]\nhint: ");
+  expect(again.stderr).toStartWith("error: rtfig.toml already has [tasks]\nhint: ");
   expect(await Bun.file(project.join("rtfig.toml")).text()).toBe(text);
   await project.write({ "turbo.json": "{" });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json cannot be read: ");
@@ -97,6 +125,12 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
   expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
   expect((await run("none/turbo.json")).stderr).toBe("error: none/turbo.json cannot be read: no such file\n");
 });
+
+/** A cached task as it is written. */
+function row(name: string, dependsOn: readonly string[], ...more: readonly string[]): string[] {
+  const key = name.includes("#") ? JSON.stringify(name) : name;
+  return [`[tasks.${key}]`, `depends-on = ${JSON.stringify(dependsOn)}`, "cache = true", ...more, ""];
+}
 
 const PACKAGES = {
   "package.json": { name: "root", workspaces: ["packages/*"] },
@@ -156,25 +190,30 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
   expect(stderr).toBe("");
   expect(await Bun.file(project.join("rtfig.toml")).text()).toBe(
     [
-      "[run.cache]",
-      'build = { env = ["URL", "CI_KIND"], outputs = ["dist/**"] }',
-      'deploy = { env = ["CI_KIND"], outputs = [] }',
-      'lint = { env = ["CI_KIND"], outputs = [] }',
-      '"lib#deploy" = false',
-      '"lib#build" = { env = ["URL", "API", "CI_KIND"], inputs = ["a"], outputs = ["out/**", "more/**"] }',
-      '"lib#test" = { env = ["LEVEL", "CI_KIND"], outputs = [] }',
-      '"lib#lint" = { env = ["CI_KIND"], outputs = ["o"] }',
-      '"web#deploy" = false',
-      '"web#build" = { env = ["URL", "API", "CI_KIND"], outputs = ["out/**"] }',
-      '"web#test" = { env = ["LEVEL", "CI_KIND"], outputs = ["report"] }',
+      ...row("build", ["codegen"], 'env = ["URL", "CI_KIND"]', 'outputs = ["dist/**"]'),
+      ...row("deploy", [], 'env = ["CI_KIND"]', "outputs = []"),
+      ...row("lint", [], 'env = ["CI_KIND"]', "outputs = []"),
+      '[tasks."lib#deploy"]',
+      "cache = false",
       "",
+      ...row(
+        "lib#build",
+        ["codegen"],
+        ...['env = ["URL", "API", "CI_KIND"]', 'inputs = ["a"]', 'outputs = ["out/**", "more/**"]'],
+      ),
+      ...row("lib#test", [], 'env = ["LEVEL", "CI_KIND"]', "outputs = []"),
+      ...row("lib#lint", [], 'env = ["CI_KIND"]', 'outputs = ["o"]'),
+      '[tasks."web#deploy"]',
+      "depends-on = []",
+      "cache = false",
+      "",
+      ...row("web#build", ["codegen"], 'env = ["URL", "API", "CI_KIND"]', 'outputs = ["out/**"]'),
+      ...row("web#test", [], 'env = ["LEVEL", "CI_KIND"]', 'outputs = ["report"]'),
     ].join("\n"),
   );
-  const order = 'dependsOn "codegen" orders scripts of one package: call one from the other';
   expect(stdout.split("\n").map((line) => line.trim().split(", as in")[0])).toEqual([
-    "Wrote [run.cache] rules for 10 scripts to rtfig.toml",
+    "Wrote [tasks] for 10 scripts to rtfig.toml",
     "Not imported:",
-    `"build": ${order}`,
     '"lib#deploy": turbo excludes it there, but rt runs every script of a package: remove it from package.json',
     'packages/bare/turbo.json: "extends": ["//"] is missing; rt assumes it',
     'packages/bare/turbo.json: its package.json has no name; give it one, and write "<name>#<script>"',
@@ -213,7 +252,7 @@ test.skipIf(!CAN_TRACE)(
     );
     await Bun.file(project.join("rtfig.toml")).delete();
     await project.rt(["cache", "import", "turbo.json"]);
-    expect(await Bun.file(project.join("rtfig.toml")).text()).toEndWith(' ignore = ["out/cache/**"] }\n');
+    expect(await Bun.file(project.join("rtfig.toml")).text()).toEndWith('ignore = ["out/cache/**"]\n');
     expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
     await project.write({ "src/page": "2" });
     expect(await project.run("build")).toBe("ran");
@@ -250,3 +289,29 @@ test.skipIf(process.platform !== "linux")(
     expect(await Bun.file(project.join("rtfig.toml")).exists()).toBe(false);
   },
 );
+
+test("the order of an imported configuration is turbo's", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root", workspaces: ["packages/*"] },
+    "turbo.json": {
+      tasks: { build: { dependsOn: ["^build"] }, test: { dependsOn: ["build"], cache: false }, lint: {} },
+    },
+    "packages/web/package.json": {
+      name: "web",
+      dependencies: { lib: "*" },
+      scripts: { build: "true", test: "true", lint: "true" },
+    },
+    "packages/lib/package.json": { name: "lib", scripts: { build: "true", lint: "true" } },
+  });
+  const run = async (...args: string[]) => (await runRt({ args, cwd: project.path })).stdout;
+  expect(await run("cache", "import", "turbo.json")).not.toContain("Not imported");
+  const plan = await run("run", "--filter=web...", "--dry-run=json", "test", "lint");
+  const { tasks } = JSON.parse(plan) as { tasks: { label: string; waitsFor: string[] }[] };
+  expect(tasks.map(({ label, waitsFor }) => [label, ...waitsFor])).toEqual([
+    ["lib lint"],
+    ["lib build"],
+    ["web lint"],
+    ["web build", "lib build"],
+    ["web test", "web build"],
+  ]);
+});

@@ -187,3 +187,29 @@ effect("run.remote.concurrency", "limits the number of concurrent remote scripts
     expect(seen).toEqual(most === 1 ? [1, 1] : [1, 2]);
   }
 });
+
+effect(
+  "tasks.*.remote",
+  "runs a script locally or remotely, with its declared files and variables",
+  async () => {
+    if (!isLinux) return;
+    await using server = await openReapiServer();
+    const table = (value: boolean) =>
+      `[tasks.t]\nremote = ${value}\noutputs = ["made/**"]\nenv = ["A"]\ninputs = ["in-a"]`;
+    const more = {
+      script: "mkdir -p made; ls; echo $A$B | tee made/it",
+      env: { A: "1", B: "2" },
+      files: { ".gitignore": "in-*", "in-a": "", "in-b": "" },
+    };
+    const local = await runRemotely(server, table(false), more);
+    expect([local.stdout.includes("in-b"), server.commands.length]).toEqual([true, 0]);
+    const { stdout, status } = await runRemotely(server, table(true), more);
+    expect({ stdout, status }).toEqual({ stdout: "in-a\nmade\npackage.json\nrtfig.toml\n1\n", status: 0 });
+    expect(server.commands.length).toBe(1);
+    const wrong = await runRemotely(server, table(true).replace("made/**", "*.js"), more);
+    expect(wrong.stderr).toBe(
+      'error: tasks.t.outputs: "*.js" is not a file or directory of the package\n' +
+        'hint: write names, such as "dist" or "coverage/report.json", without wildcards\n',
+    );
+  },
+);

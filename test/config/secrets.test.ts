@@ -108,3 +108,18 @@ effect("secrets.*.redact", "applies to a single secret", async () => {
     "error: rtfig.toml:3: secrets.TOKEN.redact needs true or false, not 1\n",
   );
 });
+
+effect("tasks.*.secrets", "grants a secret to scripts, besides [run.secrets]", async () => {
+  const config = `[secrets.TOKEN]\n${PRINT}\n[tasks."sh*"]\nsecrets = ["TOKEN"]`;
+  expect(await run(config)).toEqual({ stdout: "got a value\n", stderr: "", status: 0 });
+  expect(await run(config, "other")).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+  expect(await run(config.replace('["TOKEN"]', '["TOKNE"]'))).toEqual({
+    stdout: "",
+    stderr:
+      'error: rtfig.toml:4: tasks."sh*" names TOKNE, which is not in [secrets]\nhint: did you mean TOKEN?\n',
+    status: 1,
+  });
+  expect((await run(config.replace("sh*", "//#show"))).stderr).toBe(
+    'error: rtfig.toml:4: tasks."//#show".secrets needs the name of the root package\nhint: write it instead of "//"\n',
+  );
+});

@@ -3,19 +3,11 @@
 //
 // Invariants:
 // - The content of rtfig.toml is kept. A file that already has such a table is not changed.
-import {
-  chmodSync,
-  existsSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorMessage, errorReason } from "../../../platform/caught-error.ts";
+import { errorMessage } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
+import { replaceFile } from "../../config/replaced-file.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts";
@@ -43,7 +35,7 @@ export function importCache([path, ...more]: readonly string[]): string {
   if (text === "") throw new UserError(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
   append(text);
   return [
-    `Wrote [run.cache] rules for ${count} ${count === 1 ? "script" : "scripts"} to ${FILE}`,
+    `Wrote [tasks] for ${count} ${count === 1 ? "script" : "scripts"} to ${FILE}`,
     ...(notes.length > 0 ? ["Not imported:", ...notes.map((note) => `  ${oneLine(note)}`)] : []),
   ].join("\n");
 }
@@ -76,29 +68,22 @@ function readPackages(path: string, content: ImportedTable): TurboPackage[] {
 
 function append(text: string): void {
   const before = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
-  const { run, cache } = (before === "" ? {} : readTable(FILE, Bun.TOML.parse)) as {
+  const { run, cache, tasks } = (before === "" ? {} : readTable(FILE, Bun.TOML.parse)) as {
     run?: ImportedTable;
     cache?: ImportedTable;
+    tasks?: ImportedTable;
   };
-  const taken = run?.cache
-    ? "[run.cache]"
-    : cache?.remote && text.includes("[cache.remote]")
-      ? "[cache.remote]"
-      : undefined;
+  const taken = tasks
+    ? "[tasks]"
+    : run?.cache
+      ? "[run.cache]"
+      : cache?.remote && text.includes("[cache.remote]")
+        ? "[cache.remote]"
+        : undefined;
   if (taken)
     throw new UserError(`${FILE} already has ${taken}`, "remove it first, or add the settings by hand");
   const gap = before === "" ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-  // The name is random and the file new: a project may contain symlinks.
-  const draft = `${FILE}.${crypto.randomUUID()}`;
-  const mode = statSync(FILE, { throwIfNoEntry: false })?.mode;
-  try {
-    writeFileSync(draft, `${before}${gap}${text}`, { flag: "wx" });
-    if (mode !== undefined) chmodSync(draft, mode);
-    renameSync(draft, FILE);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new UserError(`Cannot write ${FILE} (${errorReason(error)})`);
-  }
+  replaceFile(FILE, `${before}${gap}${text}`);
 }
 
 /** @throws UserError */

@@ -1,9 +1,13 @@
-// Converts a turbo.json to [run.cache] and [cache.remote] of rtfig.toml.
+// Converts a turbo.json to [tasks] and [cache.remote] of rtfig.toml.
 //
 // Invariants:
 // - Pure. Every setting without an equivalent has a note with a reason or an advice.
 // - A task that turbo does not cache is not cached.
+// - A task without dependsOn waits for nothing, as with turbo.
+// - turbo replaces a task by that of one package, rtfig.toml merges them by key. So the row of a package sets all
+//   keys.
 import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
+import { dependencyFault } from "../../config/tasks/task-table.ts";
 import { oneLine } from "../../printable.ts";
 import {
   packageTasks,
@@ -25,24 +29,13 @@ export interface Imported {
 /** Matches a directory named `cache` or `.cache`. */
 const CACHE = /\/\.?cache(?:\/|$)/;
 
-/** Lists of a task in output order. */
-interface Rule {
-  readonly env: readonly string[];
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-  readonly ignore: readonly string[];
-}
+/** Keys of a row in output order. */
+type ImportedRow = Readonly<Record<string, string | boolean | readonly string[]>>;
 
 /** Settings that do not affect caching. */
 const WITHOUT_EFFECT = [
   ...["$schema", "ui", "daemon", "telemetry", "noUpdateNotifier", "boundaries", "futureFlags", "tags"],
-  ...[
-    "outputLogs",
-    "interruptible",
-    "description",
-    "experimentalUI",
-    "dangerouslyDisablePackageManagerCheck",
-  ],
+  ...["outputLogs", "interruptible", "experimentalUI", "dangerouslyDisablePackageManagerCheck"],
 ];
 
 const KNOWN_REMOTE: Readonly<Record<string, string>> = {
@@ -78,7 +71,7 @@ export function importTurbo(
       said.add(`${name}: ${text}`);
       notes.push(`${show(script)}: ${text}`);
     };
-    return [`${tomlKey(script)} = ${ruleOf(script, tableOf(task), everywhere, say)}`];
+    return [[script, rowOf(tableOf(task), everywhere, say)] as const];
   });
   for (const { packageName, name, task } of others) {
     const script = `${packageName}#${name}`;
@@ -87,12 +80,13 @@ export function importTurbo(
     };
     if (!task)
       say("turbo excludes it there, but rt runs every script of a package: remove it from package.json");
-    rules.push(`${tomlKey(script)} = ${task ? ruleOf(script, task, everywhere, say) : "false"}`);
+    rules.push([script, task ? rowOf(task, everywhere, say) : { cache: false }]);
   }
   notes.push(...own);
   const remote = remoteOf(tableOf(content.remoteCache), notes);
   noteRest(content, notes);
-  const tables = [rules.length > 0 ? ["[run.cache]", ...rules] : [], remote].filter(
+  const rows = new Map(rules);
+  const tables = [...rules.map(([name, row]) => renderRow(name, row, rows)), remote].filter(
     ({ length }) => length > 0,
   );
   return { text: tables.map((lines) => `${lines.join("\n")}\n`).join("\n"), count: rules.length, notes };
@@ -105,55 +99,57 @@ function scriptOf(name: string, rootName: string, notes: string[]): string | und
   return undefined;
 }
 
-function ruleOf(
-  name: string,
-  task: TurboTable,
-  everywhere: readonly string[],
-  say: (text: string) => void,
-): string {
-  noteOrder(name, textsOf(task.dependsOn), say);
+function rowOf(task: TurboTable, everywhere: readonly string[], say: (text: string) => void): ImportedRow {
   for (const key of ["with", "siblings", "extends"])
     if (task[key] !== undefined)
       say(`"${key}" has no equivalent in rtfig.toml; start these scripts together with rt run --parallel`);
-  if (task.cache === false) return "false";
-  if (task.persistent === true || task.interactive === true) return "false";
-  const outputs = globsOf(textsOf(task.outputs), "outputs", say);
-  const rule: Rule = {
-    env: variablesOf([...textsOf(task.env), ...textsOf(task.passThroughEnv), ...everywhere], say),
-    inputs: inputsOf(textsOf(task.inputs), say),
-    outputs,
-    ignore: cachesIn(outputs),
+  const row = {
+    ...(typeof task.description === "string" && { description: task.description }),
+    "depends-on": dependenciesOf(textsOf(task.dependsOn), say),
   };
+  if (task.cache === false || task.persistent === true || task.interactive === true)
+    return { ...row, cache: false };
+  const outputs = globsOf(textsOf(task.outputs), "outputs", say);
+  const env = variablesOf([...textsOf(task.env), ...textsOf(task.passThroughEnv), ...everywhere], say);
+  const inputs = inputsOf(textsOf(task.inputs), say);
+  const ignore = cachesIn(outputs);
   if (textsOf(task.passThroughEnv).length > 0)
     say("variables of passThroughEnv are part of the cache key, because the script receives them");
-  const parts = [
-    ...(rule.env.length > 0 ? [`env = ${tomlValue(rule.env)}`] : []),
-    ...(rule.inputs.length > 0 ? [`inputs = ${tomlValue(rule.inputs)}`] : []),
+  return {
+    ...row,
+    cache: true,
+    ...(env.length > 0 && { env }),
+    ...(inputs.length > 0 && { inputs }),
     // Without tracing, empty outputs must be declared.
-    `outputs = ${tomlValue(rule.outputs)}`,
-    ...(rule.ignore.length > 0 ? [`ignore = ${tomlValue(rule.ignore)}`] : []),
-  ];
-  return `{ ${parts.join(", ")} }`;
+    outputs,
+    ...(ignore.length > 0 && { ignore }),
+  };
 }
 
-/** rt already runs dependencies first. Any other order belongs into scripts. */
-function noteOrder(name: string, dependsOn: readonly string[], say: (text: string) => void): void {
-  const own = name.slice(name.indexOf("#") + 1);
-  const others = dependsOn.filter((each) => !each.startsWith("^") && !each.startsWith("$"));
-  const needed = dependsOn.filter((each) => each.startsWith("^") && each !== `^${own}`);
+/** @param rows all rows; that of the task in all packages sets keys that the row of one package must reset */
+function renderRow(name: string, row: ImportedRow, rows: ReadonlyMap<string, ImportedRow>): string[] {
+  const general = name.includes("#") ? rows.get(name.slice(name.indexOf("#") + 1)) : undefined;
+  const reset = Object.entries(row.cache === true ? (general ?? {}) : {}).filter(
+    ([key, value]) => Array.isArray(value) && !(key in row),
+  );
+  return [
+    `[tasks.${tomlKey(name)}]`,
+    ...Object.entries(row).map(([key, value]) => `${key} = ${tomlValue(value)}`),
+    ...reset.map(([key]) => `${key} = []`),
+  ];
+}
+
+/** Returns the entries that [tasks] has, too. */
+function dependenciesOf(dependsOn: readonly string[], say: (text: string) => void): string[] {
   const variables = dependsOn.filter((each) => each.startsWith("$"));
-  if (others.length > 0)
-    say(
-      `dependsOn ${others.map(show).join(", ")} orders scripts of one package: call one from the other, as in ` +
-        `"pre${oneLine(own)}"`,
-    );
-  if (needed.length > 0)
-    say(
-      `dependsOn ${needed.map(show).join(", ")}: run it for all packages first: ` +
-        needed.map((each) => `rt --filter '*' run ${oneLine(each.slice(1))}`).join(" && "),
-    );
   if (variables.length > 0)
     say(`${variables.map(show).join(", ")} in dependsOn names a variable; list it in env`);
+  const names = [...new Set(dependsOn.filter((each) => !each.startsWith("$")))];
+  for (const name of names) {
+    const fault = dependencyFault(name);
+    if (fault) say(`${show(name)} in dependsOn ${fault}`);
+  }
+  return names.filter((name) => !dependencyFault(name));
 }
 
 /** rt supports exact names and a trailing `*`. */

@@ -1,4 +1,4 @@
-// Formats the rule of a script, with additions, as a line for [run.cache].
+// Formats the rule of a script, with additions, as a line for [run.cache], or as keys of [tasks].
 import { relative } from "node:path";
 import { tomlKey, tomlValue } from "../../config-hint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
@@ -17,9 +17,19 @@ export function describeRule(rule: CacheRule, addition: RuleAddition): string {
     const isSaid = values.length > 0 || (list === "outputs" && rule.saysOutputs);
     return isSaid ? `${list} = ${tomlValue(values)}` : [];
   });
+  if (rule.isOfTask) return describeTaskKeys(rule, addition);
   if (!rule.isShared) parts.push("shared = false");
   if (!rule.isTraced || addition.trace === false) parts.push("trace = false");
   return `set its rule in [run.cache] to: ${tomlKey(rule.name)} = { ${parts.join(", ")} }`;
+}
+
+/** Returns the keys to set in [tasks], each with the complete list. */
+function describeTaskKeys(rule: CacheRule, addition: RuleAddition): string {
+  const lists = (["env", "inputs", "outputs", "ignore"] as const).flatMap((list) =>
+    addition[list] ? `${list} = ${tomlValue([...new Set([...rule[list], ...addition[list]])])}` : [],
+  );
+  const keys = addition.trace === false ? [...lists, "trace = false"] : lists;
+  return `set in [tasks.${tomlKey(rule.name)}]: ${keys.join(", ")}`;
 }
 
 /** Returns a glob for one path: relative to the package if it is in the project, absolute otherwise. */

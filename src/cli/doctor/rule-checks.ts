@@ -5,9 +5,12 @@ import type { DiagnosisCheck } from "../../../platform/secrets/contract/secret-p
 import { FILE_NAME } from "../../config/config-file-name.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { readConfig } from "../../config/rtfig.ts";
-import { describeStrayRules, isNamed } from "../../config/unmatched-rules.ts";
+import { addCommands } from "../../config/tasks/project-tasks.ts";
+import { TaskRules } from "../../config/tasks/task-rules.ts";
+import { readTaskTable } from "../../config/tasks/task-table.ts";
+import { describeStrayRules, isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
 import { isForOne } from "../../secrets/grants/grants.ts";
-import { openWorkspace } from "../../workspace/members.ts";
+import { openOwnWorkspace, openWorkspace } from "../../workspace/members.ts";
 
 interface Sections {
   readonly cache?: object;
@@ -24,14 +27,21 @@ export function checkRules(directory: string): DiagnosisCheck[] {
     const folder = findRoot(directory);
     const file = folder && join(folder, FILE_NAME);
     if (!file || !existsSync(file)) return [];
-    const { cache, secrets, remote } = (readConfig(file).content.run ?? {}) as Sections;
-    const rules = [
+    const config = readConfig(file);
+    const { cache, secrets, remote } = (config.content.run ?? {}) as Sections;
+    const table = readTaskTable(config, folder);
+    const tasks = table && new TaskRules(table);
+    const rules: ScriptRules[] = [
+      ...(tasks ? [tasks.asRules()] : []),
       { section: "run.cache", folder, names: Object.keys(cache ?? {}), isForOne: isNamed },
       { section: "run.secrets", folder, names: Object.keys(secrets ?? {}), isForOne },
       { section: "run.remote.scripts", folder, names: Object.keys(remote?.scripts ?? {}), isForOne: isNamed },
     ];
     if (rules.every(({ names }) => names.length === 0)) return [];
-    const lines = describeStrayRules(rules, openWorkspace(folder));
+    const lines = describeStrayRules(
+      rules,
+      tasks ? addCommands(openOwnWorkspace(folder), tasks) : openWorkspace(folder),
+    );
     const name = "rules";
     if (lines.length === 0) return [{ name, status: "ok", found: `Every rule in ${file} matches a script` }];
     const remedy = `rename each rule in ${file} to a script's name, or remove it`;

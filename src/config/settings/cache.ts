@@ -1,4 +1,6 @@
-// Reads [run.cache] of rtfig.toml: which scripts are cached, and their rules. Also reads --cache.
+// Reads which scripts are cached, and their rules, from [tasks] and [run.cache] of rtfig.toml. Also reads --cache.
+//
+// Invariants: a task with `cache` in [tasks] has no rule from [run.cache].
 import { dirname, resolve } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
 import type { Config } from "../rtfig.ts";
@@ -6,6 +8,8 @@ import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
 import { printable } from "../../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
+import { type TaskRule, TaskRules } from "../tasks/task-rules.ts";
+import { readTaskTable } from "../tasks/task-table.ts";
 import { ruleNamed } from "./script-rules.ts";
 
 /** The rule of one script. Globs are relative to its package. */
@@ -28,12 +32,16 @@ export interface CacheRule {
   readonly isTraced: boolean;
   /** Whether other checkouts and machines may use the outputs. */
   readonly isShared: boolean;
+  /** Whether it is from [tasks]. */
+  readonly isOfTask?: boolean;
 }
 
 export interface CacheSettings {
   /** The directory of rtfig.toml; absolute. Outputs are below it. */
   readonly root: string;
+  /** Rules of [run.cache]. */
   readonly rules: readonly CacheRule[];
+  readonly tasks: TaskRules | undefined;
   /** Access to the local store. */
   readonly isRead: boolean;
   readonly isWritten: boolean;
@@ -66,8 +74,10 @@ export function readCacheSettings(
   config: Config,
   given: GivenOptions,
   cwd: string,
+  table = readTaskTable(config, cwd),
 ): CacheSettings | undefined {
-  if (given.has("no-cache") || !speaksOfCache(config)) return undefined;
+  const isTable = table?.rows.some(({ options }) => options.cache !== undefined);
+  if (given.has("no-cache") || !(isTable || speaksOfCache(config))) return undefined;
   const { settings, file } = config;
   const rules = new Map<string, CacheRule>();
   for (const { path, value } of settings) {
@@ -93,6 +103,7 @@ export function readCacheSettings(
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
+    tasks: isTable ? new TaskRules(table!) : undefined,
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), cwd, (name) => host.originalVariable(name)),
     asksWhenDry: places !== undefined && remote.includes("r"),
@@ -120,10 +131,25 @@ function readPlaces(text: string = EVERYWHERE): { local: string; remote: string 
 
 /** Returns undefined if the script is not cached. */
 export function ruleFor(
-  { rules }: CacheSettings,
+  { rules, tasks }: CacheSettings,
   packageName: string,
   scriptName: string,
 ): CacheRule | undefined {
-  const rule = ruleNamed(rules, packageName, scriptName);
+  const declared = tasks?.ruleOf(packageName, scriptName);
+  const rule =
+    declared?.cache === undefined ? ruleNamed(rules, packageName, scriptName) : cacheRuleOf(declared);
   return rule?.isOn ? rule : undefined;
+}
+
+function cacheRuleOf(rule: TaskRule): CacheRule {
+  const { env = [], inputs = [], outputs = [], ignore = [], trace = true, shared = true } = rule;
+  return {
+    name: rule.sources.cache!,
+    isOn: rule.cache!,
+    ...{ env, inputs, outputs, ignore },
+    saysOutputs: rule.outputs !== undefined,
+    isTraced: trace,
+    isShared: shared,
+    isOfTask: true,
+  };
 }

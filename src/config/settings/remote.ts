@@ -11,6 +11,8 @@ import type { GivenOptions } from "../../options/parse.ts";
 import { oneLine } from "../../printable.ts";
 import { isRepositoryName } from "../../repository-name.ts";
 import { type Certificates, readCertificates, readServerUrl, requireHeaderName } from "./remote-server.ts";
+import { rowsFor } from "../tasks/task-rules.ts";
+import type { TaskTable } from "../tasks/task-table.ts";
 import { ruleNamed } from "./script-rules.ts";
 
 export interface RemoteScript {
@@ -26,6 +28,11 @@ export interface RemoteScript {
   readonly isRemote: boolean | undefined;
 }
 
+/** The keys of a row of [tasks] for a server. Missing lists are undefined. */
+interface RemoteRow extends Partial<Omit<RemoteScript, "name">> {
+  readonly name: string;
+}
+
 export interface RemoteSettings {
   readonly url: string;
   readonly instance: string;
@@ -37,7 +44,12 @@ export interface RemoteSettings {
   readonly properties: Readonly<Record<string, string>>;
   /** Milliseconds for one request. */
   readonly timeout: number;
+  /** [run.remote.scripts] */
   readonly scripts: readonly RemoteScript[];
+  /** [tasks] */
+  readonly rows: readonly RemoteRow[];
+  /** Name of the root package, for the rows. */
+  readonly rootName: string;
   /** --remote was given. */
   readonly isAsked: boolean;
   /** --force: results that the server has cached are not used. */
@@ -60,12 +72,13 @@ export function readRemoteSettings(
   config: Config | undefined,
   given: GivenOptions,
   cwd: string,
+  table?: TaskTable,
 ): RemoteSettings | undefined {
   const isAsked = given.has("remote");
   const conflicting = LOCAL_ONLY.find((name) => given.has(name));
   if (isAsked && conflicting !== undefined)
     throw new UserError(`--remote cannot be used with --${conflicting}`);
-  if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config))))
+  if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config, table))))
     return undefined;
   const texts = new Map<string, string>();
   const headers: Record<string, string> = {};
@@ -86,7 +99,8 @@ export function readRemoteSettings(
       scripts.set(script, { ...before, [field === "remote" ? "isRemote" : field]: value });
     } else texts.set(name, value as string);
   }
-  for (const { name, outputs } of scripts.values()) for (const output of outputs) checkOutput(output, name);
+  for (const { name, outputs } of scripts.values())
+    for (const output of outputs) checkOutput(output, name, "run.remote.scripts");
   const url = texts.get("url");
   if (url === undefined)
     throw new UserError(
@@ -103,6 +117,14 @@ export function readRemoteSettings(
     properties,
     timeout: numbers.timeout * 1000,
     scripts: [...scripts.values()],
+    rows: (table?.rows ?? []).map(({ name, options }) => ({
+      name,
+      outputs: options.outputs?.map(toPath),
+      env: options.env,
+      inputs: options.inputs,
+      isRemote: options.remote,
+    })),
+    rootName: table?.rootName ?? "",
     isAsked,
     isForced: given.has("force"),
     concurrency: given.get("concurrency")?.isOnLine
@@ -111,25 +133,53 @@ export function readRemoteSettings(
   };
 }
 
-function hasRemoteScript(config: Config | undefined): boolean {
-  return (config?.settings ?? []).some(
+function hasRemoteScript(config: Config | undefined, table: TaskTable | undefined): boolean {
+  const settings = config?.settings ?? [];
+  // [tasks] is that of the root project, [run.remote] that of the working directory.
+  const hasServer = settings.some(({ path }) => path.join(".") === "run.remote.url");
+  if (hasServer && table?.rows.some(({ options }) => options.remote === true)) return true;
+  return settings.some(
     ({ path, value }) => path[0] === "run" && path[1] === "remote" && path[4] === "remote" && value === true,
   );
 }
 
-/** Returns the declaration of a script; empty if it has none. */
-export function remoteScript({ scripts }: RemoteSettings, packageName: string, name: string): RemoteScript {
-  return ruleNamed(scripts, packageName, name) ?? { ...NO_DECLARATION, name };
+/** `dist` for the glob `dist/**`: the server writes files and directories, and does not know globs. */
+function toPath(output: string): string {
+  return output.replace(/\/\*\*(?:\/\*)?$/, "");
 }
 
-function checkOutput(output: string, script: string): void {
+/** Returns the declaration of a script; empty if it has none. */
+export function remoteScript(
+  { scripts, rows, rootName }: RemoteSettings,
+  packageName: string,
+  name: string,
+): RemoteScript {
+  const script = ruleNamed(scripts, packageName, name);
+  if (script) return script;
+  const found = rowsFor(rows, { name: packageName, isRoot: packageName === rootName }, name);
+  const first = <Key extends keyof RemoteRow>(key: Key) => found.find((row) => row[key] !== undefined)?.[key];
+  return {
+    name,
+    outputs: first("outputs") ?? [],
+    env: first("env") ?? [],
+    inputs: first("inputs") ?? [],
+    isRemote: first("isRemote"),
+  };
+}
+
+/** Rejects outputs of [tasks] that a server cannot return. The reader of [run.remote.scripts] checks its own. @throws UserError */
+export function requireRemoteOutputs({ name, outputs }: RemoteScript): void {
+  for (const output of outputs) checkOutput(output, name);
+}
+
+function checkOutput(output: string, script: string, section = "tasks"): void {
   const names = output.replace(/\/$/, "").split("/");
   const isPath = names.every(
     (name) => name !== "" && name !== "." && name !== ".." && !/[*?[\]{}\0\\]/.test(name),
   );
   if (isPath && names[0] !== "node_modules" && !names.some(isRepositoryName)) return;
   throw new UserError(
-    `run.remote.scripts.${oneLine(script)}.outputs: "${oneLine(output)}" is not a file or directory of the package`,
+    `${section}.${oneLine(script)}.outputs: "${oneLine(output)}" is not a file or directory of the package`,
     'write names, such as "dist" or "coverage/report.json", without wildcards',
   );
 }

@@ -2,6 +2,7 @@
 import type { Config } from "../rtfig.ts";
 import type { ServerUse } from "../server-use.ts";
 import { findRootConfig } from "../root-config.ts";
+import { readTaskTable } from "../tasks/task-table.ts";
 import { readCacheSettings } from "./cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "./remote-cache.ts";
 import { variablesIn } from "./remote-server.ts";
@@ -12,8 +13,11 @@ export function cacheUse(settings: RemoteCacheSettings): ServerUse {
   return { server: `the shared cache ${url}`, names: variablesOf(settings), named };
 }
 
-export function remoteUse({ url, headers, scripts }: RemoteSettings): ServerUse {
-  const names = [...Object.values(headers).flatMap(variablesIn), ...scripts.flatMap(({ env }) => env)];
+export function remoteUse({ url, headers, scripts, rows }: RemoteSettings): ServerUse {
+  const names = [
+    ...Object.values(headers).flatMap(variablesIn),
+    ...[...scripts, ...rows].flatMap(({ env }) => env ?? []),
+  ];
   const each = [...new Set(names)].sort();
   return { server: `the server ${url}, which runs scripts,`, names: each, named: each };
 }
@@ -25,7 +29,12 @@ export function readServerUses(config: Config | undefined, cwd: string): ServerU
   const cache = cached && readCacheSettings(cached, none, cwd)?.remote;
   const hasRemote = config?.settings.some(({ path }) => path.join(".") === "run.remote.url");
   const remote = hasRemote
-    ? readRemoteSettings(config, new Map([["remote", { all: [], last: undefined, isOnLine: false }]]), cwd)
+    ? readRemoteSettings(
+        config,
+        new Map([["remote", { all: [], last: undefined, isOnLine: false }]]),
+        cwd,
+        cached && readTaskTable(cached, cwd),
+      )
     : undefined;
   return [...(cache ? [cacheUse(cache)] : []), ...(remote ? [remoteUse(remote)] : [])];
 }

@@ -6,6 +6,7 @@ import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../config-file-name.ts";
 import type { Config, ConfiguredOption } from "../rtfig.ts";
+import type { TaskTable } from "../tasks/task-table.ts";
 import { UserError } from "../../user-error.ts";
 import { COMMANDS } from "../../options/commands.ts";
 import {
@@ -46,9 +47,9 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
   const settings = readSettings(configured, given, environment);
   if (!tool) {
     const root = await findRoot(config, cwd);
-    const cache = root && (await findCache(root, given, cwd));
-    const remote = await findRemote(config, given, cwd);
     const tasks = root && (await findTasks(root, cwd));
+    const cache = root && (await findCache(root, given, cwd, tasks));
+    const remote = await findRemote(config, given, cwd, tasks);
     const single = tasks && readSingleSettings(settings, configured, given, environment);
     return { settings: { ...settings, cache, remote, tasks, single }, config, cwd };
   }
@@ -91,8 +92,9 @@ async function findRoot(config: Config | undefined, cwd: string): Promise<Config
 }
 
 /** @throws UserError */
-async function findCache(root: Config, given: GivenOptions, cwd: string) {
-  const settings = (await import("./cache.ts")).readCacheSettings(root, given, cwd);
+async function findCache(root: Config, given: GivenOptions, cwd: string, tasks: TaskTable | undefined) {
+  if (!root.text.includes("cache")) return undefined;
+  const settings = (await import("./cache.ts")).readCacheSettings(root, given, cwd, tasks);
   if (settings?.isVerified && !(await canTrace()))
     throw new UserError(
       "--verify-inputs cannot trace scripts on this system",
@@ -113,11 +115,16 @@ async function canTrace(): Promise<boolean> {
 }
 
 /** Returns undefined if neither the command line nor the file configures remote execution. @throws UserError */
-async function findRemote(config: Config | undefined, given: GivenOptions, cwd: string) {
+async function findRemote(
+  config: Config | undefined,
+  given: GivenOptions,
+  cwd: string,
+  tasks: TaskTable | undefined,
+) {
   const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
   if (!given.has("remote") && !isMentioned) return undefined;
   const { readRemoteSettings } = await import("./remote.ts");
-  return readRemoteSettings(config, given, cwd);
+  return readRemoteSettings(config, given, cwd, tasks);
 }
 
 function changeDirectory(directory: string | undefined): string {

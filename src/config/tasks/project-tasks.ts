@@ -1,12 +1,12 @@
-// Opens [tasks] of the root project, for lists of scripts.
-import type { MemberPackage } from "../../workspace/members.ts";
+// Adds [tasks] of the root project to packages and to lists of scripts.
+import type { MemberPackage, Workspace } from "../../workspace/members.ts";
 import { type PackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
 import { realPath } from "../../../platform/files/real-path.ts";
 import { mentionsInConfig } from "../config-file-name.ts";
 import { findRootConfig } from "../root-config.ts";
 import { readOwnConfig } from "../rtfig.ts";
 import { readTaskTable } from "./task-table.ts";
-import { type TaskOwner, TaskRules, withCommands } from "./task-rules.ts";
+import { ownerOf, type TaskOwner, TaskRules, withCommands } from "./task-rules.ts";
 
 /** Returns undefined without [tasks]. @param report prints warnings @throws UserError */
 export function openTaskRules(cwd: string, report?: (line: string) => void): TaskRules | undefined {
@@ -41,4 +41,18 @@ function list(manifest: PackageJson, describe: (task: string) => string | undefi
     command: scriptOf(manifest, name)!,
     description: describe(name),
   }));
+}
+
+/** Adds the commands of [tasks] to the packages, and a package for commands of a root without package.json. */
+export function addCommands(workspace: Workspace, rules: TaskRules): Workspace {
+  const members = workspace.members.map((member) => {
+    const manifest = withCommands(member.manifest, rules.commandsOf(ownerOf(member)));
+    return manifest === member.manifest ? member : { ...member, manifest };
+  });
+  if (members.some(({ path }) => path === ".")) return { ...workspace, members };
+  const commands = rules.commandsOf({ name: "", isRoot: true });
+  if (Object.keys(commands).length === 0) return { ...workspace, members };
+  const manifest = withCommands({}, commands);
+  const root = { directory: workspace.root, path: ".", name: "", manifest, isRoot: true };
+  return { ...workspace, members: [root, ...members] };
 }

@@ -7,9 +7,10 @@
 // - A script of package.json precedes a command of the same name.
 import { isGlob } from "../../workspace/glob.ts";
 import type { MemberPackage } from "../../workspace/members.ts";
-import { type PackageJson, recordField, scriptOf } from "../../workspace/package-json.ts";
+import { type PackageJson, recordField, scriptNames, scriptOf } from "../../workspace/package-json.ts";
 import { MAX_CONFIG_SIZE } from "../config-file-name.ts";
-import { ROOT_PACKAGE, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
+import type { ScriptRules } from "../unmatched-rules.ts";
+import { ROOT_PACKAGE, splitTaskName, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
 
 export interface TaskRule extends TaskOptions {
   /** The row that set each key, by the name of the field. */
@@ -56,6 +57,11 @@ export class TaskRules {
     return rule;
   }
 
+  /** Like `ruleFor`, by the name of the package. */
+  ruleOf(packageName: string, name: string): TaskRule | undefined {
+    return this.ruleFor({ name: packageName, isRoot: packageName === this.table.rootName }, name);
+  }
+
   #combine(owner: TaskOwner, name: string): TaskRule | undefined {
     const rows = [
       this.#exact.get(`${owner.name}#${name}`),
@@ -87,23 +93,42 @@ export class TaskRules {
     return this.#exact.get(name)?.options.command !== undefined;
   }
 
-  /** Returns whether a row is for a script or command of the package. */
-  isForOne(name: string, owner: TaskOwner, tasks: readonly string[]): boolean {
-    const row = this.#exact.get(name);
-    if (!row) return false;
-    const { hasPackage, hasTask } = compile(row);
-    return hasPackage(owner) && tasks.some(hasTask);
+  /** Returns the rows, to find those that match no task. */
+  asRules(): ScriptRules {
+    const { root, rows } = this.table;
+    return {
+      section: "tasks",
+      folder: root,
+      names: rows.map(({ name }) => name),
+      isForOne: (name, member) => {
+        const { hasPackage, hasTask } = compile(this.#exact.get(name)!);
+        return hasPackage(ownerOf(member)) && scriptNames(member.manifest).some(hasTask);
+      },
+    };
   }
 }
 
+/** Returns the rows for a task, by precedence. */
+export function rowsFor<Row extends { readonly name: string }>(
+  rows: readonly Row[],
+  owner: TaskOwner,
+  task: string,
+): Row[] {
+  return rows
+    .map((row) => ({ row, ...splitTaskName(row.name) }))
+    .filter((each) => matcherOf(each.task)(task) && packageMatcherOf(each.package)(owner))
+    .sort((a, b) => rankOf({ ...b, name: b.row.name }) - rankOf({ ...a, name: a.row.name }))
+    .map(({ row }) => row);
+}
+
+function packageMatcherOf(pattern: string | undefined): (owner: TaskOwner) => boolean {
+  if (pattern === undefined) return () => true;
+  const matches = matcherOf(pattern);
+  return (owner) => matches(owner.name) || (owner.isRoot && pattern === ROOT_PACKAGE);
+}
+
 function compile(row: TaskRow): CompiledRow {
-  const matches = matcherOf(row.package ?? "*");
-  return {
-    row,
-    hasPackage: (owner) =>
-      row.package === undefined || matches(owner.name) || (owner.isRoot && row.package === ROOT_PACKAGE),
-    hasTask: matcherOf(row.task),
-  };
+  return { row, hasPackage: packageMatcherOf(row.package), hasTask: matcherOf(row.task) };
 }
 
 function matcherOf(pattern: string): (name: string) => boolean {
@@ -115,7 +140,7 @@ function matcherOf(pattern: string): (name: string) => boolean {
 }
 
 /** Greater for a row that precedes. */
-function rankOf({ name, package: owner }: TaskRow): number {
+function rankOf({ name, package: owner }: Pick<TaskRow, "name" | "package">): number {
   if (isGlob(name)) return name.replace(/[*?[\]{}]/g, "").length - MAX_CONFIG_SIZE;
   return owner === undefined ? 1 : 2;
 }

@@ -5,12 +5,13 @@ import { dirname, resolve } from "node:path";
 import { configHint } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
+import { readPackageJson, textField } from "../../workspace/package-json.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
 import { parseDuration } from "./duration.ts";
 
-/** Keys of a row that are not about caching, secrets or remote execution. */
+/** Keys of a row. Secrets are granted by all rows of a task, so src/secrets/grants reads them. */
 export interface TaskOptions {
   readonly dependsOn?: readonly string[];
   /** Command of a task without an entry in package.json. */
@@ -22,6 +23,16 @@ export interface TaskOptions {
   readonly retries?: number;
   /** Tasks with the same lock do not run at the same time. */
   readonly lock?: string;
+  readonly cache?: boolean;
+  /** Globs, relative to the package. */
+  readonly outputs?: readonly string[];
+  readonly inputs?: readonly string[];
+  readonly ignore?: readonly string[];
+  /** Variables. */
+  readonly env?: readonly string[];
+  readonly trace?: boolean;
+  readonly shared?: boolean;
+  readonly remote?: boolean;
 }
 
 export interface TaskTimeout {
@@ -43,6 +54,8 @@ export interface TaskRow {
 export interface TaskTable {
   /** Folder of rtfig.toml; absolute. */
   readonly root: string;
+  /** Name of the package there; "" without one. */
+  readonly rootName: string;
   readonly rows: readonly TaskRow[];
   /** Returns file and line of a key, for messages. */
   locate(row: string, key: string): string;
@@ -59,6 +72,14 @@ const COPIED = {
   when: "when",
   retries: "retries",
   lock: "lock",
+  cache: "cache",
+  outputs: "outputs",
+  inputs: "inputs",
+  ignore: "ignore",
+  env: "env",
+  trace: "trace",
+  shared: "shared",
+  remote: "remote",
 } as const;
 
 /** Returns undefined if the file has no [tasks]. @throws UserError */
@@ -68,11 +89,23 @@ export function readTaskTable(config: Config, cwd: string): TaskTable | undefine
   if (!rows) return undefined;
   const locate = (row: string, key: string) =>
     `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : [key])])}`;
+  const root = dirname(resolve(cwd, config.file));
   return {
-    root: dirname(resolve(cwd, config.file)),
+    root,
+    rootName: readName(root),
     rows: Object.entries(rows).map(([name, keys]) => readRow(name, keys, config.file, locate)),
     locate,
   };
+}
+
+/** An unreadable package.json is reported when a script of it starts. */
+function readName(directory: string): string {
+  try {
+    const manifest = readPackageJson(directory);
+    return manifest ? textField(manifest, "name") : "";
+  } catch {
+    return "";
+  }
 }
 
 function readRow(
@@ -86,6 +119,8 @@ function readRow(
   const { package: owner, task } = splitTaskName(name);
   if (task === "" || owner === "")
     throw fail("", `names no ${task === "" ? "task" : "package"}`, 'write it as "task" or "package#task"');
+  if (owner === ROOT_PACKAGE && keys.secrets !== undefined)
+    throw fail("secrets", "needs the name of the root package", 'write it instead of "//"');
   const options: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(COPIED)) if (keys[key] !== undefined) options[field] = keys[key];
   const { command, timeout, lock } = keys as { command?: string; timeout?: string; lock?: string };
@@ -119,7 +154,8 @@ export function describeKey(row: string, key: string): string {
 const DEPENDENCY_HINT =
   'write "build", "^build" for the packages it depends on, or "web#build" for one package';
 
-function dependencyFault(dependency: string): string | undefined {
+/** Returns the end of a sentence about an entry of `depends-on`; undefined for a valid one. */
+export function dependencyFault(dependency: string): string | undefined {
   const isUpstream = dependency.startsWith("^");
   const { package: owner, task } = splitTaskName(isUpstream ? dependency.slice(1) : dependency);
   if (task === "") return "names no task";

@@ -6,10 +6,9 @@ import type { SecretValue } from "../../redaction/secret-value.ts";
 import type { SecretProvision, Receiver } from "../../secrets/grants/secret-provisioning.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { describeStrayRules } from "../../config/unmatched-rules.ts";
-import type { CacheSettings } from "../../config/settings/cache.ts";
+import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../../config/settings/many.ts";
-import type { RemoteSettings } from "../../config/settings/remote.ts";
-import { ruleNamed } from "../../config/settings/script-rules.ts";
+import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { runSingle, runTasks } from "./run-tasks.ts";
 import {
@@ -228,16 +227,16 @@ function requestFor(
 /** Reasons for and against remote execution of a task. */
 function eligibilityOf(
   { manifest, scriptName, steps }: ScriptTask,
-  { url, scripts, isAsked }: RemoteSettings,
+  remote: RemoteSettings,
   cache: CacheSettings | undefined,
 ): RemoteEligibility {
   const packageName = textField(manifest, "name");
   const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
   return {
-    server: url,
-    isAsked,
-    isDeclared: ruleNamed(scripts, packageName, scriptName)?.isRemote,
-    isCached: ruleNamed(cache?.rules ?? [], packageName, scriptName)?.isOn ?? false,
+    server: remote.url,
+    isAsked: remote.isAsked,
+    isDeclared: remoteScript(remote, packageName, scriptName).isRemote,
+    isCached: cache !== undefined && ruleFor(cache, packageName, scriptName) !== undefined,
     obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
   };
 }

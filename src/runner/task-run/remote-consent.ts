@@ -32,17 +32,24 @@ export function withoutSecrets(
   directory: string,
   warns: boolean,
 ): RemoteSettings {
-  if (settings.scripts.every(({ env }) => env.length === 0)) return settings;
+  const { scripts, rows } = settings;
+  if ([...scripts, ...rows].every(({ env }) => (env ?? []).length === 0)) return settings;
   const secrets = findMapping(directory, config)?.secrets;
   if (!secrets) return settings;
-  const scripts = settings.scripts.map((script) => {
-    const kept = script.env.filter((name) => secrets.has(name));
-    if (kept.length === 0) return script;
-    if (warns)
-      reportLine(
-        `warning: ${kept.join(", ")} of run.remote.scripts.${oneLine(script.name)}.env is not sent: it is in [secrets]`,
-      );
-    return { ...script, env: script.env.filter((name) => !secrets.has(name)) };
-  });
-  return { ...settings, scripts };
+  const withoutThem =
+    (section: string) =>
+    <Script extends { readonly name: string; readonly env?: readonly string[] }>(script: Script): Script => {
+      const kept = script.env?.filter((name) => secrets.has(name)) ?? [];
+      if (kept.length === 0) return script;
+      if (warns)
+        reportLine(
+          `warning: ${kept.join(", ")} of ${section}.${oneLine(script.name)}.env is not sent: it is in [secrets]`,
+        );
+      return { ...script, env: script.env!.filter((name) => !secrets.has(name)) };
+    };
+  return {
+    ...settings,
+    scripts: scripts.map(withoutThem("run.remote.scripts")),
+    rows: rows.map(withoutThem("tasks")),
+  };
 }

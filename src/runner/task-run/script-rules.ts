@@ -2,8 +2,7 @@
 // script.
 import type { Config } from "../../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
-import { ownerOf, TaskRules } from "../../config/tasks/task-rules.ts";
-import { scriptNames } from "../../workspace/package-json.ts";
+import { TaskRules } from "../../config/tasks/task-rules.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 
@@ -15,12 +14,7 @@ export function rulesOf(
 ): ScriptRules[] {
   const namesOf = (rules: readonly { readonly name: string }[]) => rules.map(({ name }) => name);
   const rules: ScriptRules[] = [];
-  if (tasks) {
-    const table = new TaskRules(tasks);
-    const isForOne: ScriptRules["isForOne"] = (name, { path, manifest, ...member }) =>
-      table.isForOne(name, ownerOf({ ...member, path }), scriptNames(manifest));
-    rules.push({ section: "tasks", folder: tasks.root, names: namesOf(tasks.rows), isForOne });
-  }
+  if (tasks) rules.push(new TaskRules(tasks).asRules());
   if (cache)
     rules.push({ section: "run.cache", folder: cache.root, names: namesOf(cache.rules), isForOne: isNamed });
   if (remote && config) {

@@ -42,8 +42,10 @@ function isRelevant(request: SecretsRequest, directory: string): boolean {
 
 function grantsOrWithholds({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
   const { secrets: rows = {} } = (content.run ?? {}) as { secrets?: object };
+  const tasks = Object.entries((content.tasks ?? {}) as Record<string, { readonly secrets?: object }>);
+  const names = [...Object.keys(rows), ...tasks.filter(([, { secrets }]) => secrets).map(([name]) => name)];
   return (
-    Object.keys(rows).some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
+    names.some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
     hasVariable(Object.keys(content.secrets ?? {}), settings)
   );
 }

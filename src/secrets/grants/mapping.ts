@@ -37,6 +37,8 @@ export interface Grant extends RowName {
   /** The key of the row, unparsed. */
   readonly pattern: string;
   readonly names: readonly string[];
+  /** Whether it is from [tasks]. */
+  readonly isOfTask?: boolean;
 }
 
 /** A package registry that `rt install` and other package commands send secrets to. */
@@ -69,13 +71,22 @@ type GrantRow = Readonly<Record<string, unknown>>;
  * @throws UserError
  */
 export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
-  const { secrets = {}, run = {} } = config.content as { secrets?: GrantRow; run?: GrantRow };
+  const {
+    secrets = {},
+    run = {},
+    tasks = {},
+  } = config.content as {
+    secrets?: GrantRow;
+    run?: GrantRow;
+    tasks?: Readonly<Record<string, { readonly secrets?: readonly string[] }>>;
+  };
   const declared = new Map(
     Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as GrantRow, config, project)]),
   );
-  const grants = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>).map(
-    ([pattern, names]) => readGrant(pattern, names, declared, config),
-  );
+  const rows = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>);
+  const grants = rows.map(([pattern, names]) => readGrant(pattern, names, declared, config));
+  for (const [pattern, { secrets: names }] of Object.entries(tasks))
+    if (names) grants.push(readGrant(pattern, names, declared, config, true));
   return { file: config.file, folder, secrets: declared, grants };
 }
 
@@ -149,14 +160,17 @@ function readGrant(
   names: readonly string[],
   declared: ReadonlyMap<string, MappedSecret>,
   config: Config,
+  isOfTask = false,
 ): Grant {
+  const section = isOfTask ? "tasks" : "run.secrets";
+  const path = isOfTask ? ["tasks", pattern, "secrets"] : ["run", "secrets", pattern];
   const missing = names.find((name) => !declared.has(name));
   if (missing !== undefined) {
     const [similar] = suggestNames(missing, declared.keys());
     throw failureAt(
       config,
-      ["run", "secrets", pattern],
-      `run.secrets."${printable(pattern)}" names ${printable(missing)}, which is not in [secrets]`,
+      path,
+      `${section}."${printable(pattern)}" names ${printable(missing)}, which is not in [secrets]`,
       similar === undefined
         ? configHint(["secrets", missing, "from"], `service/${missing}`, config.file)
         : `did you mean ${similar}?`,
@@ -166,11 +180,11 @@ function readGrant(
   if (script === "" || owner === "")
     throw failureAt(
       config,
-      ["run", "secrets", pattern],
-      `run.secrets."${printable(pattern)}" names no ${script === "" ? "script" : "package"}`,
+      path,
+      `${section}."${printable(pattern)}" names no ${script === "" ? "script" : "package"}`,
       'write it as "script" or "package#script"',
     );
-  return { pattern, package: owner, script, names };
+  return { pattern, package: owner, script, names, ...(isOfTask && { isOfTask }) };
 }
 
 function failureAt(

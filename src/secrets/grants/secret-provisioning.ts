@@ -139,7 +139,8 @@ export function openProvision({
     rows: mapping && {
       section: "run.secrets",
       folder: mapping.folder,
-      names: mapping.grants.map(({ pattern }) => pattern),
+      // [tasks] has its own check.
+      names: mapping.grants.filter(({ isOfTask }) => !isOfTask).map(({ pattern }) => pattern),
       isForOne,
     },
     shown: (receiver) =>

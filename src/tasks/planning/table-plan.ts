@@ -5,7 +5,8 @@
 //   packages that its package depends on, as without [tasks].
 // - `--parallel` and `--sequential` respect `depends-on`.
 // - Only requested tasks get the arguments.
-import { ownerOf, TaskRules, withCommands } from "../../config/tasks/task-rules.ts";
+import { addCommands } from "../../config/tasks/project-tasks.ts";
+import { ownerOf, TaskRules } from "../../config/tasks/task-rules.ts";
 import { ROOT_PACKAGE, splitTaskName, type TaskTable } from "../../config/tasks/task-table.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { oneLine } from "../../printable.ts";
@@ -39,20 +40,6 @@ export async function planTable(request: TaskRequest, table: TaskTable): Promise
     ? await selectPackages(request, adapt)
     : openOwnPackage(request, adapt);
   return new TablePlanner(request, rules, packages).plan();
-}
-
-/** Adds the commands of [tasks] to the packages, and a package for commands of a root without package.json. */
-export function addCommands(workspace: Workspace, rules: TaskRules): Workspace {
-  const members = workspace.members.map((member) => {
-    const manifest = withCommands(member.manifest, rules.commandsOf(ownerOf(member)));
-    return manifest === member.manifest ? member : { ...member, manifest };
-  });
-  if (members.some(({ path }) => path === ".")) return { ...workspace, members };
-  const commands = rules.commandsOf({ name: "", isRoot: true });
-  if (Object.keys(commands).length === 0) return { ...workspace, members };
-  const manifest = withCommands({}, commands);
-  const root = { directory: workspace.root, path: ".", name: "", manifest, isRoot: true };
-  return { ...workspace, members: [root, ...members] };
 }
 
 function openOwnPackage({ cwd }: TaskRequest, adapt: (workspace: Workspace) => Workspace): SelectedPackages {

@@ -107,7 +107,7 @@ export class TaskClosure {
     for (const placeholder of visited)
       for (const target of this.#all[placeholder]!.targets ?? [])
         if (this.#all[target]!.isPlaceholder) visited.add(target);
-        // Packages that depend on each other are no cycle of tasks if only one has the task.
+        // Without a second package that has the task, a cycle of packages is not one of tasks.
         else if (target !== position) found.add(target);
     return [...found];
   }

@@ -18,7 +18,7 @@ describe("command", () => {
     ui: { scripts: { test: "echo test", types: "echo own types" } },
   });
 
-  test("is a task that rt runs like a script, with its arguments, hooks and environment", async () => {
+  test("a command is a task that rt runs like a script, with its arguments, hooks and environment", async () => {
     const files = {
       ...packageWith({ predb: "echo pre" }),
       ...config("[tasks.db]", 'command = "echo $npm_lifecycle_event $npm_package_name"'),
@@ -34,7 +34,7 @@ describe("command", () => {
       });
   });
 
-  test("belongs to the root project, and runs once for all packages that depend on it", async () => {
+  test("a command belongs to the root project, and runs once for all packages that depend on it", async () => {
     const files = {
       ...PACKAGES,
       ...config("[tasks.db]", 'command = "pwd"', "[tasks.test]", 'depends-on = ["db"]'),
@@ -45,7 +45,7 @@ describe("command", () => {
     expect((await run(files, ["run", "db"], "packages/web")).stdout).toBe("$PROJECT\n");
   });
 
-  test('belongs to each package with "*#name", unless the package has the script', async () => {
+  test('a command belongs to each package with "*#name", unless the package has the script', async () => {
     const files = { ...PACKAGES, ...config('[tasks."*#types"]', 'command = "echo types"') };
     expect((await run(files, ["run", "types"], "packages/web")).stdout).toBe("types\n");
     expect((await run(files, ["run", "types"], "packages/ui")).stdout).toBe("own types\n");
@@ -53,7 +53,7 @@ describe("command", () => {
     expect(stdout).toBe("ui:types  | own types\nweb:types | types\n");
   });
 
-  test("works in a folder without a package.json", async () => {
+  test("a command works in a folder without a package.json", async () => {
     const files = config(
       "[tasks.db]",
       'command = "echo db"',
@@ -67,7 +67,7 @@ describe("command", () => {
     );
   });
 
-  test("does not replace a file or a command of rt", async () => {
+  test("a command does not replace a file or a command of rt", async () => {
     const files = {
       "a.ts": "console.log('file')",
       ...packageWith({}),

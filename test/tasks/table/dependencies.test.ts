@@ -45,7 +45,7 @@ async function run(files: Files, args: readonly string[], folder = "") {
 describe("depends-on", () => {
   const BUILD = '[tasks.build]\ndepends-on = ["^build"]';
 
-  test("runs what a task depends on before it, when one script is started in its package", async () => {
+  test("rt runs what a task depends on before it, when one script is started in its package", async () => {
     const files = { ...SHOP, ...config(BUILD, "[tasks.test]", 'depends-on = ["build"]') };
     const { stdout, status } = await run(files, ["test"], "packages/web");
     expect({ stdout, status }).toEqual({
@@ -56,7 +56,7 @@ describe("depends-on", () => {
     });
   });
 
-  test("names tasks of the same package, of one package, and of the packages that a package depends on", async () => {
+  test("depends-on names tasks of the same package, of one package, and of the packages that a package depends on", async () => {
     const rows = [
       "[tasks.test]",
       'depends-on = ["build", "root#lint"]',
@@ -73,7 +73,7 @@ describe("depends-on", () => {
     });
   });
 
-  test("with ^ continues through packages without the task, and through their depends-on", async () => {
+  test("^ continues through packages without the task, and through their depends-on", async () => {
     expect(await plan({ ...SHOP, ...config(BUILD) }, ["--filter=web", "build"])).toEqual({
       tasks: ["core build", "web build after core build"],
     });
@@ -83,7 +83,7 @@ describe("depends-on", () => {
     });
   });
 
-  test("skips a package without the task, if another package or [tasks] has it", async () => {
+  test("depends-on skips a package without the task, if another package or [tasks] has it", async () => {
     const rows = ["[tasks.test]", 'depends-on = ["deploy", "^deploy", "generate"]', "[tasks.generate]"];
     expect(await plan({ ...SHOP, ...config(...rows) }, ["--filter=core", "test"])).toEqual({
       tasks: ["core test"],
@@ -91,13 +91,13 @@ describe("depends-on", () => {
     });
   });
 
-  test("runs a task once that several tasks depend on", async () => {
+  test("rt runs a task once that several tasks depend on", async () => {
     const rows = [BUILD, "[tasks.test]", 'depends-on = ["build", "core#build"]'];
     const { stdout } = await run({ ...SHOP, ...config(...rows) }, ["--filter=*", "test"]);
     expect(stdout.match(/core build: build/g)).toHaveLength(1);
   });
 
-  test("keeps hooks around each task", async () => {
+  test("rt keeps hooks around each task", async () => {
     const scripts = { prebuild: "echo pre", build: "echo main", postbuild: "echo post", test: "echo test" };
     const files = { ...packageWith(scripts), ...config("[tasks.test]", 'depends-on = ["build"]') };
     expect((await run(files, ["test"])).stdout).toBe(
@@ -106,7 +106,7 @@ describe("depends-on", () => {
     );
   });
 
-  test("holds with --parallel and --sequential, in one package and in many", async () => {
+  test("depends-on holds with --parallel and --sequential, in one package and in many", async () => {
     const files = { ...SHOP, ...config(BUILD, "[tasks.test]", 'depends-on = ["build"]') };
     for (const mode of ["--parallel", "--sequential"]) {
       expect(await plan(files, [mode, "--filter=web", "test"])).toEqual({
@@ -118,7 +118,7 @@ describe("depends-on", () => {
     }
   });
 
-  test("skips dependents of a task that fails, and exits with its code", async () => {
+  test("rt skips dependents of a task that fails, and exits with its code", async () => {
     const scripts = { build: "exit 7", test: "echo never" };
     const files = { ...packageWith(scripts), ...config("[tasks.test]", 'depends-on = ["build"]') };
     const { stdout, status } = await run(files, ["test"]);
@@ -128,7 +128,7 @@ describe("depends-on", () => {
     });
   });
 
-  test("passes arguments to the requested task only", async () => {
+  test("rt passes arguments to the requested task only", async () => {
     const files = { ...SHOP, ...config(BUILD, "[tasks.test]", 'depends-on = ["build"]') };
     expect(await plan(files, ["test", "x"], "packages/core")).toEqual({
       tasks: ["build", "test after build"],
@@ -136,7 +136,7 @@ describe("depends-on", () => {
     });
   });
 
-  test("is part of a plan with one of several shards, and of its graphs", async () => {
+  test("depends-on is part of a plan with one of several shards, and of its graphs", async () => {
     const files = { ...SHOP, ...config(BUILD, "[tasks.test]", 'depends-on = ["build"]') };
     await using project = await createProject(files);
     const dryRun = async (...args: string[]) =>
@@ -149,21 +149,21 @@ describe("depends-on", () => {
 });
 
 describe("the order of packages", () => {
-  test("stays for tasks without depends-on", async () => {
+  test("the order of packages stays for tasks without depends-on", async () => {
     const files = { ...SHOP, ...config("[tasks.lint]", 'description = "x"') };
     expect(await plan(files, ["--workspaces", "test"])).toEqual({
       tasks: ["core test", "ui test after core test", "web test after ui test"],
     });
   });
 
-  test("does not hold for tasks with depends-on", async () => {
+  test("the order of packages does not hold for tasks with depends-on", async () => {
     const files = { ...SHOP, ...config("[tasks.test]", "depends-on = []") };
     expect(await plan(files, ["--workspaces", "test"])).toEqual({
       tasks: ["core test", "ui test", "web test"],
     });
   });
 
-  test("yields where depends-on requires the opposite", async () => {
+  test("the order of packages yields where depends-on requires the opposite", async () => {
     const files = { ...SHOP, ...config('[tasks."core#test"]', 'depends-on = ["web#test"]') };
     expect(await plan(files, ["--workspaces", "test"])).toEqual({
       tasks: ["ui test", "web test after ui test", "core test after web test"],
@@ -172,7 +172,7 @@ describe("the order of packages", () => {
 });
 
 describe("several words", () => {
-  test("are tasks if each is one, up to --", async () => {
+  test("several words are tasks if each is one, up to --", async () => {
     const files = { ...SHOP, ...config("[tasks.test]", 'depends-on = ["build"]') };
     expect(await plan(files, ["build", "test", "--", "x"], "packages/web")).toEqual({
       tasks: ["build", "test after build"],
@@ -190,7 +190,7 @@ describe("several words", () => {
     });
   });
 
-  test("are arguments if one is not a task, with one warning about a word that is", async () => {
+  test("several words are arguments if one is not a task, with one warning about a word that is", async () => {
     const files = { ...SHOP, ...config("[tasks.lint]", 'description = "x"') };
     const { stdout, stderr } = await run(files, ["deploy", "x", "build", "test"], "packages/web");
     expect(stdout).toBe("deploy x build test\n");
@@ -200,7 +200,7 @@ describe("several words", () => {
     );
   });
 
-  test("are arguments after --, and options of rt behind the task are one warning", async () => {
+  test("words are arguments after --, and options of rt behind the task are one warning", async () => {
     const files = { ...SHOP, ...config("[tasks.lint]", 'description = "x"') };
     const separated = await run(files, ["build", "--", "test", "--filter=x"], "packages/web");
     expect([separated.stdout, separated.stderr]).toEqual([
@@ -215,12 +215,12 @@ describe("several words", () => {
     );
   });
 
-  test("are arguments without [tasks]", async () => {
+  test("words are arguments without [tasks]", async () => {
     const { stdout, stderr } = await run(SHOP, ["build", "test", "--filter"], "packages/web");
     expect([stdout, stderr]).toEqual(["build test --filter\n", "$ echo build test --filter\n"]);
   });
 
-  test("may name a task of another package", async () => {
+  test("a word may name a task of another package", async () => {
     const files = { ...SHOP, ...config("[tasks.lint]", 'description = "x"') };
     expect(await plan(files, ["core#build"], "packages/web")).toEqual({ tasks: ["core build"] });
     expect((await run(files, ["core#build"], "packages/web")).stdout).toBe("build\n");
@@ -284,7 +284,7 @@ describe("mistakes", () => {
     });
   });
 
-  test("a cycle of packages is no cycle of tasks if only one package has the task", async () => {
+  test("a cycle of packages is not an error if only one package has the task", async () => {
     const files = {
       ...workspace({
         a: { dependencies: { b: "*" }, scripts: echo("build") },
@@ -321,7 +321,7 @@ describe("mistakes", () => {
 });
 
 describe("rows of [tasks]", () => {
-  test("precede by package, then by task, then by the length of a glob, for each key", async () => {
+  test("rows precede by package, then by task, then by the length of a glob, for each key", async () => {
     const rows = [
       '[tasks."*"]\nretries = 1\ntimeout = "1m"\nlock = "a"\ndescription = "x"',
       '[tasks."te*"]\nretries = 2\ntimeout = "2m"\nlock = "b"',
@@ -343,7 +343,7 @@ describe("rows of [tasks]", () => {
     );
   });
 
-  test("of a member's own rtfig.toml are ignored with a warning", async () => {
+  test("rows of a member's own rtfig.toml are ignored with a warning", async () => {
     const files = {
       ...SHOP,
       ...config("[tasks.test]", 'depends-on = ["build"]'),

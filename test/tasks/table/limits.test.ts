@@ -22,7 +22,7 @@ async function run(files: Files, ...args: readonly string[]) {
 const flaky = (count: number) => `echo x >> runs; test $(wc -l < runs) -gt ${count}`;
 
 describe("timeout", () => {
-  test("ends a task with its background processes, and names the limit", async () => {
+  test("a timeout ends a task with its background processes, and names the limit", async () => {
     const scripts = { test: "sleep 1000 & echo started; sleep 1000" };
     const mark = createMark();
     await using project = await createProject({
@@ -42,7 +42,7 @@ describe("timeout", () => {
     expect(mark.find()).toEqual([]);
   });
 
-  test("kills a task that ignores the signal", async () => {
+  test("a timeout kills a task that ignores the signal", async () => {
     const scripts = { test: `trap "" TERM; while :; do sleep 0.1; done` };
     const { stderr, status } = await run(
       { ...packageWith(scripts), ...config("[tasks.test]", 'timeout = "2s"') },
@@ -51,7 +51,7 @@ describe("timeout", () => {
     expect([stderr.split("\n").at(-2), status]).toEqual(["error: Timed out after 2s", 124]);
   });
 
-  test("applies to hooks and script together, and to each task of a run", async () => {
+  test("a timeout applies to hooks and script together, and to each task of a run", async () => {
     const packages = {
       a: { scripts: { pret: "sleep 1000", t: "echo never" } },
       b: { scripts: { t: "echo b" } },
@@ -70,7 +70,7 @@ describe("timeout", () => {
     expect(status).toBe(124);
   });
 
-  test("does not end a task in time", async () => {
+  test("a timeout does not end a task in time", async () => {
     const files = { ...packageWith({ test: "echo done" }), ...config("[tasks.test]", 'timeout = "1h"') };
     expect(await run(files, "test")).toEqual({ stdout: "done\n", stderr: "$ echo done\n", status: 0 });
   });
@@ -84,7 +84,7 @@ describe("timeout", () => {
     });
   });
 
-  test("gives way to a signal", async () => {
+  test("a timeout gives way to a signal", async () => {
     await using project = await createProject({
       ...packageWith({ test: "echo x > started; sleep 1000" }),
       ...config("[tasks.test]", 'timeout = "1h"'),
@@ -97,7 +97,7 @@ describe("timeout", () => {
 });
 
 describe("retries", () => {
-  test("run a failed task again, and mark it as flaky in every report", async () => {
+  test("retries run a failed task again, and mark it as flaky in every report", async () => {
     await using project = await createProject({
       ...workspace({ a: { scripts: { t: flaky(1) } }, b: { scripts: { t: "true" } } }),
       ...config("[tasks.t]", "retries = 2"),
@@ -123,7 +123,7 @@ describe("retries", () => {
       expect(await read(name)).toContain("flaky: succeeded at attempt 2");
   });
 
-  test("end with the last failure", async () => {
+  test("retries end with the last failure", async () => {
     const files = { ...packageWith({ t: "echo x; exit 3" }), ...config("[tasks.t]", "retries = 1") };
     expect(await run(files, "t")).toEqual({
       stdout: "x\nx\n",
@@ -132,7 +132,7 @@ describe("retries", () => {
     });
   });
 
-  test("follow a timeout, which counts for each attempt", async () => {
+  test("retries follow a timeout, which counts for each attempt", async () => {
     const files = {
       ...packageWith({ t: `echo x >> runs; test $(wc -l < runs) -gt 1 || exec sleep 1000` }),
       ...config("[tasks.t]", "retries = 1", 'timeout = "3s"'),
@@ -142,7 +142,7 @@ describe("retries", () => {
     expect(status).toBe(0);
   });
 
-  test("do not follow a signal that ends the run", async () => {
+  test("retries do not follow a signal that ends the run", async () => {
     await using project = await createProject({
       ...packageWith({ t: "echo x >> runs; echo ready; sleep 1000" }),
       ...config("[tasks.t]", "retries = 5"),
@@ -159,7 +159,7 @@ describe("lock", () => {
   /** Fails if another task of the test holds the folder. */
   const alone = "mkdir ../held && sleep 0.1 && rmdir ../held";
 
-  test("keeps tasks apart, and lets others run", async () => {
+  test("a lock keeps tasks apart, and lets others run", async () => {
     const packages = Object.fromEntries(
       ["a", "b", "c", "d"].map((name) => [name, { scripts: { t: alone, free: "true" } }]),
     );
@@ -176,7 +176,7 @@ describe("when", () => {
     ...config('[tasks."do:deploy"]', 'when = "never"'),
   };
 
-  test('= "never" excludes a task from globs and --workspaces', async () => {
+  test('when = "never" excludes a task from globs and --workspaces', async () => {
     expect((await run(FILES, "--filter=a", "do:*")).stdout).toBe(
       "a do:it: it\na do:it: Exited with code 0\n",
     );
@@ -189,7 +189,7 @@ describe("when", () => {
     });
   });
 
-  test('= "never" does not exclude a task that is named, or that another depends on', async () => {
+  test('when = "never" does not exclude a task that is named, or that another depends on', async () => {
     expect((await run(FILES, "--filter=a", "do:deploy")).stdout).toContain("a do:deploy: deploy\n");
     const files = {
       ...FILES,
