@@ -28,6 +28,9 @@ const COMMANDS: Readonly<Record<string, CommandHandler>> = {
     (await import("./upgrade/command.ts")).runUpgradeCommand([...args]),
   ),
   cache: runCache,
+  config: withHelp("config", async (args) =>
+    printLine((await import("./config-command.ts")).answerConfig(args)),
+  ),
   trust: withHelp("trust", async (args) =>
     (await import("../secrets/trust/trust-command.ts")).runTrustCommand(args, await loadServerUses()),
   ),

@@ -6,13 +6,15 @@ const PART = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*([.=\]])/y
 const HEADER = /\s*\[\[?/y;
 const END_OF_HEADER = /\]?\s*(?:#|$)/y;
 
-interface Name {
+export interface TomlName {
   readonly parts: readonly string[];
   readonly isTable: boolean;
+  /** Position behind the header's names, or behind the `=`. */
+  readonly end: number;
 }
 
 /** Parses the name of a table header or assignment: `a."b.c"` has the parts "a" and "b.c". */
-function nameIn(line: string): Name | undefined {
+export function nameIn(line: string): TomlName | undefined {
   HEADER.lastIndex = 0;
   const isTable = HEADER.test(line);
   PART.lastIndex = isTable ? HEADER.lastIndex : 0;
@@ -22,7 +24,7 @@ function nameIn(line: string): Name | undefined {
     if (part[4] === ".") continue;
     END_OF_HEADER.lastIndex = PART.lastIndex;
     return isTable === (part[4] === "]") && (!isTable || END_OF_HEADER.test(line))
-      ? { parts, isTable }
+      ? { parts, isTable, end: PART.lastIndex }
       : undefined;
   }
   return undefined;

@@ -52,6 +52,11 @@ export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
     usage: "status|prune|clear|why <script>|import turbo.json|serve|token",
     help: "Inspect, prune or clear the script cache; run a cache server",
   },
+  config: {
+    by: "rt",
+    usage: "schema|migrate [--dry-run]",
+    help: "Print the JSON schema of rtfig.toml, or move old rules to [tasks]",
+  },
   upgrade: {
     by: "rt",
     usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",

@@ -170,6 +170,12 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         flags: [],
         files: false,
       };
+    case "config":
+      return {
+        words: first(usedWith("config")),
+        flags: operands[0] === "migrate" ? [{ name: "dry-run", help: "Print the new file" }] : [],
+        files: false,
+      };
     case "debug-config":
       return {
         words: first(usedWith("debug-config")),
