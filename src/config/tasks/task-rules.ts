@@ -38,6 +38,8 @@ export class TaskRules {
   /** Rows with a command, by precedence. */
   readonly #commands: readonly CompiledRow[];
   readonly #rules = new Map<string, TaskRule | undefined>();
+  /** By the names of their rows. */
+  readonly #combined = new Map<string, TaskRule>();
 
   constructor(table: TaskTable) {
     this.table = table;
@@ -70,12 +72,11 @@ export class TaskRules {
       ...this.#globs.filter((each) => each.hasTask(name) && each.hasPackage(owner)).map(({ row }) => row),
     ].filter((row) => row !== undefined);
     if (rows.length === 0) return undefined;
-    const options: Record<string, unknown> = {};
-    const sources: Record<string, string> = {};
-    for (const row of rows)
-      for (const [key, value] of Object.entries<unknown>({ ...row.options }))
-        if (!Object.hasOwn(options, key)) [options[key], sources[key]] = [value, row.name];
-    return { ...options, sources };
+    // Most tasks of a name have the same rows in all packages.
+    const key = rows.map((row) => row.name).join("\0");
+    let rule = this.#combined.get(key);
+    if (!rule) this.#combined.set(key, (rule = combineRows(rows)));
+    return rule;
   }
 
   /** Returns the commands that [tasks] adds to a package, by name. */
@@ -106,6 +107,15 @@ export class TaskRules {
       },
     };
   }
+}
+
+function combineRows(rows: readonly TaskRow[]): TaskRule {
+  const options: Record<string, unknown> = {};
+  const sources: Record<string, string> = {};
+  for (const row of rows)
+    for (const [key, value] of Object.entries<unknown>({ ...row.options }))
+      if (!Object.hasOwn(options, key)) [options[key], sources[key]] = [value, row.name];
+  return { ...options, sources };
 }
 
 /** Returns the rows for a task, by precedence. */

@@ -11,40 +11,45 @@ export function orderTasks(
   ranks: readonly number[],
 ): { readonly order: readonly number[]; readonly waitsFor: readonly (readonly number[])[] } {
   const count = required.length;
+  const wished = required.map((targets, task) =>
+    (preferred[task] ?? []).filter((each) => !targets.includes(each)),
+  );
   const waiting = required.map(({ length }) => length);
-  const wished = required.map((_, task) => new Set(preferred[task] ?? []));
-  for (const [task, targets] of required.entries())
-    for (const target of targets) wished[task]!.delete(target);
-  const dependents: number[][] = Array.from({ length: count }, () => []);
-  const followers: number[][] = Array.from({ length: count }, () => []);
-  for (let task = 0; task < count; task++) {
-    for (const target of required[task]!) dependents[target]!.push(task);
-    for (const target of wished[task]!) followers[target]!.push(task);
-  }
-  const missing = wished.map(({ size }) => size);
+  const missing = wished.map(({ length }) => length);
+  const dependents = reverse(required);
+  const followers = reverse(wished);
   const isDone = new Uint8Array(count);
   const ready = new RankedQueue(ranks);
   /** Tasks that wait only for the package order. */
   const blocked = new RankedQueue(ranks);
-  const settle = (task: number) => {
-    if (waiting[task] !== 0) return;
-    if (missing[task] === 0) ready.push(task);
-    else blocked.push(task);
-  };
-  for (let task = 0; task < count; task++) settle(task);
+  const enqueue = (task: number) => (missing[task] === 0 ? ready : blocked).push(task);
+  for (let task = 0; task < count; task++) if (waiting[task] === 0) enqueue(task);
   const order: number[] = [];
   while (order.length < count) {
     let task = ready.pop();
-    // A cycle: the first blocked task stops waiting for the package order.
-    for (task ??= blocked.pop(); task !== undefined && isDone[task]; task = blocked.pop());
-    isDone[task!] = 1;
-    order.push(task!);
-    for (const target of wished[task!]!) if (!isDone[target]) wished[task!]!.delete(target);
-    for (const dependent of dependents[task!]!) if (--waiting[dependent]! === 0) settle(dependent);
-    for (const follower of followers[task!]!)
+    if (task === undefined) {
+      // A cycle: the first blocked task stops waiting for the package order.
+      do task = blocked.pop()!;
+      while (isDone[task]);
+      wished[task] = wished[task]!.filter((target) => isDone[target]);
+    }
+    isDone[task] = 1;
+    order.push(task);
+    for (const dependent of dependents[task] ?? []) if (--waiting[dependent]! === 0) enqueue(dependent);
+    for (const follower of followers[task] ?? [])
       if (--missing[follower]! === 0 && waiting[follower] === 0 && !isDone[follower]) ready.push(follower);
   }
-  return { order, waitsFor: required.map((targets, task) => [...new Set([...targets, ...wished[task]!])]) };
+  const waitsFor = required.map((targets, task) =>
+    wished[task]!.length > 0 ? [...targets, ...wished[task]!] : targets,
+  );
+  return { order, waitsFor };
+}
+
+function reverse(edges: readonly (readonly number[])[]): (number[] | undefined)[] {
+  const reversed: (number[] | undefined)[] = [];
+  for (const [task, targets] of edges.entries())
+    for (const target of targets) (reversed[target] ??= []).push(task);
+  return reversed;
 }
 
 /** A binary heap, smallest rank first. */
