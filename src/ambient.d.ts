@@ -52,3 +52,7 @@ declare module "rt:texts" {
 declare module "damerau-levenshtein" {
   export default function damerauLevenshtein(a: string, b: string): { readonly steps: number };
 }
+
+declare module "jsonc-parser/lib/esm/impl/parser.js" {
+  export { visit } from "jsonc-parser";
+}

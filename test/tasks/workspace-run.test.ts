@@ -173,7 +173,7 @@ describe("rt run --filter", () => {
       args: ["run", "--no-exit-on-error", "--workspaces", "t"],
       stdout: "a t: a\na t: Exited with code 0\n",
       stderr:
-        /^warning: Cannot read .*packages\/b\/package.json:1:2: expected a member name or }, found the end of the file\n$/,
+        /^warning: Cannot read .*packages\/b\/package.json:1:2: expected }, found the end of the file\n$/,
       status: 1,
     }));
 
