@@ -39,7 +39,9 @@ export async function recordStops(
   // Node.js 18 has no --inspect-wait.
   await client.event("Debugger.paused");
   void client.send("Debugger.resume");
-  const end = client.event("Runtime.executionContextDestroyed").then(() => undefined);
+  // A program that exits on a busy machine may end the connection without the event.
+  const ends = [client.event("Runtime.executionContextDestroyed"), client.closed, live.ended];
+  const end = Promise.race(ends).then(() => undefined);
   const stopAfter = async (method: string): Promise<any> => {
     void client.send(method);
     const stop = await Promise.race([client.event("Debugger.paused"), end]);
