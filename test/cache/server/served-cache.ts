@@ -61,7 +61,7 @@ export async function serveCache(options: readonly string[] = [], room?: number)
     url,
     store,
     file,
-    tokens: tokens as ServedCache["tokens"],
+    tokens,
     ask: async (token, path, init) =>
       await fetch(`${url}${path}`, {
         ...init,
