@@ -114,7 +114,7 @@ describe("openWorkspace()", () => {
     const { broken, members } = openWorkspace(project.path);
     expect(members.map(({ path }) => path)).toEqual(["."]);
     expect(broken.map(({ message }) => message)).toEqual([
-      `Cannot read ${project.join("packages/a/package.json")}:1:2: expected a member name or }, found the end of the file`,
+      `Cannot read ${project.join("packages/a/package.json")}:1:2: expected }, found the end of the file`,
       `Cannot read ${project.join("gone/package.json")}: the workspace lists it, but it does not exist`,
     ]);
   });
