@@ -70,7 +70,7 @@ function essentialPrograms(): ReadonlySet<string> {
 
 /** Program names that are common words in these files, or shell builtins. */
 const WORDS =
-  "apt as base bun corepack file go import kill look make mapping open other red rename service size split stat stop swapoff tabs tc test time top trust view watch which write x zip".split(
+  "apt as base bun corepack file go import kill look make mapping open other red rename service size split stat stop strings swapoff tabs tc test time top trust view watch which write x zip".split(
     " ",
   );
 
