@@ -6,7 +6,7 @@ import { COMPILED, compiledName } from "../codegen/native-codegen.ts";
 import type { BuildTarget } from "../targets.ts";
 import { host } from "../../platform/processes/process.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "../../platform/processes/posix/process.ts";
-import { FILE_NAME } from "../../src/config/config-file-name.ts";
+import { FILE_NAME, ROOT_SETTINGS } from "../../src/config/config-file-name.ts";
 import { EDITOR_VARIABLE } from "../../src/debugger/launch-config.ts";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { engineSwitches } from "../../src/options/engine-flags.ts";
@@ -61,7 +61,7 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     SCRIPTS_FIELD: ["scripts"],
     HARMLESS_TESTS: [`rt ${test}`, `bun ${test}`],
     CONFIG_FILE: [FILE_NAME],
-    CACHE_SETTING: ["cache"],
+    ROOT_SETTINGS,
     PACKAGE_FILE: ["package.json"],
     PROJECT_SETTINGS: ["tsconfig.json", "jsconfig.json"],
     CONFIG_WORD: [`--config=${host.noFile}`],

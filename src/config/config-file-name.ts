@@ -8,13 +8,16 @@ import { parentDirectory } from "../workspace/package-json.ts";
 
 export const FILE_NAME = "rtfig.toml";
 
+/** Words of the tables of the root project that a run reads. The front reads this list, too: build/executable/front.ts. */
+export const ROOT_SETTINGS = ["cache", "tasks"] as const;
+
 /** Bytes. The engine's parser is quadratic in the number of keys: a file of this size takes seconds. */
 export const MAX_CONFIG_SIZE = 128 * 1024;
 
 /** Returns whether an rtfig.toml in this absolute directory, or above it, contains one of the words. */
 export function mentionsInConfig(
   from: string,
-  ...words: readonly ("secrets" | "cache" | "tasks")[]
+  ...words: readonly ("secrets" | (typeof ROOT_SETTINGS)[number])[]
 ): boolean {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const start = directory[directory.length - 1] === "/" ? directory : `${directory}/`;

@@ -324,20 +324,25 @@ describe.skipIf(process.platform !== "linux")("the front leaves to TypeScript", 
       expect({ word, mode: shell(word) }).toEqual({ word, mode: "doubt" });
   });
 
-  test("a directory with rtfig.toml, and code below one with cache settings", async () => {
+  test("a directory with rtfig.toml, and code below one with caching or tasks", async () => {
     await using other = await createProject({
       "rtfig.toml": "",
       "in/a.ts": "",
       "cached/rtfig.toml": `# ${"x".repeat(5000)}\n[run.cache]\n`,
       "cached/in/a.ts": "",
+      // The word is on both sides of the boundary between two reads of 4 KiB.
+      "tasks/rtfig.toml": `#${"x".repeat(4092)}\n[tasks.a]\n`,
+      "tasks/in/a.ts": "",
     });
     for (const words of [["-e", "1"], ["-"], ["--smol", "in/a.ts"], ["test"]])
       isDoubted(["rt", ...words], {}, other.path);
     expect(await compare(["-e", "1"], other.join("in"))).toBe(true);
-    isDoubted(["rt", "-e", "1"], {}, other.join("cached/in"));
-    isDoubted(["rt", "--smol", "-"], {}, other.join("cached/in"));
-    expect(await compare(["--smol", "a.ts"], other.join("cached/in"))).toBe(true);
-    expect(await compare(["-"], other.join("cached/in"))).toBe(true);
+    for (const folder of ["cached/in", "tasks/in"]) {
+      isDoubted(["rt", "-e", "1"], {}, other.join(folder));
+      isDoubted(["rt", "--smol", "-"], {}, other.join(folder));
+      expect(await compare(["--smol", "a.ts"], other.join(folder))).toBe(true);
+      expect(await compare(["-"], other.join(folder))).toBe(true);
+    }
   });
 
   test("an absolute path beside a tsconfig.json, which may map it", async () => {

@@ -4,7 +4,7 @@
 import { errorCode } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
-import { FILE_NAME, mentionsInConfig } from "../config-file-name.ts";
+import { FILE_NAME, mentionsInConfig, ROOT_SETTINGS } from "../config-file-name.ts";
 import type { Config, ConfiguredOption } from "../rtfig.ts";
 import type { TaskTable } from "../tasks/task-table.ts";
 import { UserError } from "../../user-error.ts";
@@ -87,7 +87,7 @@ async function openConfig(path: string | undefined): Promise<OpenedConfig> {
 
 /** Returns undefined if no configuration file contains settings of cached scripts or tasks. @throws UserError */
 async function findRoot(config: Config | undefined, cwd: string): Promise<Config | undefined> {
-  if (!mentionsInConfig(cwd, "cache", "tasks") && !(config && config.file !== FILE_NAME)) return undefined;
+  if (!mentionsInConfig(cwd, ...ROOT_SETTINGS) && !(config && config.file !== FILE_NAME)) return undefined;
   return (await import("../root-config.ts")).findRootConfig(config, cwd);
 }
 

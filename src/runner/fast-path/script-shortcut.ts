@@ -6,7 +6,7 @@
 //   falls below a twentieth.
 // - The cost is in the number of functions: the first call of each takes a hundredth of a millisecond.
 import { files } from "../../../platform/files/files.ts";
-import { mentionsInConfig } from "../../config/config-file-name.ts";
+import { mentionsInConfig, ROOT_SETTINGS } from "../../config/config-file-name.ts";
 import { findPackageJson, parentDirectory, scriptOf } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import { isExplicitPath } from "../resolve/target.ts";
@@ -29,7 +29,7 @@ export function planScriptShortcut(
   if (!located || scriptOf(located.manifest, name) === null) return undefined;
   // The working directory has been checked above.
   const next = located.directory === cwd ? parentDirectory(cwd) : located.directory;
-  if (next !== null && mentionsInConfig(next, "secrets", "cache", "tasks")) return undefined;
+  if (next !== null && mentionsInConfig(next, "secrets", ...ROOT_SETTINGS)) return undefined;
   return {
     mode: "script",
     target: { kind: "script", name, package: located },

@@ -48,7 +48,7 @@ static enum mode plan_test(struct plan *plan, char **argv, char **environment, c
 /** Code of -e or -p: src/options/parse.ts reads switches behind it as well. */
 static enum mode plan_evaluation(struct plan *plan, char *name, char **switches, char **at, const char *directory) {
   const char *option = find_in(CODE_OPTIONS, *at), *code = at[1];
-  if (!code || !lacks_cache_settings(directory)) return DOUBT;
+  if (!code || !lacks_root_settings(directory)) return DOUBT;
   begin_words(plan, name, NULL);
   add_all(plan, switches, at);
   add(plan, option + length_of(option) + 1);
@@ -73,7 +73,7 @@ static enum mode plan_code(struct plan *plan, char **argv, const char *directory
   if (!*at) return DOUBT;
   if (is_same(*at, "-")) {
     // The full command line, which options need, reads configuration above.
-    if (at > switches && !lacks_cache_settings(directory)) return DOUBT;
+    if (at > switches && !lacks_root_settings(directory)) return DOUBT;
     if (!has_input()) return DOUBT;
     begin_words(plan, argv[0], first_of(RUN_COMMAND));
     add_all(plan, switches, NULL);

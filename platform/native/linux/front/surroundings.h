@@ -57,31 +57,34 @@ static int lacks_config(void) {
   return CALL(faccessat, AT_FDCWD, first_of(CONFIG_FILE), F_OK, 0, 0) == -ENOENT;
 }
 
-/** Whether the beginning of a file contains a word, also across two chunks. */
-static int mentions(long descriptor, const char *word) {
+/** Whether a file contains an entry of the list, also across two chunks. */
+static int mentions(long descriptor, enum list list) {
   char chunk[CHUNK];
-  size_t kept = 0, length = length_of(word);
+  size_t kept = 0, longest = 0;
+  for (const char *each = first_of(list); *each; each += length_of(each) + 1)
+    if (length_of(each) > longest) longest = length_of(each);
   for (;;) {
     long count = CALL(read, descriptor, chunk + kept, CHUNK - kept, 0, 0);
     if (count < 0) return 1; // a doubt
     if (count == 0) return 0;
     kept += count;
-    for (size_t at = 0; at + length <= kept; at++)
-      if (after(chunk + at, word)) return 1;
-    size_t rest = kept < length - 1 ? kept : length - 1;
+    for (size_t at = 0; at < kept; at++)
+      for (const char *each = first_of(list); *each; each += length_of(each) + 1)
+        if (at + length_of(each) <= kept && after(chunk + at, each)) return 1;
+    size_t rest = kept < longest - 1 ? kept : longest - 1;
     for (size_t each = 0; each < rest; each++) chunk[each] = chunk[kept - rest + each];
     kept = rest;
   }
 }
 
 /** src/config/config-file-name.ts, mentionsInConfig(); the working directory has no such file. */
-static int lacks_cache_settings(const char *from) {
+static int lacks_root_settings(const char *from) {
   char directory[LONGEST_DIRECTORY];
   copy_text(directory, from);
   while (go_up(directory)) {
     long file = open_in(directory, first_of(CONFIG_FILE));
     if (file < 0) continue;
-    int is_found = !is_regular(file) || mentions(file, first_of(CACHE_SETTING));
+    int is_found = !is_regular(file) || mentions(file, ROOT_SETTINGS);
     CALL(close, file, 0, 0, 0, 0);
     if (is_found) return 0;
   }

@@ -20,7 +20,7 @@ enum list {
   SCRIPTS_FIELD,
   HARMLESS_TESTS, // script texts that mean the command
   CONFIG_FILE,
-  CACHE_SETTING,
+  ROOT_SETTINGS, // words of tables of the root project
   PACKAGE_FILE,
   PROJECT_SETTINGS, // files that change how an absolute path is resolved
   CONFIG_WORD,
