@@ -65,7 +65,7 @@ export function describeExit({ code, signal }: ChildExit, duration: string | nul
   return code === 0 && duration !== null ? `Done in ${duration}` : `Exited with code ${code}`;
 }
 
-/** ` (flaky: attempt 2)`; "" for a task that succeeded at once. */
+/** ` (flaky: succeeded at attempt 2)`; "" for a task that succeeded at once. */
 export function describeRetries({ retries = 0 }: Extract<TaskOutcome, { kind: "success" }>): string {
   return retries === 0 ? "" : ` (flaky: succeeded at attempt ${retries + 1})`;
 }

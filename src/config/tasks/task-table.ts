@@ -2,7 +2,7 @@
 //
 // Invariants: every row of a table is valid by itself. The planner checks whether the tasks that it names exist.
 import { dirname, resolve } from "node:path";
-import { configHint } from "../../config-hint.ts";
+import { configHint, tomlKey } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { readPackageJson, textField } from "../../workspace/package-json.ts";
@@ -147,8 +147,7 @@ function readRow(
 }
 
 export function describeKey(row: string, key: string): string {
-  const name = /^[\w-]+$/.test(row) ? row : JSON.stringify(row);
-  return printable(key === "" ? `tasks.${name}` : `tasks.${name}.${key}`);
+  return `tasks.${tomlKey(row)}${key === "" ? "" : `.${key}`}`;
 }
 
 const DEPENDENCY_HINT =

@@ -139,7 +139,7 @@ function renderJson(
 function describeRule(rule: TaskRule | undefined): string[] {
   const rows = Map.groupBy(Object.entries(rule?.sources ?? {}), ([, row]) => row);
   return [...rows].map(
-    ([row, keys]) => `[tasks.${printable(tomlKey(row))}]: ${keys.map(([key]) => keyNameOf(key)).join(", ")}`,
+    ([row, keys]) => `[tasks.${tomlKey(row)}]: ${keys.map(([key]) => keyNameOf(key)).join(", ")}`,
   );
 }
 

@@ -31,19 +31,14 @@ export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | 
     (located !== null && scriptOf(located.manifest, word) !== null) ||
     word in commands ||
     rules.isRootCommand(word);
-  if (isGlob(name) || !isTask(name)) {
-    const isNamed = splitTaskName(name).package !== undefined;
-    if (!isNamed) return undefined;
-    return resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime }).kind ===
-      "missing"
-      ? single
-      : undefined;
-  }
-  const target = resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
-  const isFile = target.kind === "file" && !isExplicit && SOURCE_EXTENSIONS.includes(extensionOf(name));
+  const isOwn = !isGlob(name) && isTask(name);
+  if (!isOwn && splitTaskName(name).package === undefined) return undefined;
+  const { kind } = resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
+  if (!isOwn) return kind === "missing" ? single : undefined;
+  const isFile = kind === "file" && !isExplicit && SOURCE_EXTENSIONS.includes(extensionOf(name));
   if (isFile) return undefined;
   warnOfOption(single);
-  const isScript = target.kind === "script";
+  const isScript = kind === "script";
   const mentionsTask = !single.isSeparated && single.args.some((word) => word !== "--" && isTask(word));
   return !isScript || mentionsTask || needsSchedule(rules.ruleFor(owner, name)) ? single : undefined;
 }
@@ -55,7 +50,7 @@ function needsSchedule(rule: TaskRule | undefined): boolean {
 }
 
 /** Warns about an argument that is an option of runs of many scripts. */
-export function warnOfOption({ scripts, args, isSeparated }: ManySettings): void {
+function warnOfOption({ scripts, args, isSeparated }: ManySettings): void {
   if (isSeparated) return;
   const end = args.indexOf("--");
   for (const word of end < 0 ? args : args.slice(0, end)) {

@@ -65,7 +65,8 @@ export function collapseGraph(
   return nearest;
 }
 
-function breakCycles(graph: DependencyGraph, selected: readonly number[]) {
+/** Drops the edges that close a cycle, and returns the cycles. Visits only nodes reachable from `selected`. */
+export function breakCycles(graph: Pick<DependencyGraph, "edges">, selected: Iterable<number>) {
   const acyclic: number[][] = [];
   const cycles: number[][] = [];
   const reached = new Set<number>();

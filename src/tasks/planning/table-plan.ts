@@ -15,7 +15,7 @@ import { linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts"
 import { existsOnDisk } from "../../workspace/filter.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import { type MemberPackage, openOwnWorkspace, type Workspace } from "../../workspace/members.ts";
-import { findPackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
+import { findPackageJson } from "../../workspace/package-json.ts";
 import { realPath } from "../../../platform/files/real-path.ts";
 import type { ScriptTask, TaskRequest } from "../task.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
@@ -23,6 +23,7 @@ import {
   createTask,
   displayName,
   hintFor,
+  matchScripts,
   requireScripts,
   scriptNotFound,
   type SelectedPackages,
@@ -155,13 +156,9 @@ class TablePlanner {
     const { manifest } = member;
     const { filters, affected } = this.#request;
     const selectsAll = choosesPackages(this.#request) && filters.length === 0 && affected === undefined;
-    const isNever = (name: string) => this.#rules.ruleFor(ownerOf(member), name)?.when === "never";
-    if (scriptOf(manifest, word) !== null) return selectsAll && isNever(word) ? [] : [word];
-    if (!isGlob(word)) return [];
-    const glob = new Bun.Glob(word);
-    return scriptNames(manifest)
-      .filter((name) => glob.match(name) && !isNever(name))
-      .sort();
+    const isExcluded = (name: string) =>
+      (selectsAll || name !== word) && this.#rules.ruleFor(ownerOf(member), name)?.when === "never";
+    return matchScripts(manifest, word).filter((name) => !isExcluded(name));
   }
 
   /** Finds the tasks of the words in the selected packages. @throws UserError for a word without a task */

@@ -14,6 +14,7 @@ import { UserError } from "../../user-error.ts";
 import type { DependencyGraph } from "../../workspace/dependencies.ts";
 import type { MemberPackage, Workspace } from "../../workspace/members.ts";
 import { scriptNames, scriptOf } from "../../workspace/package-json.ts";
+import { breakCycles } from "./graph.ts";
 
 export interface TaskNode {
   /** Position in the workspace's members. */
@@ -198,7 +199,8 @@ export class TaskClosure {
 
   /** @throws UserError that shows a cycle of dependencies */
   refuseCycles(): void {
-    const cycle = findCycle(this.nodes.map(({ dependsOn }) => dependsOn ?? []));
+    const edges = (node: number) => this.nodes[node]!.dependsOn ?? [];
+    const [cycle] = breakCycles({ edges }, this.nodes.keys()).cycles;
     if (!cycle) return;
     const last = this.nodes[cycle.at(-1)!]!;
     const names = [...cycle, cycle[0]!].map((position) => this.nameOf(position));
@@ -224,28 +226,4 @@ function indexNames(members: readonly MemberPackage[]): ReadonlyMap<string, numb
     if (!names.has(key)) names.set(key, index);
   }
   return names;
-}
-
-/** Returns the positions along a cycle; each depends on the next, and the last on the first. */
-function findCycle(edges: readonly (readonly number[])[]): number[] | undefined {
-  const states = new Uint8Array(edges.length); // 1: on the path, 2: finished
-  for (const start of edges.keys()) {
-    if (states[start] !== 0) continue;
-    states[start] = 1;
-    // Without recursion: a chain may be longer than the stack.
-    const path: { node: number; next: number }[] = [{ node: start, next: 0 }];
-    for (let top = path.at(-1); top; top = path.at(-1)) {
-      const target = edges[top.node]![top.next++];
-      if (target === undefined) {
-        states[top.node] = 2;
-        path.pop();
-      } else if (states[target] === 1) {
-        return path.slice(path.findIndex(({ node }) => node === target)).map(({ node }) => node);
-      } else if (states[target] === 0) {
-        states[target] = 1;
-        path.push({ node: target, next: 0 });
-      }
-    }
-  }
-  return undefined;
 }
