@@ -92,7 +92,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/reporters/report-files/json-reporter",
     "src/reporters/terminal/live-reporter",
   ],
-  tasks: ["src/config/root-config", "src/config/tasks/task-table", "src/runner/task-run/task-target"],
+  tasks: ["src/config/root-config", "src/config/tasks/task-rules", "src/runner/task-run/task-target"],
   cache: [
     "src/runner/task-run/cached-task",
     "src/runner/task-run/memoized-run",

@@ -46,7 +46,11 @@ export async function openCached(
   shared: SharedCache | undefined,
   purpose: "use" | "look" = "use",
 ): Promise<OpenedScript> {
-  const rule = ruleFor(settings, script.packageName, script.scriptName);
+  const rule = ruleFor(
+    settings,
+    { name: script.packageName, directory: script.packageDirectory },
+    script.scriptName,
+  );
   if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
   const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
   if (!tracing && !rule.saysOutputs) return noticeOnce(NOT_HERE);

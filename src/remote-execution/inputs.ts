@@ -140,11 +140,11 @@ function removeBelow(
 
 /** Outputs that rtfig.toml declares for the scripts of a package. */
 function declaredOutputsOf(directory: string, settings: RemoteSettings): string[] {
-  if (settings.scripts.length + settings.rows.length === 0) return [];
+  if (settings.scripts.length === 0 && !settings.tasks) return [];
   const manifest = readPackageJson(directory) ?? {};
-  const packageName = textField(manifest, "name");
+  const located = { name: textField(manifest, "name"), directory };
   return scriptNames(manifest).flatMap((name) =>
-    remoteScript(settings, packageName, name).outputs.map(withoutSlash),
+    remoteScript(settings, located, name).outputs.map(withoutSlash),
   );
 }
 

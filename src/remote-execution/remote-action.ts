@@ -57,8 +57,8 @@ export async function prepareAction(
   upstream: readonly UpstreamOutputs[],
 ): Promise<RemoteAction> {
   const { packageDirectory, manifest, scriptName } = task;
-  const packageName = textField(manifest, "name");
-  const script = remoteScript(remote, packageName, scriptName);
+  const owner = { name: textField(manifest, "name"), directory: packageDirectory };
+  const script = remoteScript(remote, owner, scriptName);
   requireRemoteOutputs(script);
   const inputs = await collectInputs(files, packageDirectory, script, remote, upstream);
   const packagePath = files.pathOf(packageDirectory);
@@ -72,7 +72,7 @@ export async function prepareAction(
   const depth = packagePath === "" ? 0 : packagePath.split("/").length;
   const environment: Record<string, string> = {
     PATH,
-    npm_package_name: packageName,
+    npm_package_name: owner.name,
     npm_package_version: textField(manifest, "version"),
     RT_UP: Array.from({ length: depth + 1 }, (_, at) =>
       ["."].concat(Array(depth - at).fill("..")).join("/"),

@@ -8,8 +8,7 @@ import type {
 } from "../../platform/processes/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
-import type { TaskRule } from "../config/tasks/task-rules.ts";
-import type { TaskTable } from "../config/tasks/task-table.ts";
+import type { TaskRule, TaskRules } from "../config/tasks/task-rules.ts";
 import type { ManySettings } from "../config/settings/many.ts";
 import type { RunCoordinator } from "../distributed/coordinator.ts";
 import type { Workspace } from "../workspace/members.ts";
@@ -180,7 +179,7 @@ export interface TaskRequest extends ManySettings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   /** [tasks] of rtfig.toml. */
-  readonly table?: TaskTable | undefined;
+  readonly taskRules?: TaskRules | undefined;
   commandFor(request: CommandRequest): SpawnCommand;
   /**
    * Returns undefined for a task without a cache rule, a notice if it cannot be cached. `extra` is added to its

@@ -6,8 +6,7 @@ import { FILE_NAME } from "../../config/config-file-name.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { readConfig } from "../../config/rtfig.ts";
 import { addCommands } from "../../config/tasks/project-tasks.ts";
-import { TaskRules } from "../../config/tasks/task-rules.ts";
-import { readTaskTable } from "../../config/tasks/task-table.ts";
+import { readTaskRules } from "../../config/tasks/task-rules.ts";
 import { describeStrayRules, isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
 import { isForOne } from "../../secrets/grants/grants.ts";
 import { openOwnWorkspace, openWorkspace } from "../../workspace/members.ts";
@@ -29,8 +28,7 @@ export function checkRules(directory: string): DiagnosisCheck[] {
     if (!file || !existsSync(file)) return [];
     const config = readConfig(file);
     const { cache, secrets, remote } = (config.content.run ?? {}) as Sections;
-    const table = readTaskTable(config, folder);
-    const tasks = table && new TaskRules(table);
+    const tasks = readTaskRules(config, folder);
     const rules: ScriptRules[] = [
       ...(tasks ? [tasks.asRules()] : []),
       { section: "run.cache", folder, names: Object.keys(cache ?? {}), isForOne: isNamed },

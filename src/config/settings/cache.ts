@@ -8,8 +8,8 @@ import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
 import { printable } from "../../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
-import { type TaskRule, TaskRules } from "../tasks/task-rules.ts";
-import { readTaskTable } from "../tasks/task-table.ts";
+import type { TaskRule, TaskRules } from "../tasks/task-rules.ts";
+import type { ScriptPackage } from "../script-package.ts";
 import { ruleNamed } from "./script-rules.ts";
 
 /** The rule of one script. Globs are relative to its package. */
@@ -74,10 +74,10 @@ export function readCacheSettings(
   config: Config,
   given: GivenOptions,
   cwd: string,
-  table = readTaskTable(config, cwd),
+  tasks: TaskRules | undefined,
 ): CacheSettings | undefined {
-  const isTable = table?.rows.some(({ options }) => options.cache !== undefined);
-  if (given.has("no-cache") || !(isTable || speaksOfCache(config))) return undefined;
+  const isDeclared = tasks?.table.rows.some(({ options }) => options.cache !== undefined);
+  if (given.has("no-cache") || !(isDeclared || speaksOfCache(config))) return undefined;
   const { settings, file } = config;
   const rules = new Map<string, CacheRule>();
   for (const { path, value } of settings) {
@@ -103,7 +103,7 @@ export function readCacheSettings(
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
-    tasks: isTable ? new TaskRules(table!) : undefined,
+    tasks,
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), cwd, (name) => host.originalVariable(name)),
     asksWhenDry: places !== undefined && remote.includes("r"),
@@ -132,12 +132,12 @@ function readPlaces(text: string = EVERYWHERE): { local: string; remote: string 
 /** Returns undefined if the script is not cached. */
 export function ruleFor(
   { rules, tasks }: CacheSettings,
-  packageName: string,
+  located: ScriptPackage,
   scriptName: string,
 ): CacheRule | undefined {
-  const declared = tasks?.ruleOf(packageName, scriptName);
+  const declared = tasks?.ruleFor(tasks.ownerIn(located), scriptName);
   const rule =
-    declared?.cache === undefined ? ruleNamed(rules, packageName, scriptName) : cacheRuleOf(declared);
+    declared?.cache === undefined ? ruleNamed(rules, located.name, scriptName) : cacheRuleOf(declared);
   return rule?.isOn ? rule : undefined;
 }
 

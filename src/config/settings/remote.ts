@@ -11,8 +11,9 @@ import type { GivenOptions } from "../../options/parse.ts";
 import { oneLine } from "../../printable.ts";
 import { isRepositoryName } from "../../repository-name.ts";
 import { type Certificates, readCertificates, readServerUrl, requireHeaderName } from "./remote-server.ts";
-import { rowsFor } from "../tasks/task-rules.ts";
-import type { TaskTable } from "../tasks/task-table.ts";
+import type { TaskRules } from "../tasks/task-rules.ts";
+import type { TaskOptions } from "../tasks/task-table.ts";
+import type { ScriptPackage } from "../script-package.ts";
 import { ruleNamed } from "./script-rules.ts";
 
 export interface RemoteScript {
@@ -28,11 +29,6 @@ export interface RemoteScript {
   readonly isRemote: boolean | undefined;
 }
 
-/** The keys of a row of [tasks] for a server. Missing lists are undefined. */
-interface RemoteRow extends Partial<Omit<RemoteScript, "name">> {
-  readonly name: string;
-}
-
 export interface RemoteSettings {
   readonly url: string;
   readonly instance: string;
@@ -46,10 +42,7 @@ export interface RemoteSettings {
   readonly timeout: number;
   /** [run.remote.scripts] */
   readonly scripts: readonly RemoteScript[];
-  /** [tasks] */
-  readonly rows: readonly RemoteRow[];
-  /** Name of the root package, for the rows. */
-  readonly rootName: string;
+  readonly tasks: TaskRules | undefined;
   /** --remote was given. */
   readonly isAsked: boolean;
   /** --force: results that the server has cached are not used. */
@@ -72,13 +65,13 @@ export function readRemoteSettings(
   config: Config | undefined,
   given: GivenOptions,
   cwd: string,
-  table?: TaskTable,
+  tasks: TaskRules | undefined,
 ): RemoteSettings | undefined {
   const isAsked = given.has("remote");
   const conflicting = LOCAL_ONLY.find((name) => given.has(name));
   if (isAsked && conflicting !== undefined)
     throw new UserError(`--remote cannot be used with --${conflicting}`);
-  if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config, table))))
+  if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config, tasks))))
     return undefined;
   const texts = new Map<string, string>();
   const headers: Record<string, string> = {};
@@ -117,14 +110,7 @@ export function readRemoteSettings(
     properties,
     timeout: numbers.timeout * 1000,
     scripts: [...scripts.values()],
-    rows: (table?.rows ?? []).map(({ name, options }) => ({
-      name,
-      outputs: options.outputs?.map(toPath),
-      env: options.env,
-      inputs: options.inputs,
-      isRemote: options.remote,
-    })),
-    rootName: table?.rootName ?? "",
+    tasks,
     isAsked,
     isForced: given.has("force"),
     concurrency: given.get("concurrency")?.isOnLine
@@ -133,11 +119,11 @@ export function readRemoteSettings(
   };
 }
 
-function hasRemoteScript(config: Config | undefined, table: TaskTable | undefined): boolean {
+function hasRemoteScript(config: Config | undefined, tasks: TaskRules | undefined): boolean {
   const settings = config?.settings ?? [];
   // [tasks] is that of the root project, [run.remote] that of the working directory.
   const hasServer = settings.some(({ path }) => path.join(".") === "run.remote.url");
-  if (hasServer && table?.rows.some(({ options }) => options.remote === true)) return true;
+  if (hasServer && tasks?.table.rows.some(({ options }) => options.remote === true)) return true;
   return settings.some(
     ({ path, value }) => path[0] === "run" && path[1] === "remote" && path[4] === "remote" && value === true,
   );
@@ -150,21 +136,21 @@ function toPath(output: string): string {
 
 /** Returns the declaration of a script; empty if it has none. */
 export function remoteScript(
-  { scripts, rows, rootName }: RemoteSettings,
-  packageName: string,
+  { scripts, tasks }: RemoteSettings,
+  located: ScriptPackage,
   name: string,
 ): RemoteScript {
-  const script = ruleNamed(scripts, packageName, name);
+  const script = ruleNamed(scripts, located.name, name);
   if (script) return script;
-  const found = rowsFor(rows, { name: packageName, isRoot: packageName === rootName }, name);
-  const first = <Key extends keyof RemoteRow>(key: Key) => found.find((row) => row[key] !== undefined)?.[key];
-  return {
-    name,
-    outputs: first("outputs") ?? [],
-    env: first("env") ?? [],
-    inputs: first("inputs") ?? [],
-    isRemote: first("isRemote"),
-  };
+  const rule: TaskOptions = tasks?.ruleFor(tasks.ownerIn(located), name) ?? {};
+  const { outputs = [], env = [], inputs = [], remote: isRemote } = rule;
+  return { name, outputs: outputs.map(toPath), env, inputs, isRemote };
+}
+
+/** Returns the local variables that some script gets on the server. */
+export function scriptVariables({ scripts, tasks }: Pick<RemoteSettings, "scripts" | "tasks">): string[] {
+  const rows = tasks?.table.rows ?? [];
+  return [...scripts.flatMap(({ env }) => env), ...rows.flatMap(({ options }) => options.env ?? [])];
 }
 
 /** Rejects outputs of [tasks] that a server cannot return. The reader of [run.remote.scripts] checks its own. @throws UserError */

@@ -2,22 +2,20 @@
 import type { Config } from "../rtfig.ts";
 import type { ServerUse } from "../server-use.ts";
 import { findRootConfig } from "../root-config.ts";
-import { readTaskTable } from "../tasks/task-table.ts";
+import { readTaskRules } from "../tasks/task-rules.ts";
 import { readCacheSettings } from "./cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "./remote-cache.ts";
 import { variablesIn } from "./remote-server.ts";
-import { readRemoteSettings, type RemoteSettings } from "./remote.ts";
+import { readRemoteSettings, type RemoteSettings, scriptVariables } from "./remote.ts";
 
 export function cacheUse(settings: RemoteCacheSettings): ServerUse {
   const { url, named } = settings;
   return { server: `the shared cache ${url}`, names: variablesOf(settings), named };
 }
 
-export function remoteUse({ url, headers, scripts, rows }: RemoteSettings): ServerUse {
-  const names = [
-    ...Object.values(headers).flatMap(variablesIn),
-    ...[...scripts, ...rows].flatMap(({ env }) => env ?? []),
-  ];
+export function remoteUse(settings: RemoteSettings): ServerUse {
+  const { url, headers } = settings;
+  const names = [...Object.values(headers).flatMap(variablesIn), ...scriptVariables(settings)];
   const each = [...new Set(names)].sort();
   return { server: `the server ${url}, which runs scripts,`, names: each, named: each };
 }
@@ -26,14 +24,15 @@ export function remoteUse({ url, headers, scripts, rows }: RemoteSettings): Serv
 export function readServerUses(config: Config | undefined, cwd: string): ServerUse[] {
   const none = new Map();
   const cached = findRootConfig(config, cwd);
-  const cache = cached && readCacheSettings(cached, none, cwd)?.remote;
+  const tasks = cached && readTaskRules(cached, cwd);
+  const cache = cached && readCacheSettings(cached, none, cwd, tasks)?.remote;
   const hasRemote = config?.settings.some(({ path }) => path.join(".") === "run.remote.url");
   const remote = hasRemote
     ? readRemoteSettings(
         config,
         new Map([["remote", { all: [], last: undefined, isOnLine: false }]]),
         cwd,
-        cached && readTaskTable(cached, cwd),
+        tasks,
       )
     : undefined;
   return [...(cache ? [cacheUse(cache)] : []), ...(remote ? [remoteUse(remote)] : [])];

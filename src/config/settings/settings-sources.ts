@@ -6,7 +6,7 @@ import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig, ROOT_SETTINGS } from "../config-file-name.ts";
 import type { Config, ConfiguredOption } from "../rtfig.ts";
-import type { TaskTable } from "../tasks/task-table.ts";
+import type { TaskRules } from "../tasks/task-rules.ts";
 import { UserError } from "../../user-error.ts";
 import { COMMANDS } from "../../options/commands.ts";
 import {
@@ -92,7 +92,7 @@ async function findRoot(config: Config | undefined, cwd: string): Promise<Config
 }
 
 /** @throws UserError */
-async function findCache(root: Config, given: GivenOptions, cwd: string, tasks: TaskTable | undefined) {
+async function findCache(root: Config, given: GivenOptions, cwd: string, tasks: TaskRules | undefined) {
   if (!root.text.includes("cache")) return undefined;
   const settings = (await import("./cache.ts")).readCacheSettings(root, given, cwd, tasks);
   if (settings?.isVerified && !(await canTrace()))
@@ -106,7 +106,7 @@ async function findCache(root: Config, given: GivenOptions, cwd: string, tasks: 
 /** Returns undefined if the root project has no [tasks]. @throws UserError */
 async function findTasks(root: Config, cwd: string) {
   if (root.content.tasks === undefined) return undefined;
-  return (await import("../tasks/task-table.ts")).readTaskTable(root, cwd);
+  return (await import("../tasks/task-rules.ts")).readTaskRules(root, cwd);
 }
 
 async function canTrace(): Promise<boolean> {
@@ -119,7 +119,7 @@ async function findRemote(
   config: Config | undefined,
   given: GivenOptions,
   cwd: string,
-  tasks: TaskTable | undefined,
+  tasks: TaskRules | undefined,
 ) {
   const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
   if (!given.has("remote") && !isMentioned) return undefined;

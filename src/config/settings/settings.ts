@@ -13,7 +13,7 @@ import { type ManySettings, readManySettings, readSelection } from "./many.ts";
 import type { RemoteSettings } from "./remote.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
-import type { TaskTable } from "../tasks/task-table.ts";
+import type { TaskRules } from "../tasks/task-rules.ts";
 import type { Tool } from "./tool.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
@@ -34,7 +34,7 @@ export interface RunSettings {
   /** Undefined if rtfig.toml has no [run.cache]. */
   readonly cache?: CacheSettings | undefined;
   /** Undefined if rtfig.toml has no [tasks]. */
-  readonly tasks?: TaskTable | undefined;
+  readonly tasks?: TaskRules | undefined;
   /** Settings of a run of the target with the tasks that it depends on; undefined without [tasks]. */
   readonly single?: ManySettings | undefined;
   /** Undefined if no script runs remotely. */

@@ -1,19 +1,16 @@
 // Adds [tasks] of the root project to packages and to lists of scripts.
 import type { MemberPackage, Workspace } from "../../workspace/members.ts";
 import { type PackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
-import { realPath } from "../../../platform/files/real-path.ts";
 import { mentionsInConfig } from "../config-file-name.ts";
 import { findRootConfig } from "../root-config.ts";
 import { readOwnConfig } from "../rtfig.ts";
-import { readTaskTable } from "./task-table.ts";
-import { ownerOf, type TaskOwner, TaskRules, withCommands } from "./task-rules.ts";
+import { ownerOf, readTaskRules, type TaskRules, withCommands } from "./task-rules.ts";
 
 /** Returns undefined without [tasks]. @param report prints warnings @throws UserError */
 export function openTaskRules(cwd: string, report?: (line: string) => void): TaskRules | undefined {
   if (!mentionsInConfig(cwd, "tasks")) return undefined;
   const config = findRootConfig(readOwnConfig(), cwd, report);
-  const table = config && readTaskTable(config, cwd);
-  return table && new TaskRules(table);
+  return config && readTaskRules(config, cwd);
 }
 
 export interface ListedTask {
@@ -28,7 +25,7 @@ export function listTasks(
   rules: TaskRules | undefined,
 ): ListedTask[] {
   if (!rules) return list(manifest, () => undefined);
-  const owner: TaskOwner = { name, isRoot: realPath(directory) === realPath(rules.table.root) };
+  const owner = rules.ownerIn({ name, directory });
   return list(
     withCommands(manifest, rules.commandsOf(owner)),
     (task) => rules.ruleFor(owner, task)?.description,

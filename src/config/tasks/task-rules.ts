@@ -5,12 +5,15 @@
 //   with more characters besides wildcards precedes, then the earlier one.
 // - A command without a package belongs to the root project, and runs once for all packages.
 // - A script of package.json precedes a command of the same name.
+import { realPath } from "../../../platform/files/real-path.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import type { MemberPackage } from "../../workspace/members.ts";
 import { type PackageJson, recordField, scriptNames, scriptOf } from "../../workspace/package-json.ts";
 import { MAX_CONFIG_SIZE } from "../config-file-name.ts";
+import type { Config } from "../rtfig.ts";
+import type { ScriptPackage } from "../script-package.ts";
 import type { ScriptRules } from "../unmatched-rules.ts";
-import { ROOT_PACKAGE, splitTaskName, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
+import { readTaskTable, ROOT_PACKAGE, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
 
 export interface TaskRule extends TaskOptions {
   /** The row that set each key, by the name of the field. */
@@ -40,6 +43,8 @@ export class TaskRules {
   readonly #rules = new Map<string, TaskRule | undefined>();
   /** By the names of their rows. */
   readonly #combined = new Map<string, TaskRule>();
+  /** The root without symlinks, as in the directories of packages. */
+  #realRoot: string | undefined;
 
   constructor(table: TaskTable) {
     this.table = table;
@@ -59,9 +64,10 @@ export class TaskRules {
     return rule;
   }
 
-  /** Like `ruleFor`, by the name of the package. */
-  ruleOf(packageName: string, name: string): TaskRule | undefined {
-    return this.ruleFor({ name: packageName, isRoot: packageName === this.table.rootName }, name);
+  /** Returns the owner of the tasks of a package. */
+  ownerIn({ name, directory }: ScriptPackage): TaskOwner {
+    const { root } = this.table;
+    return { name, isRoot: directory === root || directory === (this.#realRoot ??= realPath(root)) };
   }
 
   #combine(owner: TaskOwner, name: string): TaskRule | undefined {
@@ -118,27 +124,19 @@ function combineRows(rows: readonly TaskRow[]): TaskRule {
   return { ...options, sources };
 }
 
-/** Returns the rows for a task, by precedence. */
-export function rowsFor<Row extends { readonly name: string }>(
-  rows: readonly Row[],
-  owner: TaskOwner,
-  task: string,
-): Row[] {
-  return rows
-    .map((row) => ({ row, ...splitTaskName(row.name) }))
-    .filter((each) => matcherOf(each.task)(task) && packageMatcherOf(each.package)(owner))
-    .sort((a, b) => rankOf({ ...b, name: b.row.name }) - rankOf({ ...a, name: a.row.name }))
-    .map(({ row }) => row);
-}
-
-function packageMatcherOf(pattern: string | undefined): (owner: TaskOwner) => boolean {
-  if (pattern === undefined) return () => true;
-  const matches = matcherOf(pattern);
-  return (owner) => matches(owner.name) || (owner.isRoot && pattern === ROOT_PACKAGE);
+/** Returns undefined if the file has no [tasks]. @throws UserError */
+export function readTaskRules(config: Config, cwd: string): TaskRules | undefined {
+  const table = readTaskTable(config, cwd);
+  return table && new TaskRules(table);
 }
 
 function compile(row: TaskRow): CompiledRow {
-  return { row, hasPackage: packageMatcherOf(row.package), hasTask: matcherOf(row.task) };
+  const matches = matcherOf(row.package ?? "*");
+  return {
+    row,
+    hasPackage: (owner) => matches(owner.name) || (owner.isRoot && row.package === ROOT_PACKAGE),
+    hasTask: matcherOf(row.task),
+  };
 }
 
 function matcherOf(pattern: string): (name: string) => boolean {
@@ -150,7 +148,7 @@ function matcherOf(pattern: string): (name: string) => boolean {
 }
 
 /** Greater for a row that precedes. */
-function rankOf({ name, package: owner }: Pick<TaskRow, "name" | "package">): number {
+function rankOf({ name, package: owner }: TaskRow): number {
   if (isGlob(name)) return name.replace(/[*?[\]{}]/g, "").length - MAX_CONFIG_SIZE;
   return owner === undefined ? 1 : 2;
 }

@@ -5,7 +5,6 @@ import { dirname, resolve } from "node:path";
 import { configHint, tomlKey } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
-import { readPackageJson, textField } from "../../workspace/package-json.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
@@ -54,8 +53,6 @@ export interface TaskRow {
 export interface TaskTable {
   /** Folder of rtfig.toml; absolute. */
   readonly root: string;
-  /** Name of the package there; "" without one. */
-  readonly rootName: string;
   readonly rows: readonly TaskRow[];
   /** Returns file and line of a key, for messages. */
   locate(row: string, key: string): string;
@@ -89,23 +86,11 @@ export function readTaskTable(config: Config, cwd: string): TaskTable | undefine
   if (!rows) return undefined;
   const locate = (row: string, key: string) =>
     `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : [key])])}`;
-  const root = dirname(resolve(cwd, config.file));
   return {
-    root,
-    rootName: readName(root),
+    root: dirname(resolve(cwd, config.file)),
     rows: Object.entries(rows).map(([name, keys]) => readRow(name, keys, config.file, locate)),
     locate,
   };
-}
-
-/** An unreadable package.json is reported when a script of it starts. */
-function readName(directory: string): string {
-  try {
-    const manifest = readPackageJson(directory);
-    return manifest ? textField(manifest, "name") : "";
-  } catch {
-    return "";
-  }
 }
 
 function readRow(

@@ -6,6 +6,7 @@ import { openCached, whyRuleFails } from "../../cache/cache.ts";
 import type { CachedScript } from "../../cache/cached-script.ts";
 import type { SharedCache } from "../../cache/shared-cache.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { packageOf } from "../../config/script-package.ts";
 import type { CachedTask, CacheReason, SpawnCommand, CommandRequest, ScriptTask } from "../../tasks/task.ts";
 import { textField } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
@@ -61,7 +62,7 @@ function describeScript(
 ): CachedScript | Notice | undefined {
   const { packageDirectory, manifest, scriptName, label } = task;
   const packageName = textField(manifest, "name");
-  if (!ruleFor(settings, packageName, scriptName)) return undefined;
+  if (!ruleFor(settings, packageOf(task), scriptName)) return undefined;
   const steps = [];
   for (const step of task.steps) {
     const command = starting.commandFor({
@@ -83,11 +84,8 @@ function describeScript(
 }
 
 /** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */
-export async function whyNotCached(
-  { manifest, scriptName }: ScriptTask,
-  settings: CacheSettings,
-): Promise<string | undefined> {
-  const rule = ruleFor(settings, textField(manifest, "name"), scriptName);
+export async function whyNotCached(task: ScriptTask, settings: CacheSettings): Promise<string | undefined> {
+  const rule = ruleFor(settings, packageOf(task), task.scriptName);
   return rule && (await whyRuleFails(rule));
 }
 
@@ -96,6 +94,6 @@ export function planCached(
   plan: Extract<ExecutionPlan, { mode: "script" }>,
   settings: CacheSettings,
 ): ScriptTask | undefined {
-  const { name, package: located } = plan.target;
-  return ruleFor(settings, textField(located.manifest, "name"), name) && taskOf(plan);
+  const task = taskOf(plan);
+  return ruleFor(settings, packageOf(task), task.scriptName) && task;
 }

@@ -9,6 +9,7 @@ import { describeStrayRules } from "../../config/unmatched-rules.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../../config/settings/many.ts";
 import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
+import { packageOf } from "../../config/script-package.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { runSingle, runTasks } from "./run-tasks.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "../../tasks/task.ts";
 import { choosePlacement, type RemoteEligibility } from "../../tasks/execution/placement.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
-import { scriptOf, textField } from "../../workspace/package-json.ts";
+import { scriptOf } from "../../workspace/package-json.ts";
 import { type RunRedaction, isSameValue, createRunRedaction } from "./run-redaction.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { StepFactory } from "./cached-task.ts";
@@ -145,7 +146,7 @@ function requestFor(
   return {
     ...many,
     args: host.exactArguments(many.args),
-    table: settings.tasks,
+    taskRules: settings.tasks,
     cwd,
     env: originalEnvironment,
     silent: script.silent,
@@ -226,17 +227,17 @@ function requestFor(
 
 /** Reasons for and against remote execution of a task. */
 function eligibilityOf(
-  { manifest, scriptName, steps }: ScriptTask,
+  task: ScriptTask,
   remote: RemoteSettings,
   cache: CacheSettings | undefined,
 ): RemoteEligibility {
-  const packageName = textField(manifest, "name");
+  const { scriptName, steps } = task;
   const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
   return {
     server: remote.url,
     isAsked: remote.isAsked,
-    isDeclared: remoteScript(remote, packageName, scriptName).isRemote,
-    isCached: cache !== undefined && ruleFor(cache, packageName, scriptName) !== undefined,
+    isDeclared: remoteScript(remote, packageOf(task), scriptName).isRemote,
+    isCached: cache !== undefined && ruleFor(cache, packageOf(task), scriptName) !== undefined,
     obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
   };
 }

@@ -19,11 +19,11 @@ import { findMapping } from "../../secrets/grants/mapping-file.ts";
 import { missingFailure } from "../../secrets/grants/missing-secrets.ts";
 import { requireConsent } from "../../secrets/trust/server-consent.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { packageOf } from "../../config/script-package.ts";
 import { type RemoteCacheSettings, variablesOf } from "../../config/settings/remote-cache.ts";
 import { fillHeader } from "../../config/settings/remote-server.ts";
 import { cacheUse } from "../../config/settings/server-uses.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
-import { textField } from "../../workspace/package-json.ts";
 import { reportLine } from "../../output.ts";
 
 /**
@@ -38,8 +38,7 @@ export async function openRemoteCache(
   directory: string,
   isNeeded: boolean,
 ): Promise<RemoteCache | undefined> {
-  const isCached = ({ manifest, scriptName }: ScriptTask) =>
-    ruleFor(settings, textField(manifest, "name"), scriptName) !== undefined;
+  const isCached = (task: ScriptTask) => ruleFor(settings, packageOf(task), task.scriptName) !== undefined;
   if (!settings.remote || !tasks.some(isCached)) return undefined;
   const opened = await open(settings.remote, config, directory);
   if (opened instanceof RemoteCache) return opened;

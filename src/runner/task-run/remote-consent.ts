@@ -1,9 +1,10 @@
 // Checks a person's consent for the server of [run.remote], and resolves the variables in its headers.
 import type { Config } from "../../config/rtfig.ts";
 import { oneLine } from "../../printable.ts";
-import type { RemoteSettings } from "../../config/settings/remote.ts";
+import { type RemoteSettings, scriptVariables } from "../../config/settings/remote.ts";
 import { fillHeader, variablesIn } from "../../config/settings/remote-server.ts";
 import { remoteUse } from "../../config/settings/server-uses.ts";
+import { TaskRules } from "../../config/tasks/task-rules.ts";
 import { findMapping } from "../../secrets/grants/mapping-file.ts";
 import { readVariables } from "./remote-cache.ts";
 import { reportLine } from "../../output.ts";
@@ -32,24 +33,28 @@ export function withoutSecrets(
   directory: string,
   warns: boolean,
 ): RemoteSettings {
-  const { scripts, rows } = settings;
-  if ([...scripts, ...rows].every(({ env }) => (env ?? []).length === 0)) return settings;
+  const { scripts, tasks } = settings;
+  if (scriptVariables(settings).length === 0) return settings;
   const secrets = findMapping(directory, config)?.secrets;
   if (!secrets) return settings;
-  const withoutThem =
-    (section: string) =>
-    <Script extends { readonly name: string; readonly env?: readonly string[] }>(script: Script): Script => {
-      const kept = script.env?.filter((name) => secrets.has(name)) ?? [];
-      if (kept.length === 0) return script;
-      if (warns)
-        reportLine(
-          `warning: ${kept.join(", ")} of ${section}.${oneLine(script.name)}.env is not sent: it is in [secrets]`,
-        );
-      return { ...script, env: script.env!.filter((name) => !secrets.has(name)) };
-    };
+  const sendable = (section: string, row: string, env: readonly string[]) => {
+    const kept = env.filter((name) => secrets.has(name));
+    if (kept.length > 0 && warns)
+      reportLine(
+        `warning: ${kept.join(", ")} of ${section}.${oneLine(row)}.env is not sent: it is in [secrets]`,
+      );
+    return env.filter((name) => !secrets.has(name));
+  };
+  const rows = tasks?.table.rows.map(({ options, ...row }) => ({
+    ...row,
+    options: { ...options, ...(options.env && { env: sendable("tasks", row.name, options.env) }) },
+  }));
   return {
     ...settings,
-    scripts: scripts.map(withoutThem("run.remote.scripts")),
-    rows: rows.map(withoutThem("tasks")),
+    scripts: scripts.map((script) => ({
+      ...script,
+      env: sendable("run.remote.scripts", script.name, script.env),
+    })),
+    tasks: rows && new TaskRules({ ...tasks!.table, rows }),
   };
 }

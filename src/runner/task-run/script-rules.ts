@@ -2,7 +2,6 @@
 // script.
 import type { Config } from "../../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
-import { TaskRules } from "../../config/tasks/task-rules.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 
@@ -14,7 +13,7 @@ export function rulesOf(
 ): ScriptRules[] {
   const namesOf = (rules: readonly { readonly name: string }[]) => rules.map(({ name }) => name);
   const rules: ScriptRules[] = [];
-  if (tasks) rules.push(new TaskRules(tasks).asRules());
+  if (tasks) rules.push(tasks.asRules());
   if (cache)
     rules.push({ section: "run.cache", folder: cache.root, names: namesOf(cache.rules), isForOne: isNamed });
   if (remote && config) {

@@ -10,11 +10,11 @@ import type { Config } from "../../config/rtfig.ts";
 import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { packageOf } from "../../config/script-package.ts";
 import type { ShareSettings } from "../../config/settings/share.ts";
 import type { RunCoordinator } from "../../distributed/coordinator.ts";
 import { openRedisCoordinator } from "../../distributed/redis-coordinator.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
-import { textField } from "../../workspace/package-json.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { readVariables } from "./remote-cache.ts";
 
@@ -57,7 +57,7 @@ function duration(variable: string, otherwise: number): number {
 
 /** Why a script cannot be shared; undefined if it can. @throws UserError if no script can be shared */
 export async function whyUnshared(
-  { manifest, scriptName, steps }: ScriptTask,
+  task: ScriptTask,
   cache: CacheSettings | undefined,
 ): Promise<string | undefined> {
   const remote = cache?.remote;
@@ -65,7 +65,7 @@ export async function whyUnshared(
     throw new UserError(
       "--share needs [run.cache] and [cache.remote], which transfer outputs between machines",
       [
-        ...(cache ? [] : [configHint(["run", "cache", scriptName], true)]),
+        ...(cache ? [] : [configHint(["run", "cache", task.scriptName], true)]),
         configHint(["cache", "remote", "url"], "https://cache.example.com"),
         "rt help ci",
       ],
@@ -75,9 +75,9 @@ export async function whyUnshared(
       "--share needs a shared cache that is read and written",
       "remove --cache and TURBO_CACHE",
     );
-  const rule = ruleFor(cache, textField(manifest, "name"), scriptName);
+  const rule = ruleFor(cache, packageOf(task), task.scriptName);
   if (!rule) return "not in [run.cache]";
   if (!rule.isShared) return "shared = false";
-  if (steps.some(({ secrets }) => secrets)) return "receives secrets";
+  if (task.steps.some(({ secrets }) => secrets)) return "receives secrets";
   return (await whyRuleFails(rule)) === undefined ? undefined : "cannot be traced on this system";
 }

@@ -1,9 +1,8 @@
 // Decides whether a single target is run by the scheduler, because [tasks] declares something for it.
 //
 // Non-obvious: a script for which [tasks] declares nothing of the kind replaces rt, as in a project without [tasks].
-import { realPath } from "../../../platform/files/real-path.ts";
 import { isGlob } from "../../workspace/glob.ts";
-import { type TaskOwner, type TaskRule, TaskRules } from "../../config/tasks/task-rules.ts";
+import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { splitTaskName } from "../../config/tasks/task-table.ts";
 import type { ManySettings } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
@@ -17,15 +16,13 @@ import { isExplicitPath } from "../resolve/target.ts";
 
 /** Returns the settings of the run; undefined for a target that runs alone. @throws PackageJsonError */
 export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | undefined {
-  const { tasks: table, single, target: name, isExplicit, code } = settings;
-  if (!table || !single || name === undefined || name === "-" || isExplicitPath(name)) return undefined;
-  const rules = new TaskRules(table);
+  const { tasks: rules, single, target: name, isExplicit, code } = settings;
+  if (!rules || !single || name === undefined || name === "-" || isExplicitPath(name)) return undefined;
   const located = findPackageJson(cwd);
-  const directory = located?.directory ?? cwd;
-  const owner: TaskOwner = {
+  const owner = rules.ownerIn({
     name: located ? textField(located.manifest, "name") : "",
-    isRoot: realPath(directory) === realPath(table.root),
-  };
+    directory: located?.directory ?? cwd,
+  });
   const commands = rules.commandsOf(owner);
   const isTask = (word: string) =>
     (located !== null && scriptOf(located.manifest, word) !== null) ||

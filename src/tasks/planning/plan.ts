@@ -56,8 +56,8 @@ export interface TaskPlan {
 
 /** @throws UserError @throws PackageJsonError */
 export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
-  const plan = request.table
-    ? await (await import("./table-plan.ts")).planTable(request, request.table)
+  const plan = request.taskRules
+    ? await (await import("./table-plan.ts")).planTable(request, request.taskRules)
     : choosesPackages(request)
       ? await planWorkspace(request)
       : planPackage(request);

@@ -6,8 +6,8 @@
 // - `--parallel` and `--sequential` respect `depends-on`.
 // - Only requested tasks get the arguments.
 import { addCommands } from "../../config/tasks/project-tasks.ts";
-import { ownerOf, TaskRules } from "../../config/tasks/task-rules.ts";
-import { ROOT_PACKAGE, splitTaskName, type TaskTable } from "../../config/tasks/task-table.ts";
+import { ownerOf, type TaskRules } from "../../config/tasks/task-rules.ts";
+import { ROOT_PACKAGE, splitTaskName } from "../../config/tasks/task-table.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { oneLine } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
@@ -34,8 +34,7 @@ import { TaskClosure } from "./task-closure.ts";
 import { orderTasks } from "./task-order.ts";
 
 /** @throws UserError @throws PackageJsonError */
-export async function planTable(request: TaskRequest, table: TaskTable): Promise<TaskPlan> {
-  const rules = new TaskRules(table);
+export async function planTable(request: TaskRequest, rules: TaskRules): Promise<TaskPlan> {
   const adapt = (workspace: Workspace) => addCommands(workspace, rules);
   const packages = choosesPackages(request)
     ? await selectPackages(request, adapt)
