@@ -9,6 +9,7 @@ import { isGlob } from "../../workspace/glob.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
 import { parseDuration } from "./duration.ts";
+import { splitTaskName, type TaskName } from "./task-name.ts";
 
 /** Keys of a row. Secrets are granted by all rows of a task, so src/secrets/grants reads them. */
 export interface TaskOptions {
@@ -40,13 +41,10 @@ export interface TaskTimeout {
   readonly text: string;
 }
 
-export interface TaskRow {
+/** The package "//" is the root project. */
+export interface TaskRow extends TaskName {
   /** The name as written: `build`, `web#build` or a glob. */
   readonly name: string;
-  /** Name or glob; undefined for all packages, "//" for the root project. */
-  readonly package: string | undefined;
-  /** Name or glob. */
-  readonly task: string;
   readonly options: TaskOptions;
 }
 
@@ -146,10 +144,4 @@ export function dependencyFault(dependency: string): string | undefined {
   if (owner === "") return "names no package";
   if (isUpstream && owner !== undefined) return "names a package after ^";
   return isGlob(dependency) ? "has wildcards" : undefined;
-}
-
-/** Splits "task" or "package#task". */
-export function splitTaskName(name: string): { readonly package: string | undefined; readonly task: string } {
-  const hash = name.indexOf("#");
-  return { package: hash < 0 ? undefined : name.slice(0, hash), task: name.slice(hash + 1) };
 }

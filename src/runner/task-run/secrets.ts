@@ -2,7 +2,8 @@
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../../config/config-file-name.ts";
 import type { Config } from "../../config/rtfig.ts";
-import { isFor, parseRowName, type ScriptName } from "../../secrets/grants/grants.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
+import { grantRowsIn, isFor, type ScriptName } from "../../secrets/grants/grants.ts";
 import type { SecretProvision, Receiver, ShownSecret } from "../../secrets/grants/secret-provisioning.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../../workspace/package-json.ts";
@@ -41,11 +42,9 @@ function isRelevant(request: SecretsRequest, directory: string): boolean {
 }
 
 function grantsOrWithholds({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
-  const { secrets: rows = {} } = (content.run ?? {}) as { secrets?: object };
-  const tasks = Object.entries((content.tasks ?? {}) as Record<string, { readonly secrets?: object }>);
-  const names = [...Object.keys(rows), ...tasks.filter(([, { secrets }]) => secrets).map(([name]) => name)];
+  const rows = grantRowsIn(content).map(({ pattern }) => splitTaskName(pattern));
   return (
-    names.some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
+    rows.some((row) => !scripts || scripts.some((script) => isFor(row, script))) ||
     hasVariable(Object.keys(content.secrets ?? {}), settings)
   );
 }

@@ -3,7 +3,7 @@
 // Non-obvious: a script for which [tasks] declares nothing of the kind replaces rt, as in a project without [tasks].
 import { isGlob } from "../../workspace/glob.ts";
 import type { TaskRule } from "../../config/tasks/task-rules.ts";
-import { splitTaskName } from "../../config/tasks/task-table.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
 import type { ManySettings } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { OPTIONS } from "../../options/options.ts";

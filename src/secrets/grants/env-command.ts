@@ -13,7 +13,7 @@ import { escapeJson, oneLine, printable } from "../../printable.ts";
 import { findPackageJson, scriptNames, scriptOf, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, plainOrQuoted } from "./mapping.ts";
-import { parseRowName } from "./grants.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
 import type { FindServerUses } from "../../config/server-use.ts";
 import { findConsents, type ProjectConsents } from "../trust/project-consents.ts";
 import { describeRegistries, describeServers, fingerprint, isTrusted, withoutLogin } from "../trust/trust.ts";
@@ -71,7 +71,7 @@ export async function describeEnvironment(
 
 /** Resolves "package#script", or a script of the package in the working directory. */
 function resolveScriptName(text: string) {
-  const { package: owner, script } = parseRowName(text);
+  const { package: owner, task: script } = splitTaskName(text);
   const located = owner === undefined ? findPackageJson(process.cwd()) : null;
   return {
     package: owner ?? (located ? textField(located.manifest, "name") : ""),

@@ -9,6 +9,7 @@
 //   costs nothing more.
 
 import { host } from "../../../platform/processes/process.ts";
+import { splitTaskName, type TaskName } from "../../config/tasks/task-name.ts";
 import { type PackageJson, scriptNames } from "../../workspace/package-json.ts";
 
 /**
@@ -36,13 +37,6 @@ function namesIn(variable: string): string[] {
   return host.originalVariable(variable)?.split(",") ?? [];
 }
 
-/** The parsed pattern of a row. */
-export interface RowName {
-  /** Name or glob; undefined for all packages. */
-  readonly package: string | undefined;
-  readonly script: string;
-}
-
 /** A script, as rows match it. */
 export interface ScriptName {
   /** "" for a package without a name; undefined matches rows of every package. */
@@ -54,10 +48,24 @@ export interface ScriptName {
   readonly isDependency?: boolean;
 }
 
-/** Parses "script" or "package#script". */
-export function parseRowName(text: string): RowName {
-  const hash = text.indexOf("#");
-  return { package: hash < 0 ? undefined : text.slice(0, hash), script: text.slice(hash + 1) };
+/** A row that grants secrets. */
+export interface GrantRow {
+  /** The key of the row, unparsed. */
+  readonly pattern: string;
+  readonly names: readonly string[];
+  /** Whether it is from [tasks]. */
+  readonly isOfTask: boolean;
+}
+
+/** Returns the rows of [run.secrets], and those of [tasks] that have secrets. */
+export function grantRowsIn({ run = {}, tasks = {} }: Readonly<Record<string, unknown>>): GrantRow[] {
+  type Names = readonly string[];
+  const { secrets = {} } = run as { secrets?: Readonly<Record<string, Names>> };
+  const rows = Object.entries(tasks as Readonly<Record<string, { readonly secrets?: Names }>>);
+  return [
+    ...Object.entries(secrets).map(([pattern, names]) => ({ pattern, names, isOfTask: false })),
+    ...rows.flatMap(([pattern, { secrets: names }]) => (names ? [{ pattern, names, isOfTask: true }] : [])),
+  ];
 }
 
 /** Returns the key of the row for this script of every package. */
@@ -65,9 +73,9 @@ export function rowKeyOf(script: string): string {
   return script.includes("#") ? `*#${script}` : script;
 }
 
-export function isFor(row: RowName, { package: owner, script, isHook }: ScriptName): boolean {
+export function isFor(row: TaskName, { package: owner, script, isHook }: ScriptName): boolean {
   if (row.package !== undefined && owner !== undefined && !matches(row.package, owner)) return false;
-  return isHook ? row.script === script : matches(row.script, script);
+  return isHook ? row.task === script : matches(row.task, script);
 }
 
 /** Returns whether a row matches at least one script of the package. */
@@ -75,7 +83,7 @@ export function isForOne(
   row: string,
   { name, manifest }: { readonly name: string; readonly manifest: PackageJson },
 ): boolean {
-  const parsed = parseRowName(row);
+  const parsed = splitTaskName(row);
   return scriptNames(manifest).some((script) => isFor(parsed, { package: name, script, isHook: false }));
 }
 

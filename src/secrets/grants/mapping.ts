@@ -13,7 +13,8 @@ import { UserError } from "../../user-error.ts";
 import { suggestNames } from "../../did-you-mean.ts";
 import { escapeJson, printable, quoted } from "../../printable.ts";
 import { checkText } from "../api/secrets.ts";
-import { isFor, parseRowName, type RowName, type ScriptName } from "./grants.ts";
+import { splitTaskName, type TaskName } from "../../config/tasks/task-name.ts";
+import { type GrantRow, grantRowsIn, isFor, type ScriptName } from "./grants.ts";
 import { variableNameFault } from "./variable-name.ts";
 
 export type SecretSource =
@@ -32,14 +33,8 @@ export interface MappedSecret {
   readonly isRedacted: boolean;
 }
 
-/** A row of [run.secrets]. */
-export interface Grant extends RowName {
-  /** The key of the row, unparsed. */
-  readonly pattern: string;
-  readonly names: readonly string[];
-  /** Whether it is from [tasks]. */
-  readonly isOfTask?: boolean;
-}
+/** A row of [run.secrets], or of [tasks] with secrets. */
+export interface Grant extends GrantRow, TaskName {}
 
 /** A package registry that `rt install` and other package commands send secrets to. */
 export interface RegistryGrant {
@@ -62,7 +57,7 @@ export interface Mapping {
   readonly servers?: readonly ServerUse[] | undefined;
 }
 
-type GrantRow = Readonly<Record<string, unknown>>;
+type SecretRow = Readonly<Record<string, unknown>>;
 
 /**
  * Reads and validates the secrets of a configuration.
@@ -71,22 +66,11 @@ type GrantRow = Readonly<Record<string, unknown>>;
  * @throws UserError
  */
 export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
-  const {
-    secrets = {},
-    run = {},
-    tasks = {},
-  } = config.content as {
-    secrets?: GrantRow;
-    run?: GrantRow;
-    tasks?: Readonly<Record<string, { readonly secrets?: readonly string[] }>>;
-  };
+  const { secrets = {} } = config.content as { secrets?: SecretRow };
   const declared = new Map(
-    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as GrantRow, config, project)]),
+    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as SecretRow, config, project)]),
   );
-  const rows = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>);
-  const grants = rows.map(([pattern, names]) => readGrant(pattern, names, declared, config));
-  for (const [pattern, { secrets: names }] of Object.entries(tasks))
-    if (names) grants.push(readGrant(pattern, names, declared, config, true));
+  const grants = grantRowsIn(config.content).map((row) => readGrant(row, declared, config));
   return { file: config.file, folder, secrets: declared, grants };
 }
 
@@ -95,7 +79,7 @@ export function namesFor({ grants }: Mapping, script: ScriptName): string[] {
   return [...new Set(grants.filter((grant) => isFor(grant, script)).flatMap(({ names }) => names))];
 }
 
-function readSecret(name: string, row: GrantRow, config: Config, project: string | undefined): MappedSecret {
+function readSecret(name: string, row: SecretRow, config: Config, project: string | undefined): MappedSecret {
   const fault = variableNameFault(name);
   if (fault) throw failureAt(config, ["secrets", name], `"${printable(name)}" ${fault}`);
   const { from, about, optional = false, redact = true } = row;
@@ -155,13 +139,8 @@ function checkAddress(service: string, name: string, wrong: (message: string) =>
   }
 }
 
-function readGrant(
-  pattern: string,
-  names: readonly string[],
-  declared: ReadonlyMap<string, MappedSecret>,
-  config: Config,
-  isOfTask = false,
-): Grant {
+function readGrant(row: GrantRow, declared: ReadonlyMap<string, MappedSecret>, config: Config): Grant {
+  const { pattern, names, isOfTask } = row;
   const section = isOfTask ? "tasks" : "run.secrets";
   const path = isOfTask ? ["tasks", pattern, "secrets"] : ["run", "secrets", pattern];
   const missing = names.find((name) => !declared.has(name));
@@ -176,15 +155,15 @@ function readGrant(
         : `did you mean ${similar}?`,
     );
   }
-  const { package: owner, script } = parseRowName(pattern);
-  if (script === "" || owner === "")
+  const taskName = splitTaskName(pattern);
+  if (taskName.task === "" || taskName.package === "")
     throw failureAt(
       config,
       path,
-      `${section}."${printable(pattern)}" names no ${script === "" ? "script" : "package"}`,
+      `${section}."${printable(pattern)}" names no ${taskName.task === "" ? "script" : "package"}`,
       'write it as "script" or "package#script"',
     );
-  return { pattern, package: owner, script, names, ...(isOfTask && { isOfTask }) };
+  return { ...row, ...taskName };
 }
 
 function failureAt(

@@ -7,7 +7,8 @@
 // - Only requested tasks get the arguments.
 import { addCommands } from "../../config/tasks/project-tasks.ts";
 import { ownerOf, type TaskRules } from "../../config/tasks/task-rules.ts";
-import { ROOT_PACKAGE, splitTaskName } from "../../config/tasks/task-table.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
+import { ROOT_PACKAGE } from "../../config/tasks/task-table.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { oneLine } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";

@@ -8,7 +8,8 @@
 //   through placeholders without `depends-on`.
 import type { TaskRule, TaskRules } from "../../config/tasks/task-rules.ts";
 import { ownerOf } from "../../config/tasks/task-rules.ts";
-import { describeKey, ROOT_PACKAGE, splitTaskName } from "../../config/tasks/task-table.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
+import { describeKey, ROOT_PACKAGE } from "../../config/tasks/task-table.ts";
 import { oneLine, printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import type { DependencyGraph } from "../../workspace/dependencies.ts";
