@@ -68,8 +68,8 @@ const INTRODUCTION = `# Configuration
 
 ${GENERATED_NOTE("src/config/keys.ts")}
 
-The file rtfig.toml has the options that you would otherwise write on each command line, and settings without an option.
-It is read from the working directory, unless \`--config\` names another. [rtfig.toml.example](../../rtfig.toml.example) shows every key.
+The file rtfig.toml has options, so that you need not write them on each command line. It also has settings without an option.
+rt reads it from the working directory, unless \`--config\` names another. [rtfig.toml.example](../../rtfig.toml.example) shows every key.
 
 \`rtfig.toml\`:
 

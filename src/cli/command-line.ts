@@ -96,8 +96,11 @@ async function offerScripts(invocation: Invocation, { settings, cwd }: OpenedSet
 }
 
 async function carryOutPicked(invocation: Invocation, cwd: string): Promise<RunOutcome> {
-  const { canPick, pickInvocation } = await import("./pick-invocation.ts");
-  if (!canPick(invocation)) return await showScripts(cwd);
+  const { canPick, pickInvocation, refuseUnpicked } = await import("./pick-invocation.ts");
+  if (!canPick()) {
+    refuseUnpicked(invocation);
+    return await showScripts(cwd);
+  }
   const picked = await pickInvocation(invocation, cwd);
   return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
 }

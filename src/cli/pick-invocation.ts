@@ -10,15 +10,15 @@ import { report } from "../output.ts";
 /** The exit code of a shell for a process that Ctrl-C ended. */
 const CANCELLED = 130;
 
-/**
- * Returns true if the picker can run: it reads standard input and draws on standard error.
- * @throws UsageError if it cannot run and the invocation names a script, which a list of scripts would not run
- */
-export function canPick({ target }: Partial<Invocation> = {}): boolean {
-  const isTerminal = host.isTerminal(0) && host.isTerminal(2);
-  if (!isTerminal && target !== undefined)
+/** Returns true if the picker can run: it reads standard input and draws on standard error. */
+export function canPick(): boolean {
+  return host.isTerminal(0) && host.isTerminal(2);
+}
+
+/** Rejects a picker without a terminal that was given a script, which a list of scripts would not run. @throws UsageError */
+export function refuseUnpicked({ target }: Invocation): void {
+  if (target !== undefined)
     throw new UsageError("--pick needs a terminal", `run the script: rt run ${quoteArgument(target)}`);
-  return isTerminal;
 }
 
 /**

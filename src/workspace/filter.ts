@@ -6,8 +6,8 @@
 //   both          @acme/*{packages}         names within a directory
 //   relatives     foo... (and dependencies)   ...foo (and dependents)   foo^... and ...^foo (without foo)
 //   exclusions    !foo                      removed from the rest; alone: from all packages
-//   changes       [main]  foo[HEAD^1]  {packages}[main]   changed since a git revision.
-//   of both       foo...[main]              foo, if it or a dependency has changed.
+//   changes       [main]  foo[HEAD^1]  {packages}[main]   changed since a git revision
+//   of both       foo...[main]              foo, if it or a dependency has changed
 //
 // Invariants: filters are combined as a union. The root of a declared workspace matches only an exact name or path.
 //
@@ -256,8 +256,8 @@ function compileMatch(
   if (revision !== "" && name === "" && directory === "") return ({ isRoot }) => !isRoot;
   const isName = compileNameMatch(name);
   if (directory === "") return isName;
-  const existsOnDisk = compileDirectoryMatch(directory, from);
-  return (member) => existsOnDisk(member) && isName(member);
+  const isInDirectory = compileDirectoryMatch(directory, from);
+  return (member) => isInDirectory(member) && isName(member);
 }
 
 function compileNameMatch(name: string): (member: MemberPackage) => boolean {

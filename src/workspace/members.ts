@@ -53,12 +53,7 @@ interface Declaration {
 
 /** Opens the workspace of a directory. @throws UserError for an invalid declaration, PackageJsonError for an unreadable root */
 export function openWorkspace(from: string): Workspace {
-  const declaration = findDeclaration(from);
-  if (declaration) {
-    const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
-    if (belongsTo(workspace, resolveDirectory(from))) return workspace;
-  }
-  return collectMembers(resolveDirectory(from), ["**"], "");
+  return openDeclared(from) ?? collectMembers(resolveDirectory(from), ["**"], "");
 }
 
 /**
@@ -67,15 +62,20 @@ export function openWorkspace(from: string): Workspace {
  * @throws UserError, PackageJsonError
  */
 export function openOwnWorkspace(from: string): Workspace {
-  const declaration = findDeclaration(from);
-  if (declaration) {
-    const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
-    if (belongsTo(workspace, resolveDirectory(from))) return workspace;
-  }
+  const declared = openDeclared(from);
+  if (declared) return declared;
   const located = findPackageJson(from);
   const root = resolveDirectory(located?.directory ?? from);
   const members = located ? [aloneIn(root, located.manifest)] : [];
   return { root, isDeclared: false, members, broken: [] };
+}
+
+/** Returns undefined if no workspace is declared, or if the nearest package is not a member of it. */
+function openDeclared(from: string): Workspace | undefined {
+  const declaration = findDeclaration(from);
+  if (!declaration) return undefined;
+  const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
+  return belongsTo(workspace, resolveDirectory(from)) ? workspace : undefined;
 }
 
 function aloneIn(directory: string, manifest: PackageJson): MemberPackage {

@@ -7,6 +7,7 @@
 // - turbo replaces a task by that of one package, rtfig.toml merges them by key. So the row of a package sets all
 //   keys.
 import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
+import { splitTaskName } from "../../config/tasks/task-name.ts";
 import { dependencyFault } from "../../config/tasks/task-table.ts";
 import { oneLine } from "../../printable.ts";
 import {
@@ -128,7 +129,8 @@ function rowOf(task: TurboTable, everywhere: readonly string[], say: (text: stri
 
 /** @param rows all rows; that of the task in all packages sets keys that the row of one package must reset */
 function renderRow(name: string, row: ImportedRow, rows: ReadonlyMap<string, ImportedRow>): string[] {
-  const general = name.includes("#") ? rows.get(name.slice(name.indexOf("#") + 1)) : undefined;
+  const { package: owner, task } = splitTaskName(name);
+  const general = owner === undefined ? undefined : rows.get(task);
   const reset = Object.entries(row.cache === true ? (general ?? {}) : {}).filter(
     ([key, value]) => Array.isArray(value) && !(key in row),
   );

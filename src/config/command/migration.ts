@@ -7,6 +7,7 @@ import { tomlKey, tomlValue } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { type Config, parseConfig } from "../rtfig.ts";
+import { splitTaskName } from "../tasks/task-name.ts";
 import { readStatements, type TomlStatement } from "./toml-statements.ts";
 
 export interface Migration {
@@ -154,7 +155,8 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 function reset(rows: Map<string, MovedKey[]>): string[] {
   const notes: string[] = [];
   for (const [name, keys] of rows) {
-    const general = name.includes("#") ? rows.get(name.slice(name.indexOf("#") + 1)) : undefined;
+    const { package: owner, task } = splitTaskName(name);
+    const general = owner === undefined ? undefined : rows.get(task);
     const isCached = keys.some(({ key, value }) => key === "cache" && value === "true");
     const sections = new Set(keys.map(({ section }) => section));
     for (const { section, key } of general ?? []) {
@@ -163,7 +165,7 @@ function reset(rows: Map<string, MovedKey[]>): string[] {
       if (keys.some((each) => each.key === key) || key === "secrets" || key === "cache") continue;
       const value = isCached ? DEFAULTS[key] : undefined;
       if (value !== undefined) keys.push({ section, key, value, comments: "", trailing: "" });
-      else notes.push(`"${name}" now also has ${key} of [tasks.${name.slice(name.indexOf("#") + 1)}]`);
+      else notes.push(`"${name}" now also has ${key} of [tasks.${task}]`);
     }
   }
   return notes;

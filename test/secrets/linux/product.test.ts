@@ -113,8 +113,8 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
           return { files: readdirSync("/proc/self/fd").length, ...memory };
         };
         await secrets.set("growth", "n0", "value");
-        // The heap grows in the first five rounds. Then the process's memory rises and falls, by more on a busy machine.
-        // So the least of four rounds is compared with the least of the next four.
+        // The heap grows in the first five rounds. Then memory rises and falls, most on a busy machine. So this compares
+        // the least of four rounds with the least of the next four.
         const rounds = [];
         for (let i = 0; i < 13; i++) rounds.push(await round(1000));
         const least = (some, key) => Math.min(...some.map((each) => each[key]));
