@@ -35,6 +35,8 @@ interface TaskTimer {
   readonly text: string;
   /** Set after the timeout; resolves when the process trees have ended. */
   ended: Promise<void> | undefined;
+  /** Has an effect once: at the first step, when its secrets have been read. */
+  start(): void;
   clear(): void;
 }
 
@@ -70,10 +72,10 @@ export class Steps {
    * @param cached traces the steps and records their output
    */
   async run(task: ScriptTask, cached: CachedTask | undefined): Promise<TaskOutcome> {
-    const timer = this.#startTimer(task);
+    const timer = this.#createTimer(task);
     try {
       for (const step of task.steps) {
-        const outcome = await this.#runStep(task, step, cached);
+        const outcome = await this.#runStep(task, step, cached, timer);
         await timer?.ended;
         if (timer?.ended && outcome.kind !== "stopped")
           return { kind: "failure", code: TIMEOUT_CODE, step, timeout: timer.text };
@@ -86,21 +88,32 @@ export class Steps {
   }
 
   /** Ends the process trees of the task when its timeout has passed. */
-  #startTimer(task: ScriptTask): TaskTimer | undefined {
+  #createTimer(task: ScriptTask): TaskTimer | undefined {
     const timeout = task.rule?.timeout;
     if (!timeout) return undefined;
-    const timer: TaskTimer = { text: timeout.text, ended: undefined, clear: () => clearTimeout(handle) };
-    const handle = setTimeout(() => {
+    const expire = () => {
       if (this.#options.isEnding(task)) return;
       const children = [...this.#running].filter(([, each]) => each === task).map(([child]) => child);
       const families = this.#options.watched && [processTreeIdOf(task)];
       trees.signalTrees(children, "SIGTERM", families);
       timer.ended = awaitEnd(children, families);
-    }, timeout.milliseconds);
+    };
+    let handle: Timer | undefined;
+    const timer: TaskTimer = {
+      text: timeout.text,
+      ended: undefined,
+      start: () => (handle ??= setTimeout(expire, timeout.milliseconds)),
+      clear: () => clearTimeout(handle),
+    };
     return timer;
   }
 
-  async #runStep(task: ScriptTask, step: TaskStep, cached: CachedTask | undefined): Promise<TaskOutcome> {
+  async #runStep(
+    task: ScriptTask,
+    step: TaskStep,
+    cached: CachedTask | undefined,
+    timer: TaskTimer | undefined,
+  ): Promise<TaskOutcome> {
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.#options.now();
@@ -108,6 +121,7 @@ export class Steps {
     let command: SpawnCommand | undefined;
     try {
       if (this.#again.delete(task)) await request.prepare?.([task]);
+      timer?.start();
       command = request.commandFor({
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,

@@ -2,7 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createProject, type Files, type Project } from "../../support/project.ts";
+import { startLive } from "../../options/live.ts";
 import { runRt, startRt } from "../../support/rt.ts";
+import { trustOf } from "../../support/trusted.ts";
 import { resultOf } from "../../support/output.ts";
 import { createMark, waitUntil } from "../../support/processes.ts";
 import { packageWith, workspace } from "../../support/workspace.ts";
@@ -82,6 +84,29 @@ describe("timeout", () => {
       stderr: `error: rtfig.toml:2: tasks.test.timeout cannot be "${timeout}"\nhint: for example "90s", "10m" or "1.5h"\n`,
       status: 1,
     });
+  });
+
+  test("a timeout begins when a secret has been read again, so it ends the task", async () => {
+    await using project = await createProject({
+      ...packageWith({ test: "echo started; exec sleep 1000" }),
+      "in.ts": "1",
+      ...config(
+        '[secrets.TOKEN]\nfrom.command = ["sh", "-c", "test -e slow && sleep 3; echo value-of-the-token"]',
+        '[tasks.test]\ntimeout = "2s"\nsecrets = ["TOKEN"]',
+      ),
+    });
+    await using live = startLive({
+      args: ["--watch", "run", "test"],
+      cwd: project.path,
+      env: { NO_COLOR: "1", RT_TRUST: await trustOf(project.path) },
+    });
+    await live.see("Timed out after 2s");
+    await project.write({ slow: "" });
+    await project.write({ "in.ts": "2" });
+    await live.see("started");
+    await live.see("Timed out after 2s");
+    live.kill("SIGINT");
+    await live.ended;
   });
 
   test("a timeout gives way to a signal", async () => {
