@@ -7,7 +7,15 @@
 //
 // All of a run's temporary files are in one directory, removed with what programs leave there on purpose (rt keeps the
 // directories of its links) or because a test has killed them.
-import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
@@ -43,6 +51,9 @@ const LONG = [
   ...["reporters/plan-page", "secrets/import", "differential/", "docs/samples", "build/", "macos/"],
   ...["cache/", "secrets/", "tasks/"],
 ];
+
+/** Files in the list of where the time went. */
+const SLOWEST = 25;
 
 interface Count {
   passed: number;
@@ -111,8 +122,21 @@ function timingsOf(): Record<string, number> {
   return Object.fromEntries(names.map((name) => [`test/${name}`, durationOf(name)]));
 }
 
+/** Where the time of the suite goes: the files whose tests take longest, added up over the tests that ran at once. */
+function listSlowest(report: string): string {
+  const seconds = new Map<string, number>();
+  for (const [, time, file] of report.matchAll(/<testcase [^>]*?time="([\d.]+)" file="([^"]+)"/g))
+    seconds.set(file!, (seconds.get(file!) ?? 0) + Number(time));
+  const slowest = [...seconds].sort(([, one], [, other]) => other - one).slice(0, SLOWEST);
+  return [
+    "slowest files:",
+    ...slowest.map(([file, time]) => `${time.toFixed(0).padStart(6)} s ${file}`),
+  ].join("\n");
+}
+
 async function runTests(patterns: readonly string[]): Promise<Count> {
   const timings = join(temporary, "timings.json");
+  const report = join(temporary, "junit.xml");
   writeFileSync(timings, JSON.stringify({ version: 1, files: timingsOf() }));
   const command = [
     "test",
@@ -121,11 +145,14 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
     // Of one file. More programs at once take longer in total: they compete for caches, and tests poll while they wait.
     `--max-concurrency=${availableParallelism() + 2}`,
     `--timings=${timings}`,
+    "--reporter=junit",
+    `--reporter-outfile=${report}`,
     "--only-failures",
     "--timeout=300000",
     ...patterns,
   ];
   const { status, output } = await run(command, (text) => process.stdout.write(text));
+  if (patterns.length === 0 && existsSync(report)) console.log(listSlowest(readFileSync(report, "utf8")));
   const count = {
     passed: readCount(output, "pass"),
     failed: readCount(output, "fail"),
