@@ -1,6 +1,7 @@
 // Tests the file of rt for Linux: it works after strip and objcopy, and contains the published engine.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname } from "node:path";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { enginePath } from "../../build/engine.ts";
@@ -58,6 +59,20 @@ describe.skipIf(process.platform !== "linux")("rt's file", () => {
     const copy = makeCopy(name);
     const { exitCode, stderr } = Bun.spawnSync([...words, copy]);
     expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
+    await expectWorking([copy]);
+  });
+
+  test("starts code once after patchelf has set a loader with a longer path, as Nix does", async () => {
+    const copy = makeCopy("loader");
+    const read = (...words: string[]) =>
+      Bun.spawnSync(["patchelf", ...words])
+        .stdout.toString()
+        .trim();
+    const link = project.join("a-store-of-packages-with-a-hash-in-each-name/glibc/lib/loader.so");
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(read("--print-interpreter", copy), link);
+    read("--set-interpreter", link, copy);
+    expect(read("--print-interpreter", copy)).toBe(link);
     await expectWorking([copy]);
   });
 

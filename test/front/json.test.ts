@@ -126,25 +126,48 @@ function compareTexts(program: string, seed: number): void {
   expect(valid).toBeGreaterThan(COUNT / 20);
 }
 
+const SOURCE = join(import.meta.dir, "json-program.c");
+const WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"];
+
+function compileProgram(command: readonly string[]): void {
+  const flags = ["-O1", "-g", "-D_GNU_SOURCE", "-DPLAN", ...WARNINGS, "-fno-sanitize-recover=all"];
+  const { stderr } = Bun.spawnSync([...command, ...flags, SOURCE]);
+  expect(stderr.toString()).toBe("");
+}
+
+// It needs clang, which only `npm run test:fuzz` installs.
+if (process.env.RT_FUZZ)
+  test(
+    "libFuzzer finds no read outside of the text of a package.json",
+    async () => {
+      const seeds = SEEDS.map((seed, index) => [`corpus/${index}`, seed] as const);
+      const words = [...TOKENS, ...MORE_TOKENS].map((token) => toDictionaryWord(token));
+      const files = { ...Object.fromEntries(seeds), dictionary: words.join("\n") };
+      await using project = await createProject(files);
+      const program = project.join("fuzzer");
+      compileProgram(["clang", "-DFUZZER", "-fsanitize=fuzzer,address,undefined", "-o", program]);
+      const options = [`-runs=${COUNT * ROUNDS}`, "-max_len=2000", `-seed=${SEED}`, "-dict=dictionary"];
+      const { exitCode, stderr } = Bun.spawnSync([program, ...options, "corpus"], { cwd: project.path });
+      const end = stderr.toString().trimEnd().split("\n").at(-1);
+      expect({ exitCode, end }).toMatchObject({
+        exitCode: 0,
+        end: expect.stringContaining(`Done ${COUNT * ROUNDS} runs`),
+      });
+    },
+    LIMIT,
+  );
+
+function toDictionaryWord(token: string): string {
+  const bytes = [...Buffer.from(token, "latin1")];
+  return `"${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")}"`;
+}
+
 test.skipIf(process.platform !== "linux")(
   "the front accepts only a package.json that JSON.parse() accepts, and finds the same script",
   async () => {
     await using project = await createProject();
     const program = project.join("json");
-    const source = join(import.meta.dir, "json-program.c");
-    const flags = [
-      "-O1",
-      "-g",
-      "-D_GNU_SOURCE",
-      "-DPLAN",
-      "-Wall",
-      "-Wextra",
-      "-Werror",
-      "-Wno-unused-function",
-    ];
-    const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    const compiled = Bun.spawnSync(["cc", ...flags, ...sanitizers, "-o", program, source]);
-    expect(compiled.stderr.toString()).toBe("");
+    compileProgram(["cc", "-fsanitize=address,undefined", "-o", program]);
     for (let round = 0; round < ROUNDS; round += 1) compareTexts(program, SEED + round);
   },
   LIMIT,
