@@ -41,7 +41,8 @@ export function reportScript(script: Script, session: ClientSession): void {
   applyBlackbox(engineUrl, url, session);
 }
 
-export async function enable({ backend }: ClientSession): Promise<void> {
+export async function enable({ backend, program }: ClientSession): Promise<void> {
+  await program.disabling;
   await backend.send("Debugger.enable").catch(async () => {
     // A Web Inspector client has enabled it. The engine reports scripts only on enable, so it is disabled and enabled again.
     void backend.send("Debugger.disable");

@@ -59,7 +59,10 @@ export async function stopDebugging(session: ClientSession): Promise<void> {
   // The program may be paused at a breakpoint removed above, whose event has not arrived yet.
   await backend.send("Debugger.resume").catch(() => {});
   const others = [...program.sessions].filter((other) => other.enabling !== undefined);
-  if (others.length === 0) return void (await backend.send("Debugger.disable"));
+  if (others.length === 0) {
+    program.disabling = backend.send("Debugger.disable").catch(() => {});
+    return void (await program.disabling);
+  }
   const passed = [...blackboxed].filter(
     ([url, isPassed]) => isPassed && !others.some((other) => other.blackboxed.get(url)),
   );

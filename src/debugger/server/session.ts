@@ -21,6 +21,8 @@ export interface DebuggedProgram {
   readonly sessions: Set<ClientSession>;
   /** Open connections of disconnected clients (see multi-client.ts). */
   readonly parked: Backend[];
+  /** Set while the engine's debugger is being disabled: each connection has its own order, so enabling waits for it. */
+  disabling?: Promise<unknown> | undefined;
 }
 
 export interface ClientSession {
