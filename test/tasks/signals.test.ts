@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
+import { compileProgram } from "../support/programs/programs.ts";
 import { createProject } from "../support/project.ts";
 import { createMark, watchdogOf, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
@@ -107,6 +108,31 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
       2 * (TREE_SIZE + 1),
     ));
 });
+
+// As in a container whose first process reaps no orphans.
+test.skipIf(process.platform !== "linux")(
+  "ends when Ctrl-C is held down beside thousands of ended processes",
+  () =>
+    withRun(
+      ["--workspaces", "--concurrency", "2"],
+      "trap '' INT TERM; sleep 1017",
+      async ({ child }) => {
+        await using project = await createProject();
+        const program = project.join("zombies");
+        await compileProgram(
+          program,
+          'for (int i = 0; i < 3000; i++) if (fork() == 0) _exit(0); puts(""); fflush(stdout); pause();',
+        );
+        await using zombies = Bun.spawn([program], { stdout: "pipe" });
+        await zombies.stdout.getReader().read();
+        const again = setInterval(() => child.kill("SIGINT"), 5);
+        await child.exited;
+        clearInterval(again);
+        expect(child.signalCode).toBe("SIGINT");
+      },
+      2,
+    ),
+);
 
 function ignores(pid: number, signal: number): boolean {
   const mask = /^SigIgn:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]!;

@@ -12,6 +12,8 @@ import type { Child, StopSignal } from "../../../platform/processes/contract/pro
 import { GRACE_PERIOD } from "./watched-process-trees.ts";
 
 const POLL_INTERVAL = 10; // ms
+/** Time between two kills, in ms. Each reads the process table, so a held Ctrl-C would leave no time to see the processes end. */
+const KILL_INTERVAL = 100;
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ShutdownOptions {
@@ -36,6 +38,7 @@ export class Shutdown {
   #stopped: Child[] = [];
   #killTimer: ReturnType<typeof setTimeout> | undefined;
   #interrupts = 0;
+  #lastKill = -KILL_INTERVAL;
   #hasBegun = false;
 
   constructor(options: ShutdownOptions) {
@@ -63,6 +66,10 @@ export class Shutdown {
     this.#interrupts++;
     this.#options.onSignal(signal);
     const isRepeatedInterrupt = this.#interrupts > 1 && signal === "SIGINT";
+    if (isRepeatedInterrupt) {
+      if (performance.now() - this.#lastKill < KILL_INTERVAL) return;
+      this.#lastKill = performance.now();
+    }
     // The terminal has sent the signal to a child in rt's process group already. A second one would look like a
     // second Ctrl-C.
     const isDelivered =
