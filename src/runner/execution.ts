@@ -173,7 +173,7 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const handed = await engineConfig(argv, runsCode, settings, config);
-  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
+  const { becomeEngine, describeStartError, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry, port } = code;
   const supply = await fetchFor(secrets);
   const engine = {
@@ -191,7 +191,7 @@ async function executeInEngine(
     const { startRedactedIfNeeded: attendIfRedacted } = await import("./script/redacted-process.ts");
     const command = engineCommand(argv, runsCode, engine);
     const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
-    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (typeof outcome === "string") throw describeStartError(outcome);
     if (outcome !== undefined) return outcome;
   }
   return becomeEngine(argv, runsCode, engine);

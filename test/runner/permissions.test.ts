@@ -1,10 +1,11 @@
 // Tests projects of another user: readable files run, and another user's directories are not trusted.
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, readdir, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { hasProgram } from "../../build/system-programs.ts";
-import { createProject } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { placeRt } from "../support/programs/programs.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
 import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 
 const pkg = (scripts: Record<string, string>, more: object = {}) => ({
@@ -15,6 +16,17 @@ describe.concurrent("a user without write access", () => {
   const nobody = isRoot
     ? AS_OTHER_USER
     : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
+  // Other users may not reach the checkout.
+  let copy: Project;
+  let rt: string;
+  beforeAll(async () => {
+    copy = await createProject();
+    await chmod(copy.path, 0o755);
+    await placeRt((rt = copy.join("rt")));
+  });
+  afterAll(async () => {
+    await copy?.[Symbol.asyncDispose]();
+  });
   const user = isRoot ? OTHER_USER_ID : process.getuid?.();
   const canBeNobody = hasProgram(nobody[0]!) && Bun.spawnSync([...nobody, "true"]).success;
 
@@ -38,7 +50,7 @@ describe.concurrent("a user without write access", () => {
       ["-p", "process.getuid()"],
     ]) {
       const result = await runRt({
-        program: [...AS_OTHER_USER, RT],
+        program: [...AS_OTHER_USER, rt],
         args: ["--silent", ...args],
         cwd: project.path,
       });
@@ -50,10 +62,27 @@ describe.concurrent("a user without write access", () => {
     await using project = await createProject(pkg({ go: "true" }));
     await chmod(project.path, 0o755);
     await chmod(project.join("package.json"), 0o000);
-    const result = await runRt({ program: [...AS_OTHER_USER, RT], args: ["go"], cwd: project.path });
+    const result = await runRt({ program: [...AS_OTHER_USER, rt], args: ["go"], cwd: project.path });
     expect(result).toEqual({
       stdout: "",
       stderr: `error: Cannot read ${project.join("package.json")}: permission denied\n`,
+      status: 1,
+    });
+  });
+
+  test("gets one line when the engine cannot start because its directory is closed", async () => {
+    await using project = await createProject({ "closed/rt": "", "a.ts": "" });
+    await rm(project.join("closed/rt"));
+    await placeRt(project.join("closed/rt"));
+    await chmod(project.path, 0o755);
+    await chmod(project.join("closed"), 0o700);
+    const program = [...AS_OTHER_USER, project.join("closed/rt")];
+    const result = await runRt({ program, args: ["--silent", "--smol", "a.ts"], cwd: project.path });
+    expect(result).toEqual({
+      stdout: "",
+      stderr: `error: Cannot start the engine ${project.join("closed/rt")}: EACCES
+hint: make this file, and each directory above it, executable for this user
+`,
       status: 1,
     });
   });
@@ -63,7 +92,7 @@ describe.concurrent("a user without write access", () => {
     await chmod(project.path, 0o1777); // like /tmp
     const run = (script = "go") =>
       runRt({
-        program: [...nobody, RT],
+        program: [...nobody, rt],
         args: ["-b", "--silent", "run", script],
         cwd: project.path,
         env: { TMPDIR: project.path },

@@ -8,6 +8,8 @@ import type { ReplaceRequest } from "../../../platform/processes/contract/proces
 import { MANIFEST_CACHE } from "../../runtime/modules/manifest-cache.ts";
 import { portVariables } from "../../config/settings/port.ts";
 import type { Supply } from "../script/launch.ts";
+import { printable } from "../../printable.ts";
+import { UserError } from "../../user-error.ts";
 import { WITHHELD_BY_INSTALL } from "../../secrets/grants/grants.ts";
 import { variablesOf, withoutVariables } from "../script/secret-variables.ts";
 import type { Debugging } from "./debugger.ts";
@@ -83,7 +85,13 @@ export function becomeEngine(
   settings: EngineSettings = {},
 ): never {
   const code = host.replace(engineCommand(argv, runsCode, settings));
-  throw new Error(`Cannot start the engine: ${code}`);
+  throw describeStartError(code);
+}
+
+export function describeStartError(code: string): UserError {
+  const hint = "make this file, and each directory above it, executable for this user";
+  const message = `Cannot start the engine ${printable(process.execPath)}: ${code}`;
+  return new UserError(message, code === "EACCES" ? hint : undefined);
 }
 
 /** Variables that select a proxy, each with its other spelling, or disable certificate verification. */
