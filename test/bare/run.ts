@@ -10,6 +10,7 @@
 // - A separate mount namespace has the mounts, so removing the directory cannot reach a file of the host.
 //
 // Non-obvious:
+// - The first process is a shell, which reaps orphans as an init process does.
 // - The root is exchanged with pivot_root: the kernel allows no user namespace below a chroot, and tests need one.
 // - Services do not start when their packages are installed, as in a container image: they would take ports of the host.
 import {
@@ -45,7 +46,7 @@ mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount -t tmpfs -o mode=755 tmpfs run
 pivot_root . mnt
 shift
-exec chroot . /bin/sh -c 'umount -l /mnt && exec "$@"' sh "$@"`;
+exec chroot . /bin/sh -c 'umount -l /mnt; "$@"; exit $?' sh "$@"`;
 
 /** The running command. The kernel kills its process namespace with it. */
 let child: Bun.Subprocess | undefined;

@@ -1,10 +1,9 @@
 // Chromium's own DevTools: the page that chrome://inspect opens for a program, used through its controls.
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chromium } from "playwright-core";
+import { startChromium } from "../support/programs/browser.ts";
 import { createProject } from "../support/project.ts";
 import { startDebugged } from "./chrome-client.ts";
 
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 
 setDefaultTimeout(120_000);
@@ -26,7 +25,7 @@ test("DevTools evaluates in its console, shows the file, stops at a breakpoint, 
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
   await using _live = live;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await startChromium(FLAGS);
   try {
     const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
     page.setDefaultTimeout(100_000);

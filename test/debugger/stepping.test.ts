@@ -5,6 +5,10 @@ import { RT } from "../support/rt.ts";
 import { STEPPING_PROGRAMS } from "./stepping-programs.ts";
 import { recordStops } from "./stepping-session.ts";
 
+function nodeVersion(): string {
+  return Bun.spawnSync([findProgram("node"), "-p", "process.versions.node"]).stdout.toString();
+}
+
 test.each(STEPPING_PROGRAMS)(
   "rt stops where Node.js or the documentation says when a client steps through $name",
   async ({ source, sessions, differences = {} }) => {
@@ -16,6 +20,8 @@ test.each(STEPPING_PROGRAMS)(
       ) as Record<string, string>;
     const [node, rt] = await Promise.all([record(findProgram("node")), record(RT)]);
     expect(rt).toEqual({ ...node, ...differences });
+    // Node.js 18 does not stop in a callback after an await, so it stops as rt does.
+    if (Number(nodeVersion().split(".")[0]) < 20) return;
     // Remove a difference that no longer exists from the table and from docs/guides/debugging.md.
     for (const commands of Object.keys(differences)) expect(rt[commands]).not.toBe(node[commands]);
   },

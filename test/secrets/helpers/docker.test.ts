@@ -11,6 +11,8 @@ import { ABSENT, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
 
 const PASSWORD = "docker pass 7be1";
+/** Docker 20 talks to no registry without it. */
+const API = { "Docker-Distribution-Api-Version": "registry/2.0" };
 const NOT_FOUND = { stdout: "credentials not found in native keychain\n", stderr: "", status: 1 };
 
 describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => {
@@ -48,8 +50,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
         const given = request.headers.get("authorization")?.replace("Basic ", "");
         if (given) seen.push(Buffer.from(given, "base64").toString());
         return seen.at(-1) === `dora:${PASSWORD}` && given
-          ? new Response("{}")
-          : new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="r"' } });
+          ? new Response("{}", { headers: API })
+          : new Response("{}", { status: 401, headers: { ...API, "WWW-Authenticate": 'Basic realm="r"' } });
       },
     });
     const server = `127.0.0.1:${registry.port}`;

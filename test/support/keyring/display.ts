@@ -7,6 +7,7 @@
 //   await display.press("Return");
 //
 // A window manager runs because toolkits accept keys only in a window that has the focus.
+import { tmpdir } from "node:os";
 import { firstLine } from "./keyring.ts";
 import { waitUntil } from "../processes.ts";
 
@@ -89,7 +90,7 @@ export async function startDisplay(): Promise<Display> {
 
 function spawn(command: readonly string[], display?: string) {
   return Bun.spawn(["setpriv", "--pdeathsig", "KILL", ...command], {
-    env: { ...process.env, DISPLAY: display },
+    env: { ...process.env, HOME: tmpdir(), DISPLAY: display },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

@@ -3,6 +3,7 @@
 //   await using view = await openPage(path, "dark");
 //   expect(view.complaints).toEqual([]);
 import { type Browser, chromium, type Page } from "playwright-core";
+import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -15,7 +16,13 @@ const QUIET = ["--disable-background-networking", "--disable-component-update", 
 const FEW_PROCESSES = ["--in-process-gpu", "--disable-gpu-watchdog", "--renderer-process-limit=1"];
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET, ...FEW_PROCESSES] });
+  return startChromium([...FLAGS, ...QUIET, ...FEW_PROCESSES]);
+}
+
+/** Its settings are in the directory of the run. */
+export function startChromium(args: string[]): Promise<Browser> {
+  const env = { ...process.env, HOME: tmpdir(), XDG_CONFIG_HOME: undefined, XDG_CACHE_HOME: undefined };
+  return chromium.launch({ executablePath: CHROMIUM, args, env });
 }
 
 export interface View extends AsyncDisposable {
