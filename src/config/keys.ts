@@ -37,20 +37,34 @@ export interface ConfigKey {
 
 type ConfigKeyRow = Omit<ConfigKey, "name" | "kinds" | "example">;
 
-function key(
-  name: string,
-  kind: ConfigValueType | readonly ConfigValueType[],
+/** A key whose name and types the compiler knows: config-content.ts derives the type of the file from them. */
+export interface TypedKey<Name extends string, Type extends ConfigValueType> extends ConfigKey {
+  readonly name: Name;
+  readonly kinds: readonly Type[];
+}
+
+type KeyWithin<Section extends string, Key> =
+  Key extends TypedKey<infer Name, infer Type> ? TypedKey<`${Section}.${Name}`, Type> : never;
+
+function key<const Name extends string, const Type extends ConfigValueType>(
+  name: Name,
+  kind: Type | readonly Type[],
   example: string,
   row: ConfigKeyRow,
-): ConfigKey {
+): TypedKey<Name, Type> {
   return { name, kinds: typeof kind === "string" ? [kind] : kind, example, ...row };
 }
 
-function within(section: string, keys: readonly ConfigKey[]): ConfigKey[] {
-  return keys.map((each) => ({ ...each, name: `${section}.${each.name}` }));
+function within<const Section extends string, Key extends ConfigKey>(
+  section: Section,
+  keys: readonly Key[],
+): KeyWithin<Section, Key>[] {
+  return keys.map(
+    (each) => ({ ...each, name: `${section}.${each.name}` }) as unknown as KeyWithin<Section, Key>,
+  );
 }
 
-const RUNNING: readonly ConfigKey[] = [
+const RUNNING = [
   key("preload", ["string", "strings"], '["./preload.ts"]', {
     as: "preload",
     help: "Modules to import before a file runs; relative to the working directory",
@@ -123,7 +137,7 @@ const RUNNING: readonly ConfigKey[] = [
   }),
 ];
 
-const SCRIPTS: readonly ConfigKey[] = within("run", [
+const SCRIPTS = within("run", [
   key("shell", "string", '"rt"', {
     choices: ["rt", "system"],
     as: "shell",
@@ -150,7 +164,7 @@ const SCRIPTS: readonly ConfigKey[] = within("run", [
   }),
 ]);
 
-const TASKS: readonly ConfigKey[] = within("tasks.*", [
+const TASKS = within("tasks.*", [
   key("depends-on", "strings", '["^build", "lint", "web#build"]', {
     isOwn: true,
     help: 'Tasks that run before: "^build" in the packages it depends on, "lint" in the same package, "web#build"',
@@ -210,7 +224,7 @@ const TASKS: readonly ConfigKey[] = within("tasks.*", [
   key("secrets", "strings", '["NPM_TOKEN"]', { isOfSecrets: true, help: "Secrets that it gets" }),
 ]);
 
-const CACHING: readonly ConfigKey[] = within("run.cache", [
+const CACHING = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
     help: 'A script, or "package#script", whose results are cached',
@@ -242,7 +256,7 @@ const CACHING: readonly ConfigKey[] = within("run.cache", [
 ]);
 
 /** Keys of every Remote Execution API server. */
-const REAPI_SERVER: readonly ConfigKey[] = [
+const REAPI_SERVER = [
   key("instance", "string", '"main"', { isOwn: true, help: "Instance name on the server" }),
   key("headers.*", "string", '"$REMOTE_TOKEN"', {
     isOwn: true,
@@ -253,7 +267,7 @@ const REAPI_SERVER: readonly ConfigKey[] = [
   key("key", "string", '"certs/client.key"', { isOwn: true, help: "Key of the client certificate; PEM" }),
 ];
 
-const SHARED_CACHE: readonly ConfigKey[] = within("cache.remote", [
+const SHARED_CACHE = within("cache.remote", [
   key("url", "string", '"https://cache.example.com"', {
     isOwn: true,
     help: "URL of the shared cache: rt cache serve, or another server of turbo's protocol; with grpcs://, a server of the Remote Execution API v2",
@@ -283,7 +297,7 @@ const SHARED_CACHE: readonly ConfigKey[] = within("cache.remote", [
   }),
 ]);
 
-const REMOTE: readonly ConfigKey[] = within("run.remote", [
+const REMOTE = within("run.remote", [
   key("url", "string", '"grpcs://remote.example.com"', {
     isOwn: true,
     help: "URL of the Remote Execution API v2 server for --remote",
@@ -318,7 +332,7 @@ const REMOTE: readonly ConfigKey[] = within("run.remote", [
     help: "true: runs remotely even without --remote; false: runs locally even with --remote",
   }),
 ]);
-const SECRETS: readonly ConfigKey[] = [
+const SECRETS = [
   key("project.id", "string", '"shop-3f9c27d1a8b44e02"', {
     isOwn: true,
     help: "Identifier that age files are bound to; rt secrets share bind writes it",
@@ -359,7 +373,7 @@ const SECRETS: readonly ConfigKey[] = [
   ]),
 ];
 
-const WATCHING: readonly ConfigKey[] = within("watch", [
+const WATCHING = within("watch", [
   key("paths", ["string", "strings"], '["src", "config/*.hbs"]', {
     as: "watch-path",
     help: "Files, folders and globs to watch instead of the project",
@@ -370,7 +384,7 @@ const WATCHING: readonly ConfigKey[] = within("watch", [
   }),
 ]);
 
-const TESTS: readonly ConfigKey[] = within("test", [
+const TESTS = within("test", [
   key("root", "string", '"./test"', { help: "Root folder of the tests" }),
   key("preload", ["string", "strings"], '["./setup.ts"]', {
     help: "Modules to import before each test file",
@@ -415,7 +429,7 @@ const TESTS: readonly ConfigKey[] = within("test", [
   }),
 ]);
 
-const registry = (name: string): readonly ConfigKey[] => [
+const registry = <const Name extends string>(name: Name) => [
   key(name, "string", '"https://registry.example/"', { help: "A registry", secret: true }),
   key(`${name}.url`, "string", '"https://registry.example/"', { help: "Its address", secret: true }),
   key(`${name}.token`, "string", '"$NPM_TOKEN"', { help: "Its access token", secret: true }),
@@ -423,7 +437,7 @@ const registry = (name: string): readonly ConfigKey[] => [
   key(`${name}.password`, "string", '"$NPM_PASSWORD"', { help: "The user's password", secret: true }),
 ];
 
-const PACKAGES: readonly ConfigKey[] = within("install", [
+const PACKAGES = within("install", [
   key("auto", ["string", "boolean"], '"fallback"', {
     choices: ["auto", "fallback", "force", "disable"],
     as: {
@@ -486,7 +500,7 @@ const PACKAGES: readonly ConfigKey[] = within("install", [
   }),
 ]);
 
-export const KEYS: readonly ConfigKey[] = [
+const ALL_KEYS = [
   ...RUNNING,
   ...SCRIPTS,
   ...TASKS,
@@ -498,3 +512,6 @@ export const KEYS: readonly ConfigKey[] = [
   ...TESTS,
   ...PACKAGES,
 ];
+
+export type AnyKey = (typeof ALL_KEYS)[number];
+export const KEYS: readonly ConfigKey[] = ALL_KEYS;

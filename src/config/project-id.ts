@@ -7,7 +7,7 @@ const ID = /^[A-Za-z0-9][\w.@/-]{7,127}$/;
 
 /** Returns undefined if there is no identifier. @throws UserError for an invalid one */
 export function projectIdIn({ content, text, file }: Config): string | undefined {
-  const { id } = (content.project ?? {}) as { id?: string };
+  const id = content.project?.id;
   if (id === undefined || ID.test(id)) return id;
   throw new UserError(
     `${file}:${lineOf(text, ["project", "id"])}: project.id needs 8 to 128 letters, digits and . _ @ / -`,

@@ -39,5 +39,5 @@ function findRootOrNone(cwd: string): string | undefined {
 
 function tablesOfRoot({ content }: Config): string[] {
   const tables = content.tasks === undefined ? [] : ["tasks"];
-  return (content.run as { cache?: object } | undefined)?.cache ? [...tables, "run.cache"] : tables;
+  return content.run?.cache ? [...tables, "run.cache"] : tables;
 }

@@ -17,6 +17,7 @@ import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
 import { lineOfSyntaxError } from "../workspace/syntax-error-line.ts";
+import type { ConfigContent } from "./config-content.ts";
 import { FILE_NAME, MAX_CONFIG_SIZE } from "./config-file-name.ts";
 import { KEYS, type ConfigKey, type ConfigValueType, type OptionWords } from "./keys.ts";
 import { lineOf } from "./toml-line.ts";
@@ -35,7 +36,7 @@ export interface Setting {
 export interface Config {
   readonly file: string;
   readonly text: string;
-  readonly content: Readonly<Record<string, unknown>>;
+  readonly content: ConfigContent;
   readonly settings: readonly Setting[];
   /** The flag that overrides a removed key. The file itself still contains the key. */
   readonly overriddenBy?: string | undefined;
@@ -79,6 +80,7 @@ export function parseConfig(text: string, file: string): Config {
   const settings: Setting[] = [];
   for (const name of Object.keys(content))
     collect([name], content[name], candidatesAt(name), settings, { text, file });
+  // collect() has checked every key and value against the table of keys.
   return { file, text, content, settings };
 }
 

@@ -19,8 +19,7 @@ function filesBelow(folder: string): string[] {
 }
 
 test("a registry is found with the variable of its credentials, by the engine's rules", () => {
-  const find = (config: object, ...npmrcs: string[]) =>
-    findRegistryUses(config as Record<string, unknown>, npmrcs);
+  const find = (config: object, ...npmrcs: string[]) => findRegistryUses(config, npmrcs);
   const url = "https://r.example/npm/";
   const token = { token: "T" };
   expect(find({}, "//registry.npmjs.org/:_authToken=${T}")).toEqual([

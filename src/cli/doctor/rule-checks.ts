@@ -11,12 +11,6 @@ import { describeStrayRules, isNamed, type ScriptRules } from "../../config/unma
 import { isForOne } from "../../secrets/grants/grants.ts";
 import { openOwnWorkspace, openWorkspace } from "../../workspace/members.ts";
 
-interface Sections {
-  readonly cache?: object;
-  readonly secrets?: object;
-  readonly remote?: { readonly scripts?: object };
-}
-
 /**
  * Returns [] without rules, and if the configuration or a package.json is invalid, which other checks report.
  * @param directory the working directory
@@ -27,7 +21,7 @@ export function checkRules(directory: string): DiagnosisCheck[] {
     const file = folder && join(folder, FILE_NAME);
     if (!file || !existsSync(file)) return [];
     const config = readConfig(file);
-    const { cache, secrets, remote } = (config.content.run ?? {}) as Sections;
+    const { cache, secrets, remote } = config.content.run ?? {};
     const tasks = readTaskRules(config, folder);
     const rules: ScriptRules[] = [
       ...(tasks ? [tasks.asRules()] : []),

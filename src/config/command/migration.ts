@@ -37,10 +37,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Returns undefined if the file has none of these tables. @throws UserError */
 export function migrateConfig({ text, file, content }: Config): Migration | undefined {
-  const run = (content.run ?? {}) as { cache?: Values; secrets?: Values; remote?: { scripts?: Values } };
-  if (!run.cache && !run.secrets && !run.remote?.scripts) return undefined;
+  const { cache, secrets, remote } = content.run ?? {};
+  if (!cache && !secrets && !remote?.scripts) return undefined;
   const rows = new Map<string, MovedKey[]>();
-  const taken = (content.tasks ?? {}) as Values;
+  const taken = content.tasks ?? {};
   /** Comments of tables, by the name of the first script below them. */
   const headers = new Map<string, string>();
   let header = "";
@@ -77,7 +77,7 @@ export function migrateConfig({ text, file, content }: Config): Migration | unde
     rows.set(name, keys);
   }
 
-  for (const name of Object.keys(run.cache ?? {}))
+  for (const name of Object.keys(cache ?? {}))
     if (!rows.get(name)?.some(({ key }) => key === "cache"))
       rows.get(name)?.unshift({ section: "cache", key: "cache", value: "true", comments: "", trailing: "" });
   const notes = reset(rows);

@@ -3,6 +3,7 @@
 // Invariants: a task with `cache` in [tasks] has no rule from [run.cache].
 import { dirname, resolve } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
+import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
 import type { GivenOptions } from "../../options/parse.ts";
@@ -58,15 +59,28 @@ export interface CacheSettings {
   readonly isExplained: boolean;
 }
 
-const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
-const SWITCHES = { shared: "isShared", trace: "isTraced" } as const;
-const NOTHING = {
-  ...{ isOn: true, isShared: true, isTraced: true, saysOutputs: false },
-  ...{ env: [], inputs: [], outputs: [], ignore: [] },
-} as const;
+type CacheRow = NonNullable<NonNullable<ConfigSection<"run">["cache"]>[string]>;
 
-function speaksOfCache({ settings }: Config): boolean {
-  return settings.some(({ path }) => path[0] === "run" && path[1] === "cache");
+function readRule(name: string, row: CacheRow): CacheRule {
+  const {
+    env = [],
+    inputs = [],
+    outputs,
+    ignore = [],
+    trace = true,
+    shared = true,
+  } = typeof row === "boolean" ? {} : row;
+  return {
+    name,
+    isOn: row !== false,
+    env,
+    inputs,
+    outputs: outputs ?? [],
+    ignore,
+    saysOutputs: outputs !== undefined,
+    isTraced: trace,
+    isShared: shared,
+  };
 }
 
 /** Returns undefined if nothing is cached. @throws UserError */
@@ -76,23 +90,12 @@ export function readCacheSettings(
   cwd: string,
   tasks: TaskRules | undefined,
 ): CacheSettings | undefined {
+  // A table without keys declares nothing.
+  const rows = Object.entries(config.content.run?.cache ?? {}).filter(
+    ([, row]) => typeof row === "boolean" || Object.keys(row).length > 0,
+  );
   const isDeclared = tasks?.table.rows.some(({ options }) => options.cache !== undefined);
-  if (given.has("no-cache") || !(isDeclared || speaksOfCache(config))) return undefined;
-  const { settings, file } = config;
-  const rules = new Map<string, CacheRule>();
-  for (const { path, value } of settings) {
-    const [section, part, name, list] = path;
-    if (section !== "run" || part !== "cache" || name === undefined) continue;
-    const rule = rules.get(name) ?? { ...NOTHING, name };
-    const known = LISTS.find((each) => each === list);
-    if (known) {
-      const saysOutputs = rule.saysOutputs || known === "outputs";
-      rules.set(name, { ...rule, [known]: value as string[], saysOutputs });
-    } else {
-      const field = list === "shared" || list === "trace" ? SWITCHES[list] : "isOn";
-      rules.set(name, { ...rule, [field]: value === true });
-    }
-  }
+  if (given.has("no-cache") || !(isDeclared || rows.length > 0)) return undefined;
   const places = given.get("cache")?.last;
   const { local, remote } = readPlaces(places ?? host.originalVariable("TURBO_CACHE"));
   const isVerified = given.has("verify-inputs");
@@ -101,8 +104,8 @@ export function readCacheSettings(
     isWritten: access.includes("w") && !isVerified,
   });
   return {
-    root: dirname(resolve(cwd, file)),
-    rules: [...rules.values()],
+    root: dirname(resolve(cwd, config.file)),
+    rules: rows.map(([name, row]) => readRule(name, row)),
     tasks,
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), cwd, (name) => host.originalVariable(name)),

@@ -7,6 +7,7 @@
 // - The file contains no token or key, only names of variables. Their values come from the environment or [secrets].
 // - Without the table, variables must define everything. If one is missing, rt prints nothing.
 import { dirname, resolve } from "node:path";
+import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
@@ -17,7 +18,6 @@ import {
   requireHeaderName,
   variablesIn,
 } from "./remote-server.ts";
-import type { TomlTable } from "../toml-table.ts";
 
 interface Shared {
   /** Variables that need consent for this server, because rtfig.toml names the variable or the server. */
@@ -58,6 +58,7 @@ export interface RemoteAccess {
   readonly isWritten: boolean;
 }
 
+type RemoteTable = NonNullable<ConfigSection<"cache">["remote"]>;
 type TurboVariable = (name: string) => string | undefined;
 const SECTION = "cache.remote";
 const TOKEN = "TURBO_TOKEN";
@@ -82,10 +83,9 @@ export function readRemoteCache(
   cwd: string,
   variable: TurboVariable,
 ): RemoteCacheSettings | undefined {
-  const cache = content.cache as TomlTable | undefined;
-  const table = cache?.remote as TomlTable | undefined;
+  const table = content.cache?.remote;
   const own = (name: string) => variable(name) || undefined;
-  const written = table?.url as string | undefined;
+  const written = table?.url;
   const speaksReapi = written !== undefined && /^grpcs?:/i.test(written);
   const url = speaksReapi ? written : (own("TURBO_API") ?? written);
   const { isRead, isWritten } = access;
@@ -108,8 +108,8 @@ export function readRemoteCache(
             : "remove it",
       );
   }
-  const variableFor = (name: string, standard: string) => {
-    const configured = nameOf(table?.[name] as string | undefined, name, standard, file);
+  const variableFor = (name: "token" | "signature-key", standard: string) => {
+    const configured = nameOf(table?.[name], name, standard, file);
     return own(standard) === undefined || speaksReapi ? (configured ?? standard) : standard;
   };
   const shared = {
@@ -123,13 +123,14 @@ export function readRemoteCache(
       UPLOAD_TIMEOUT,
     ),
   };
-  if (speaksReapi) return withNamed({ ...shared, ...readReapi(table!, dirname(resolve(cwd, file))) }, true);
+  if (speaksReapi)
+    return withNamed({ ...shared, ...readReapi(table!, url, dirname(resolve(cwd, file))) }, true);
   const settings = {
     ...shared,
     protocol: "turbo" as const,
     url: readUrl(url),
-    slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),
-    teamId: own("TURBO_TEAMID") ?? (table?.["team-id"] as string | undefined),
+    slug: own("TURBO_TEAM") ?? table?.team,
+    teamId: own("TURBO_TEAMID") ?? table?.["team-id"],
     token: variableFor("token", TOKEN),
   };
   return withNamed(settings, own("TURBO_API") === undefined);
@@ -149,20 +150,18 @@ function withNamed<Settings extends Omit<TurboSettings, "named"> | Omit<ReapiSet
 }
 
 function readReapi(
-  table: TomlTable,
+  table: RemoteTable,
+  url: string,
   directory: string,
 ): Pick<ReapiSettings, "protocol" | "url" | "instance" | "headers" | "tls"> {
-  const texts = new Map(
-    Object.entries(table).filter((each): each is [string, string] => typeof each[1] === "string"),
-  );
-  const headers = (table.headers ?? {}) as Record<string, string>;
+  const headers = table.headers ?? {};
   for (const name of Object.keys(headers)) requireHeaderName(name, SECTION);
   return {
     protocol: "reapi",
-    url: readServerUrl(texts.get("url")!, SECTION, Object.keys(headers).length > 0),
-    instance: texts.get("instance") ?? "",
+    url: readServerUrl(url, SECTION, Object.keys(headers).length > 0),
+    instance: table.instance ?? "",
     headers,
-    tls: readCertificates(texts, SECTION, directory),
+    tls: readCertificates(table, SECTION, directory),
   };
 }
 
@@ -202,8 +201,7 @@ function readUrl(text: string): string {
 }
 
 /** As in turbo, 0 means no limit; rt uses one hour. */
-function seconds(given: string | undefined, configured: unknown, otherwise: number): number {
-  const value =
-    given !== undefined && /^\d+$/.test(given) ? Number(given) : ((configured as number) ?? otherwise);
+function seconds(given: string | undefined, configured: number | undefined, otherwise: number): number {
+  const value = given !== undefined && /^\d+$/.test(given) ? Number(given) : (configured ?? otherwise);
   return (value === 0 ? LONGEST : Math.min(value, LONGEST)) * 1000;
 }

@@ -55,17 +55,17 @@ export function readServerUrl(text: string, section: string, hasHeaders: boolean
   return `${url.protocol}//${url.host}`;
 }
 
-/** Reads the certificate files. @param texts values by key; paths are relative to `directory` @throws UserError */
+/** Reads the certificate files. @param table paths by key, relative to `directory` @throws UserError */
 export function readCertificates(
-  texts: ReadonlyMap<string, string>,
+  table: Readonly<Partial<Record<(typeof PATHS)[number], string>>>,
   section: string,
   directory: string,
 ): Certificates {
-  if (texts.has("cert") !== texts.has("key"))
+  if ((table.cert === undefined) !== (table.key === undefined))
     throw new UserError(`${section}.cert and ${section}.key belong together`, "give both, or neither");
   return Object.fromEntries(
     PATHS.flatMap((name) => {
-      const path = texts.get(name);
+      const path = table[name];
       return path === undefined
         ? []
         : [[name, readCertificate(resolve(directory, path), `${section}.${name}`)]];

@@ -55,7 +55,6 @@ const SECTION = "run.remote";
 const SYSTEM = "linux-x64";
 const TIMEOUT = 60; // seconds
 const CONCURRENCY = 64;
-const LISTS = ["outputs", "env", "inputs"] as const;
 const NO_DECLARATION = { outputs: [], env: [], inputs: [], isRemote: undefined } as const;
 /** Options that need local execution: watch mode restarts quickly, verification needs the tracer, --share has its machines. */
 const LOCAL_ONLY = ["watch", "hot", "verify-inputs", "share"] as const;
@@ -73,28 +72,14 @@ export function readRemoteSettings(
     throw new UserError(`--remote cannot be used with --${conflicting}`);
   if (given.has("no-remote") || (!isAsked && (conflicting !== undefined || !hasRemoteScript(config, tasks))))
     return undefined;
-  const texts = new Map<string, string>();
-  const headers: Record<string, string> = {};
-  const properties: Record<string, string> = {};
-  const scripts = new Map<string, RemoteScript>();
-  const numbers = { timeout: TIMEOUT, concurrency: CONCURRENCY };
-  for (const { path, value } of config?.settings ?? []) {
-    const [section, part, name = "", ...rest] = path;
-    if (section !== "run" || part !== "remote") continue;
-    if (name === "headers") {
-      requireHeaderName(rest[0]!, SECTION);
-      headers[rest[0]!] = value as string;
-    } else if (name === "properties") properties[rest[0]!] = value as string;
-    else if (name === "timeout" || name === "concurrency") numbers[name] = value as number;
-    else if (name === "scripts") {
-      const [script, field] = rest as [string, (typeof LISTS)[number] | "remote"];
-      const before = scripts.get(script) ?? { ...NO_DECLARATION, name: script };
-      scripts.set(script, { ...before, [field === "remote" ? "isRemote" : field]: value });
-    } else texts.set(name, value as string);
-  }
-  for (const { name, outputs } of scripts.values())
+  const table = config?.content.run?.remote ?? {};
+  const { url, headers = {}, properties = {}, timeout = TIMEOUT, concurrency = CONCURRENCY } = table;
+  for (const name of Object.keys(headers)) requireHeaderName(name, SECTION);
+  const scripts = Object.entries(table.scripts ?? {}).flatMap(([name, row]) =>
+    Object.keys(row).length === 0 ? [] : [{ ...NO_DECLARATION, ...row, name, isRemote: row.remote }],
+  );
+  for (const { name, outputs } of scripts)
     for (const output of outputs) checkOutput(output, name, "run.remote.scripts");
-  const url = texts.get("url");
   if (url === undefined)
     throw new UserError(
       "--remote needs the URL of a server",
@@ -103,30 +88,25 @@ export function readRemoteSettings(
   const directory = config ? dirname(resolve(cwd, config.file)) : cwd;
   return {
     url: readServerUrl(url, SECTION, Object.keys(headers).length > 0),
-    instance: texts.get("instance") ?? "",
+    instance: table.instance ?? "",
     headers,
-    tls: readCertificates(texts, SECTION, directory),
-    system: texts.get("system") ?? SYSTEM,
+    tls: readCertificates(table, SECTION, directory),
+    system: table.system ?? SYSTEM,
     properties,
-    timeout: numbers.timeout * 1000,
-    scripts: [...scripts.values()],
+    timeout: timeout * 1000,
+    scripts,
     tasks,
     isAsked,
     isForced: given.has("force"),
-    concurrency: given.get("concurrency")?.isOnLine
-      ? Number(given.get("concurrency")!.last)
-      : numbers.concurrency,
+    concurrency: given.get("concurrency")?.isOnLine ? Number(given.get("concurrency")!.last) : concurrency,
   };
 }
 
 function hasRemoteScript(config: Config | undefined, tasks: TaskRules | undefined): boolean {
-  const settings = config?.settings ?? [];
+  const { url, scripts = {} } = config?.content.run?.remote ?? {};
   // [tasks] is that of the root project, [run.remote] that of the working directory.
-  const hasServer = settings.some(({ path }) => path.join(".") === "run.remote.url");
-  if (hasServer && tasks?.table.rows.some(({ options }) => options.remote === true)) return true;
-  return settings.some(
-    ({ path, value }) => path[0] === "run" && path[1] === "remote" && path[4] === "remote" && value === true,
-  );
+  if (url !== undefined && tasks?.table.rows.some(({ options }) => options.remote === true)) return true;
+  return Object.values(scripts).some(({ remote }) => remote === true);
 }
 
 /** `dist` for the glob `dist/**`: the server writes files and directories, and does not know globs. */

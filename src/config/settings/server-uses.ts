@@ -26,7 +26,7 @@ export function readServerUses(config: Config | undefined, cwd: string): ServerU
   const cached = findRootConfig(config, cwd);
   const tasks = cached && readTaskRules(cached, cwd);
   const cache = cached && readCacheSettings(cached, none, cwd, tasks)?.remote;
-  const hasRemote = config?.settings.some(({ path }) => path.join(".") === "run.remote.url");
+  const hasRemote = config?.content.run?.remote?.url !== undefined;
   const remote = hasRemote
     ? readRemoteSettings(
         config,

@@ -121,8 +121,7 @@ async function findRemote(
   cwd: string,
   tasks: TaskRules | undefined,
 ) {
-  const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
-  if (!given.has("remote") && !isMentioned) return undefined;
+  if (!given.has("remote") && !config?.content.run?.remote) return undefined;
   const { readRemoteSettings } = await import("./remote.ts");
   return readRemoteSettings(config, given, cwd, tasks);
 }

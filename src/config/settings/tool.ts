@@ -27,9 +27,8 @@ export function readToolLine(written: Invocation): ToolLine {
 
 /** Adds the preloads of [test] as options, because the engine would run them before `rt` exists: see config/rtfig.ts. */
 export function withPreloads({ name, words }: Tool, config: Config | undefined): Tool {
-  const setting = config?.settings.find(({ path }) => path.join(".") === `${name}.preload`);
-  if (name !== "test" || !setting) return { name, words };
-  const preloads = [setting.value].flat().map((module) => `--preload=${String(module)}`);
+  if (name !== "test") return { name, words };
+  const preloads = [config?.content.test?.preload ?? []].flat().map((module) => `--preload=${module}`);
   return { name, words: [...preloads, ...words] };
 }
 

@@ -6,6 +6,7 @@ import { configHint, tomlKey } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { isGlob } from "../../workspace/glob.ts";
+import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
 import { parseDuration } from "./duration.ts";
@@ -59,6 +60,8 @@ export interface TaskTable {
 /** The package of the root project in names of tasks. */
 export const ROOT_PACKAGE = "//";
 
+type TaskKeys = NonNullable<ConfigSection<"tasks">[string]>;
+
 /** Keys of a row that are copied. */
 const COPIED = {
   "depends-on": "dependsOn",
@@ -79,8 +82,7 @@ const COPIED = {
 
 /** Returns undefined if the file has no [tasks]. @throws UserError */
 export function readTaskTable(config: Config, cwd: string): TaskTable | undefined {
-  const rows = config.content.tasks as
-    Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  const rows = config.content.tasks;
   if (!rows) return undefined;
   const locate = (row: string, key: string) =>
     `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : [key])])}`;
@@ -91,12 +93,7 @@ export function readTaskTable(config: Config, cwd: string): TaskTable | undefine
   };
 }
 
-function readRow(
-  name: string,
-  keys: Readonly<Record<string, unknown>>,
-  file: string,
-  locate: TaskTable["locate"],
-): TaskRow {
+function readRow(name: string, keys: TaskKeys, file: string, locate: TaskTable["locate"]): TaskRow {
   const fail = (key: string, problem: string, hint: string) =>
     new UserError(`${locate(name, key)}: ${describeKey(name, key)} ${problem}`, hint);
   const { package: owner, task } = splitTaskName(name);
@@ -105,9 +102,11 @@ function readRow(
   if (owner === ROOT_PACKAGE && keys.secrets !== undefined)
     throw fail("secrets", "needs the name of the root package", 'write it instead of "//"');
   const options: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(COPIED)) if (keys[key] !== undefined) options[field] = keys[key];
-  const { command, timeout, lock } = keys as { command?: string; timeout?: string; lock?: string };
-  for (const dependency of (keys["depends-on"] ?? []) as readonly string[]) {
+  const given: Readonly<Record<string, unknown>> = keys;
+  for (const [key, field] of Object.entries(COPIED))
+    if (given[key] !== undefined) options[field] = given[key];
+  const { command, timeout, lock } = keys;
+  for (const dependency of keys["depends-on"] ?? []) {
     const fault = dependencyFault(dependency);
     if (fault) throw fail("depends-on", `has "${printable(dependency)}", which ${fault}`, DEPENDENCY_HINT);
   }

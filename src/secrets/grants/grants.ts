@@ -9,6 +9,7 @@
 //   costs nothing more.
 
 import { host } from "../../../platform/processes/process.ts";
+import type { ConfigContent } from "../../config/config-content.ts";
 import { splitTaskName, type TaskName } from "../../config/tasks/task-name.ts";
 import { type PackageJson, scriptNames } from "../../workspace/package-json.ts";
 
@@ -58,13 +59,12 @@ export interface GrantRow {
 }
 
 /** Returns the rows of [run.secrets], and those of [tasks] that have secrets. */
-export function grantRowsIn({ run = {}, tasks = {} }: Readonly<Record<string, unknown>>): GrantRow[] {
-  type Names = readonly string[];
-  const { secrets = {} } = run as { secrets?: Readonly<Record<string, Names>> };
-  const rows = Object.entries(tasks as Readonly<Record<string, { readonly secrets?: Names }>>);
+export function grantRowsIn({ run, tasks = {} }: ConfigContent): GrantRow[] {
   return [
-    ...Object.entries(secrets).map(([pattern, names]) => ({ pattern, names, isOfTask: false })),
-    ...rows.flatMap(([pattern, { secrets: names }]) => (names ? [{ pattern, names, isOfTask: true }] : [])),
+    ...Object.entries(run?.secrets ?? {}).map(([pattern, names]) => ({ pattern, names, isOfTask: false })),
+    ...Object.entries(tasks).flatMap(([pattern, { secrets: names }]) =>
+      names ? [{ pattern, names, isOfTask: true }] : [],
+    ),
   ];
 }
 

@@ -4,6 +4,7 @@
 // - A mapping that this returns is valid: every name can be a variable, every source is complete, and every granted name is in
 //   [secrets].
 import { errorMessage } from "../../../platform/caught-error.ts";
+import type { ConfigSection } from "../../config/config-content.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { configHint } from "../../config-hint.ts";
 import { lineOf } from "../../config/toml-line.ts";
@@ -57,7 +58,7 @@ export interface Mapping {
   readonly servers?: readonly ServerUse[] | undefined;
 }
 
-type SecretRow = Readonly<Record<string, unknown>>;
+type SecretRow = NonNullable<ConfigSection<"secrets">[string]>;
 
 /**
  * Reads and validates the secrets of a configuration.
@@ -66,9 +67,9 @@ type SecretRow = Readonly<Record<string, unknown>>;
  * @throws UserError
  */
 export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
-  const { secrets = {} } = config.content as { secrets?: SecretRow };
+  const { secrets = {} } = config.content;
   const declared = new Map(
-    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as SecretRow, config, project)]),
+    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row, config, project)]),
   );
   const grants = grantRowsIn(config.content).map((row) => readGrant(row, declared, config));
   return { file: config.file, folder, secrets: declared, grants };
@@ -93,15 +94,20 @@ function readSecret(name: string, row: SecretRow, config: Config, project: strin
   return {
     name,
     source: readSource(name, from, config, project),
-    about: about as string | undefined,
-    isOptional: optional as boolean,
-    isRedacted: redact as boolean,
+    about,
+    isOptional: optional,
+    isRedacted: redact,
   };
 }
 
 const AGE = "age:";
 
-function readSource(name: string, from: unknown, config: Config, project: string | undefined): SecretSource {
+function readSource(
+  name: string,
+  from: NonNullable<SecretRow["from"]>,
+  config: Config,
+  project: string | undefined,
+): SecretSource {
   const wrong = (message: string, hint?: string) =>
     failureAt(config, ["secrets", name, "from"], `secrets.${name}.from ${message}`, hint);
   if (typeof from === "string") {
@@ -109,12 +115,11 @@ function readSource(name: string, from: unknown, config: Config, project: string
     if (from === AGE) throw wrong("names no file after age:", 'write it as "age:secrets.age"');
     return { kind: "age", file: from.slice(AGE.length), project };
   }
-  const table = from as { service?: string; name?: string; command?: readonly string[] };
-  const keys = Object.keys(table).sort().join();
-  if (keys === "name,service") return checkAddress(table.service!, table.name!, wrong);
+  const keys = Object.keys(from).sort().join();
+  if (keys === "name,service") return checkAddress(from.service!, from.name!, wrong);
   if (keys !== "command")
     throw wrong("needs service and name, or command alone", 'write { command = ["op", "read", "..."] }');
-  const argv = table.command!;
+  const argv = from.command!;
   if (!argv[0]) throw wrong("has a command without a program", 'write { command = ["op", "read", "..."] }');
   if (argv.some((word) => word.includes("\0")))
     throw wrong("has a NUL character in its command, which no program can receive");

@@ -8,14 +8,14 @@ import { host } from "../../../platform/processes/process.ts";
 import { realPath } from "../../../platform/files/real-path.ts";
 import type { MappedSecret, RegistryGrant } from "../grants/mapping.ts";
 import { findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
-import type { TomlTable } from "../../config/toml-table.ts";
+import type { ConfigContent } from "../../config/config-content.ts";
 
 /**
  * @param contents parsed content of each rtfig.toml that may apply
  * @param root folder of the root project
  */
 export function findRegistries(
-  contents: readonly TomlTable[],
+  contents: readonly ConfigContent[],
   root: string,
   secrets: ReadonlyMap<string, MappedSecret>,
 ): RegistryGrant[] {

@@ -13,8 +13,7 @@ import type { Mapping } from "../grants/mapping.ts";
 import { consentFor, type Project, sendsSomething } from "../trust/server-consent.ts";
 import { requireTrust, withoutLogin } from "../trust/trust.ts";
 import { readProjectNpmrc } from "./project-registries.ts";
-import { DEFAULT_URL } from "./registry-tokens.ts";
-import type { TomlTable } from "../../config/toml-table.ts";
+import { asTable, DEFAULT_URL } from "./registry-tokens.ts";
 
 /** Variables that services document for their registries, by host. */
 const CONVENTIONAL: Readonly<Record<string, readonly string[]>> = {
@@ -64,13 +63,10 @@ function keyOf(server: string, name: string): string {
 }
 
 function usesOfConfig(config: Config | undefined): ServerUse[] {
-  const { registry, scopes = {} } = (config?.content.install ?? {}) as {
-    registry?: unknown;
-    scopes?: TomlTable;
-  };
+  const { registry, scopes = {} } = config?.content.install ?? {};
   return [registry, ...Object.values(scopes)].flatMap((each) => {
-    const table = (typeof each === "string" ? { url: each } : (each ?? {})) as TomlTable;
-    const written = typeof table.url === "string" ? table.url : DEFAULT_URL;
+    const table = asTable(each);
+    const written = table.url ?? DEFAULT_URL;
     // The registry's address is itself a variable.
     const [whole, variable] = /^\$\{?(\w+)\}?$/.exec(written) ?? [];
     const url = variable === undefined ? written : (host.originalVariable(variable) ?? written);

@@ -4,6 +4,7 @@
 // Invariants:
 // - Pure functions. Only a value that is exactly one reference counts; the engine reads all other values.
 // - Precedence as in the engine: rtfig.toml, then the project's .npmrc, then the .npmrc of the home folder.
+import type { ConfigContent, ConfigSection } from "../../config/config-content.ts";
 import type { TomlTable } from "../../config/toml-table.ts";
 
 export interface RegistryUse {
@@ -14,17 +15,19 @@ export interface RegistryUse {
   readonly variables: Readonly<Partial<Record<RegistryCredential, string>>>;
 }
 
+export type RegistryTable = NonNullable<ConfigSection<"install">["registry"]>;
+
 export type RegistryCredential = "token" | "username" | "password";
 
 const CREDENTIALS: readonly RegistryCredential[] = ["token", "username", "password"];
 export const DEFAULT_URL = "https://registry.npmjs.org/";
 
 /** @param npmrcs texts of .npmrc files in order of precedence */
-export function findRegistryUses(config: TomlTable, npmrcs: readonly string[]): RegistryUse[] {
+export function findRegistryUses(config: ConfigContent, npmrcs: readonly string[]): RegistryUse[] {
   const settings = npmrcs
     .toReversed()
     .reduce((all, text) => new Map([...all, ...readNpmrc(text)]), new Map<string, string>());
-  const { registry, scopes = {} } = (config.install ?? {}) as { registry?: unknown; scopes?: TomlTable };
+  const { registry, scopes = {} } = config.install ?? {};
   const names = new Set([
     ...Object.keys(scopes).map((scope) => scope.replace(/^@/, "")),
     ...[...settings.keys()].flatMap((key) => /^@([^:]+):registry$/.exec(key)?.[1] ?? []),
@@ -38,14 +41,19 @@ export function findRegistryUses(config: TomlTable, npmrcs: readonly string[]): 
   return uses.filter((use) => use !== undefined && Object.keys(use.variables).length > 0) as RegistryUse[];
 }
 
+/** A registry may be its URL alone. */
+export function asTable(registry: RegistryTable = {}): Exclude<RegistryTable, string> {
+  return typeof registry === "string" ? { url: registry } : registry;
+}
+
 function useOf(
   scope: string | undefined,
-  configured: unknown,
+  configured: RegistryTable | undefined,
   fallback: string | undefined,
   settings: ReadonlyMap<string, string>,
 ): RegistryUse | undefined {
-  const table = typeof configured === "string" ? { url: configured } : ((configured ?? {}) as TomlTable);
-  const url = typeof table.url === "string" ? table.url : fallback;
+  const table = asTable(configured);
+  const url = table.url ?? fallback;
   if (url === undefined || !URL.canParse(url)) return undefined;
   const variables: Partial<Record<RegistryCredential, string>> = {};
   for (const each of CREDENTIALS) {
@@ -88,7 +96,7 @@ function readNpmrc(text: string): Map<string, string> {
 
 /** Returns the configuration with variables replaced by values, without the sections that only rt reads. */
 export function fillRegistries(
-  config: TomlTable,
+  config: ConfigContent,
   uses: readonly RegistryUse[],
   values: ReadonlyMap<string, string>,
 ): TomlTable {
@@ -97,7 +105,7 @@ export function fillRegistries(
     run: _run,
     secrets: _secrets,
     ...rest
-  } = structuredClone(config) as Record<string, TomlTable>;
+  } = structuredClone(config) as Readonly<Record<string, TomlTable>>;
   const install = { ...rest.install } as Record<string, unknown>;
   const scopes = { ...(install.scopes as TomlTable | undefined) } as Record<string, unknown>;
   for (const { scope, url, variables } of uses) {
