@@ -104,7 +104,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   watch: ["reporters", "config/settings", "tasks", "workspace", "platform", ...GROUND],
   reporters: ["tasks", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "remote-execution": ["tasks", "reapi", "cache", "config/settings", "workspace", "platform", ...GROUND],
-  tasks: ["distributed", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
+  tasks: [
+    "cache",
+    "distributed",
+    "config/settings",
+    "config",
+    "redaction",
+    "workspace",
+    "platform",
+    ...GROUND,
+  ],
   cache: ["reapi", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "config/settings": ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
@@ -145,6 +154,16 @@ test("only cli and config/settings import the parser of options", () => {
   const wrong = product.flatMap(({ path, imports }) =>
     imports.some((each) => each.path === "src/options/parse.ts") &&
     !/^src\/(?:cli|config\/settings)\//.test(path)
+      ? [path]
+      : [],
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("tasks import only types of the cache", () => {
+  const wrong = product.flatMap(({ path, imports }) =>
+    path.startsWith("src/tasks/") &&
+    imports.some((each) => each.path.startsWith("src/cache/") && !each.isType)
       ? [path]
       : [],
   );

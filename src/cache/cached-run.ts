@@ -6,7 +6,7 @@
 import { errorMessage } from "../../platform/caught-error.ts";
 import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import type { Child } from "../../platform/processes/contract/process-tree.ts";
-import type { CachedRun, Hit, LeasedPublication, StepRequest } from "./cached-script.ts";
+import type { CachedRun, CacheHit, LeasedPublication, StepRequest } from "./cached-script.ts";
 import type { CacheEntry } from "./entry/entry.ts";
 import { FAILED, ScriptExplanations } from "./entry/explanation.ts";
 import { adviseFor } from "./entry/modified-input-hint.ts";
@@ -31,7 +31,7 @@ import { RecordedInputFiles } from "./tracing/recorded-inputs.ts";
 import { TracedScript } from "./tracing/traced-script.ts";
 
 export class CachedScriptRun implements CachedRun {
-  hit: Hit | undefined;
+  hit: CacheHit | undefined;
   why = "";
   isFaulty = false;
   outdatedBy: string | undefined;

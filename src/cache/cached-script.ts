@@ -1,6 +1,5 @@
 // Declares the interface between the cache and the code that runs scripts.
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
-import type { RecordedInputFiles } from "./tracing/recorded-inputs.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
 import type { HitEvidence } from "./memo/path-observations.ts";
 
@@ -21,11 +20,29 @@ export interface CachedScript {
   readonly named: readonly string[];
 }
 
-export interface Hit {
+export interface CacheHit {
   readonly pieces: readonly OutputChunk[];
   /** Milliseconds of the recorded run. */
   readonly saved: number;
   readonly restored: number;
+}
+
+/** Recorded inputs of a script's last run. Paths are absolute. */
+export interface RecordedInputs {
+  /** Directories in which a change may matter, without their subdirectories. */
+  readonly directories: Iterable<string>;
+  /** Whether a change of the path may cause a cache miss. */
+  has(path: string): boolean;
+  /** Whether the script depends on the path itself, and did not only list its directory. */
+  hasRead(path: string): boolean;
+  /** Whether the path is an output, or ignored: it never restarts the script. */
+  isOwn(path: string): boolean;
+  /** Whether the path's state differs from the recorded one. */
+  differs(path: string): Promise<boolean>;
+  /** The first path that differs. */
+  findChanged(): Promise<string | undefined>;
+  /** Equal for two runs with the same dependencies and outputs. */
+  readonly print: string;
 }
 
 export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
@@ -44,7 +61,7 @@ export interface LeasedPublication {
 export interface CachedRun {
   /** Cache miss reason, or description of the hit. */
   readonly why: string;
-  readonly hit: Hit | undefined;
+  readonly hit: CacheHit | undefined;
   /** Evidence of the hit; undefined if paths do not prove it, or no run memo will be written. */
   readonly basis: HitEvidence | undefined;
   /** Starts a step under the tracer. */
@@ -54,7 +71,7 @@ export interface CachedRun {
   /** Returns the environment of a step, for an untraced start. */
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** Recorded inputs of the hit; after `close` of the new entry. */
-  readonly inputs: RecordedInputFiles | undefined;
+  readonly inputs: RecordedInputs | undefined;
   /** After `close`: an input outside the project that changed during the run. */
   readonly outdatedBy: string | undefined;
   /** After `close`: whether `--verify-inputs` found undeclared accesses. */

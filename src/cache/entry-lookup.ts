@@ -9,14 +9,14 @@ import { validateEntry } from "./entry/entry-validation.ts";
 import { describeForeignPlace, describeHit } from "./entry/explanation.ts";
 import { parseOutputLog } from "./entry/output-log.ts";
 import { relocateEntry } from "./entry/relocation.ts";
-import type { Hit } from "./cached-script.ts";
+import type { CacheHit } from "./cached-script.ts";
 import { restoreOutputs } from "./restore/restore.ts";
 import { StaleOutputs } from "./restore/stale-outputs.ts";
 import type { ScriptContext } from "./script-context.ts";
 
 /** A hit, and the entry that it applied. */
 export interface AppliedEntry {
-  readonly hit: Hit;
+  readonly hit: CacheHit;
   readonly entry: CacheEntry;
   /** The entry's file; undefined if it comes from a shared cache. */
   readonly file: string | undefined;
@@ -32,7 +32,7 @@ export interface EntryLookup {
   readonly purpose: "use" | "look";
 }
 
-const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
+const NOT_APPLIED: CacheHit = { pieces: [], saved: 0, restored: 0 };
 
 /** Returns the applied entry, or the cache miss reason of the first entry; undefined if there is no entry. */
 export async function lookUpEntry(
@@ -77,7 +77,7 @@ async function restoreHit(
   { project, settings, store, announce }: ScriptContext,
   entry: CacheEntry,
   staleOutputs: readonly string[],
-): Promise<Hit | string> {
+): Promise<CacheHit | string> {
   const log = store.readBlob(entry.log);
   if (!log) return "its output log is missing from the cache, or damaged";
   const deletions = staleOutputs.map((path) => ({ path, kind: "absent" as const }));

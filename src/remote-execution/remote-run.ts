@@ -13,7 +13,13 @@ import { codeOf, RemoteError, RetryBudget } from "../reapi/grpc/retry.ts";
 import type { RemoteSettings } from "../config/settings/remote.ts";
 import type { ScriptSettings } from "../config/settings/script.ts";
 import { ConcurrencyLimiter } from "../tasks/execution/concurrency-limiter.ts";
-import type { ServerBusy, RemoteResult, RemoteRun, RemotePreview } from "../tasks/execution/placement.ts";
+import type {
+  PlanOrder,
+  ServerBusy,
+  RemoteResult,
+  RemoteRun,
+  RemotePreview,
+} from "../tasks/execution/placement.ts";
 import type { ScriptTask } from "../tasks/task.ts";
 import { findWorkspaceRoot } from "../workspace/members.ts";
 import {
@@ -31,12 +37,6 @@ import { type RemoteAction, prepareAction, splitLogs } from "./remote-action.ts"
 import { connect } from "./server-connection.ts";
 import { toUserError } from "./server-error.ts";
 import { type PersistedState, openPersistedState } from "./persisted-state.ts";
-
-/** The plan that the tasks are from; dependencies by task index. */
-interface PlanOrder {
-  readonly tasks: readonly ScriptTask[];
-  readonly waitsFor: readonly (readonly number[])[];
-}
 
 /** Tasks whose outputs are downloaded at the same time, each into memory. */
 const MAX_DOWNLOADS = 4;

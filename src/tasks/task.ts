@@ -1,19 +1,16 @@
 // Types shared by planning, execution and reporters: the run request, tasks, steps, outcomes and the hooks of a
 // watched run.
-import type {
-  Child,
-  ChildExit,
-  ChildRequest,
-  StopSignal,
-} from "../../platform/processes/contract/process-tree.ts";
+import type { ChildExit, StopSignal } from "../../platform/processes/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { TaskRule, TaskRules } from "../config/tasks/task-rules.ts";
 import type { ManySettings } from "../config/settings/many.ts";
-import type { RunCoordinator } from "../distributed/coordinator.ts";
+import type { CachedRun, RecordedInputs } from "../cache/cached-script.ts";
 import type { Workspace } from "../workspace/members.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
-import type { RemoteEligibility, RemoteRun, RemotePreview } from "./execution/placement.ts";
+import type { RemoteRunner } from "./execution/placement.ts";
+import type { RunSharing } from "./leases/shared-run.ts";
+import type { TaskCache } from "./task-cache.ts";
 
 /**
  * Describes how one step is started. The caller builds it; this folder does not handle shells, quoting or
@@ -46,32 +43,6 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
-/** An earlier run's output and duration. */
-export interface CachedHit {
-  readonly pieces: readonly {
-    readonly step: number;
-    readonly isError: boolean;
-    readonly bytes: Uint8Array;
-  }[];
-  /** The duration of the earlier run, in milliseconds. */
-  readonly saved: number;
-  /** Number of restored files. */
-  readonly restored: number;
-}
-
-/** The path observations that decided a hit, for the run memo. */
-export interface HitDependencies {
-  readonly observations: ReadonlyMap<
-    string,
-    {
-      readonly how: "state" | "names" | "content" | "way";
-      readonly kind?: "absent" | "file" | "directory" | "link" | "other" | undefined;
-    }
-  >;
-  readonly log: string;
-  readonly used: number;
-}
-
 /** How a task ended. */
 export type TaskOutcome =
   /**
@@ -99,81 +70,6 @@ export type TaskOutcome =
   /** Ended early or never started, because another task failed or a signal ended the run. */
   | { readonly kind: "stopped"; readonly wasRunning: boolean };
 
-/** A task with a `[run.cache]` rule. Implemented by src/cache. */
-export interface CachedTask {
-  /** The cache miss reason, or why it was a hit; for people. */
-  readonly why: string;
-  /** Set if the outputs have been restored and nothing has to be started. */
-  readonly hit: CachedHit | undefined;
-  /** The observations behind the hit, for the run memo. */
-  readonly basis?: HitDependencies | undefined;
-  /** Starts a step, by its position, under the tracer. */
-  start(
-    step: number,
-    request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
-  ): Child & { readonly isTraced: Promise<boolean> };
-  /** Records redacted output of a step, to replay it on a hit. */
-  keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
-  environmentOf(step: number): Readonly<Record<string, string>>;
-  /** The recorded dependencies: of a hit, and after `close` of a run that was stored. */
-  readonly inputs: RecordedInputs | undefined;
-  /** After `close`: a file that changed after the script had read it. */
-  readonly outdatedBy: string | undefined;
-  /** After `close`: whether the task fails although the script succeeded. */
-  readonly isFaulty: boolean;
-  /**
-   * Stores the run. Returns warnings for people. @param publication publishes the result to the other machines of a
-   * shared run
-   */
-  close(outcome: TaskOutcome["kind"], publication?: Publication): Promise<readonly string[]>;
-  /** Whether other machines can restore the outputs. */
-  readonly isShared: boolean;
-  /**
-   * Restores what another machine published under a lease, as `hit`. Returns false if the result is not valid
-   * locally; `why` has the reason.
-   */
-  take(claim: string): Promise<boolean>;
-  /** The output of a run that failed under a lease; undefined if it is unavailable. */
-  readFailure(claim: string): Promise<CachedHit["pieces"] | undefined>;
-}
-
-/** Publishes a result to all machines of a shared run. */
-export interface Publication {
-  readonly claim: string;
-  /**
-   * Returns false if another machine has acquired the lease since. @param isThere whether others can restore the
-   * outputs
-   */
-  publish(isThere: boolean): Promise<boolean>;
-}
-
-/** Recorded dependencies of a task's last run. Paths are absolute. */
-export interface RecordedInputs {
-  /** Directories in which a change may matter, without their subdirectories. */
-  readonly directories: Iterable<string>;
-  /** Whether a change of the path may matter. */
-  has(path: string): boolean;
-  /** Whether the task accessed the path itself, and did not only list its directory. */
-  hasRead(path: string): boolean;
-  /** Whether the path is the task's own output, which never restarts it. */
-  isOwn(path: string): boolean;
-  /** Whether the path differs from its recorded state. */
-  differs(path: string): Promise<boolean>;
-  /** The first path that differs. */
-  findChanged(): Promise<string | undefined>;
-  /** Equal for two runs with the same dependencies and outputs. */
-  readonly print: string;
-}
-
-export interface CacheReason {
-  readonly isHit: boolean;
-  readonly why: string;
-  /** Set for a hit that a task would end that is going to run, because this one depends on it. */
-  readonly cause?: ScriptTask | undefined;
-  /** Whether the shared cache was asked; undefined without a shared cache. */
-  readonly remote?: "asked" | "not asked" | "no answer" | undefined;
-}
-
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -181,57 +77,14 @@ export interface TaskRequest extends ManySettings {
   /** [tasks] of rtfig.toml. */
   readonly taskRules?: TaskRules | undefined;
   commandFor(request: CommandRequest): SpawnCommand;
-  /**
-   * Returns undefined for a task without a cache rule, a notice if it cannot be cached. `extra` is added to its
-   * environment.
-   */
-  openCached?(
-    task: ScriptTask,
-    extra: Readonly<Record<string, string>>,
-  ): Promise<CachedTask | { readonly notice: string } | undefined>;
-  /** Invalidates the stat cache, because a process is about to start. */
-  beforeStart?(): void;
-  /** Called after the last task; persists the file-hash cache. */
-  closeCache?(): void;
-  /** Explains whether the task would run; changes nothing. Absent unless explanations are requested. */
-  explainCached?(task: ScriptTask, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
-  /**
-   * Starts background work of the run before the first task, or returns undefined. The run waits for it at its end.
-   * `printLine` prints a line for people.
-   */
-  openBackgroundWork?(
-    tasks: readonly ScriptTask[],
-    printLine: (line: string) => void,
-  ): Promise<BackgroundWork | undefined>;
-  /** Decides whether a task may run on another machine; absent without a server. */
-  eligibilityOf?(task: ScriptTask): RemoteEligibility;
-  /**
-   * Connects to the server before the first task starts.
-   * @param remote the tasks that run there @param waitsFor by task index @throws UserError
-   */
-  openRemote?(
-    remote: readonly ScriptTask[],
-    plan: { readonly tasks: readonly ScriptTask[]; readonly waitsFor: readonly (readonly number[])[] },
-  ): Promise<RemoteRun>;
-  /** Previews what would be sent for these tasks. @throws UserError */
-  previewRemote?: (
-    ...of: Parameters<NonNullable<TaskRequest["openRemote"]>>
-  ) => Promise<ReadonlyMap<ScriptTask, RemotePreview>>;
-  /** Connects to the coordinator of a shared run. @param plan hash that identifies the plan @throws UserError */
-  openCoordinator?(plan: string): Promise<RunCoordinator>;
-  /** Why other machines cannot restore a script's outputs; undefined if they can. */
-  whyUnshared?(task: ScriptTask): Promise<string | undefined>;
-  /** The secrets that a step gets; absent without secrets. */
-  secretsOf?(
-    manifest: PackageJson,
-    scriptName: string,
-    isMain: boolean,
-    isDependency: boolean,
-  ): readonly StepSecret[];
-  /** Called before the first of these tasks starts, and in a watched run before one restarts. @throws UserError */
-  prepare?(tasks: readonly ScriptTask[]): Promise<void>;
-  /** Redaction for output that no process of this run writes; otherwise like `redact` of a command. */
-  redaction?(): SpawnCommand["redact"];
+  /** Absent if nothing is cached. */
+  readonly cache?: TaskCache | undefined;
+  /** Absent without a server that runs tasks. */
+  readonly remote?: RemoteRunner | undefined;
+  /** Set for a shared run. */
+  readonly sharing?: RunSharing | undefined;
+  /** Absent without secrets. */
+  readonly secrets?: TaskSecrets | undefined;
   /** Warnings about settings that match nothing in this workspace. */
   adviseOn?(workspace: Workspace): readonly string[];
   /** Quotes a word for a shell. */
@@ -247,11 +100,22 @@ export interface TaskRequest extends ManySettings {
   readonly watcher?: WatchHooks;
 }
 
-export interface BackgroundWork {
-  /** Waits for the end of the work, after the last script. */
-  finish(): Promise<void>;
-  /** Gives the work up, because a signal ended the run. */
-  abandon(): void;
+/** The secrets of a run. */
+export interface TaskSecrets {
+  /** The secrets that a step gets. */
+  of(
+    manifest: PackageJson,
+    scriptName: string,
+    isMain: boolean,
+    isDependency: boolean,
+  ): readonly StepSecret[];
+  /**
+   * Reads the values before the first of these tasks starts, and in a watched run before one restarts.
+   * @throws UserError
+   */
+  fetch(tasks: readonly ScriptTask[]): Promise<void>;
+  /** Redaction for output that no process of this run writes; otherwise like `redact` of a command. */
+  readonly redact: SpawnCommand["redact"];
 }
 
 export interface WatchHooks {
@@ -265,7 +129,7 @@ export interface WatchHooks {
    * A task has ended, and was not ended for a restart. It may be restarted from now on. @param cached set if it
    * succeeded
    */
-  onEnd(task: ScriptTask, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void>;
+  onEnd(task: ScriptTask, cached: Pick<CachedRun, "inputs" | "outdatedBy"> | undefined): Promise<void>;
   /** Whether the output of a hit is already on the screen, because it is from the task's latest run. */
   isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean;
   /** No task runs. */

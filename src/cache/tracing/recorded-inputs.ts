@@ -6,6 +6,7 @@
 //   project.
 // - Outputs of the script are never inputs.
 import { basename, dirname, normalize, sep } from "node:path";
+import type { RecordedInputs } from "../cached-script.ts";
 import { validateEntry, compareState, isOutput } from "../entry/entry-validation.ts";
 import type { RecordedDependency, CacheEntry } from "../entry/entry.ts";
 import { declaredDirectories, declaredInputs } from "../key/declared-inputs.ts";
@@ -40,7 +41,7 @@ interface RecordedInputSet {
   readonly isMachinePath: IsMachinePath;
 }
 
-export class RecordedInputFiles {
+export class RecordedInputFiles implements RecordedInputs {
   readonly #entry: CacheEntry;
   readonly #rule: CacheRule;
   readonly #project: ProjectView;
@@ -91,7 +92,6 @@ export class RecordedInputFiles {
     return isAbove ? kind === "link" : !this.#options.isMachinePath(path, kind !== "absent");
   }
 
-  /** Returns whether the path is an output, or ignored (self-write). */
   isOwn(given: string): boolean {
     const path = toNative(given);
     const { isDeclared, isIgnored } = this.#project;
@@ -100,20 +100,17 @@ export class RecordedInputFiles {
     return this.#own.has(path) || (isDeclared(path) && !isSource) || isIgnored(path);
   }
 
-  /** Returns whether a change of the path may cause a cache miss. */
   has(given: string): boolean {
     const path = toNative(given);
     const isKnown = this.#names.has(dirname(path)) || this.#mayBecomeInput(path);
     return this.hasRead(path) || (isKnown && !UNWATCHED.test(path) && !this.isOwn(path));
   }
 
-  /** Returns whether the script depends on the path itself. */
   hasRead(given: string): boolean {
     const path = toNative(given);
     return (this.#conditions.has(path) || this.#keyInputs.has(path)) && !this.isOwn(path);
   }
 
-  /** Returns whether the path's state differs from the recorded one. */
   async differs(given: string): Promise<boolean> {
     const path = toNative(given);
     const [entry, project] = [this.#entry, this.#project];
@@ -134,7 +131,6 @@ export class RecordedInputFiles {
     return now.includes(path);
   }
 
-  /** Returns the first path that differs. */
   async findChanged(): Promise<string | undefined> {
     for (const path of [...this.#conditions.keys(), ...this.#keyInputs.keys()])
       if (await this.differs(path)) return path;

@@ -5,7 +5,8 @@ import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
-import type { CacheReason, TaskStep, ScriptTask, TaskRequest } from "../../tasks/task.ts";
+import type { CacheReason } from "../../tasks/task-cache.ts";
+import type { TaskStep, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import type { RemotePreview, Placement } from "../../tasks/execution/placement.ts";
 import {
   describeCount,

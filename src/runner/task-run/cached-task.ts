@@ -2,17 +2,18 @@
 //
 // Non-obvious: rt does not become a cached script, because it traces the script and records its output. The script
 // has pipes instead of the terminal, and an empty standard input.
-import { openCached, whyRuleFails } from "../../cache/cache.ts";
+import { type RunCache, whyRuleFails } from "../../cache/run-cache.ts";
 import type { CachedScript } from "../../cache/cached-script.ts";
-import type { SharedCache } from "../../cache/shared-cache.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { packageOf } from "../../config/script-package.ts";
-import type { CachedTask, CacheReason, SpawnCommand, CommandRequest, ScriptTask } from "../../tasks/task.ts";
+import type { CachedRun } from "../../cache/cached-script.ts";
+import type { CacheReason } from "../../tasks/task-cache.ts";
+import type { SpawnCommand, CommandRequest, ScriptTask } from "../../tasks/task.ts";
 import { textField } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import { taskOf } from "../single-task.ts";
 
-export { invalidateStatCache, saveFileHashes } from "../../cache/cache.ts";
+export { RunCache } from "../../cache/run-cache.ts";
 
 /** Builds the commands of steps. */
 export interface StepFactory {
@@ -25,29 +26,27 @@ interface Notice {
   readonly notice: string;
 }
 
-/** Implements `TaskRequest.openCached`. */
+/** Implements `TaskCache.open`. */
 export async function openCachedTask(
   task: ScriptTask,
   extra: Readonly<Record<string, string>>,
-  settings: CacheSettings,
+  cache: RunCache,
   starting: StepFactory,
-  shared: SharedCache | undefined,
-): Promise<CachedTask | Notice | undefined> {
-  const script = describeScript(task, extra, settings, starting);
-  return script && "notice" in script ? script : script && (await openCached(script, settings, shared));
+): Promise<CachedRun | Notice | undefined> {
+  const script = describeScript(task, extra, cache.settings, starting);
+  return script && "notice" in script ? script : script && (await cache.open(script, "use"));
 }
 
-/** Implements `TaskRequest.explainCached`. */
+/** Implements `TaskCache.explain`. */
 export async function explainTask(
   task: ScriptTask,
   extra: Readonly<Record<string, string>>,
-  settings: CacheSettings,
+  cache: RunCache,
   starting: StepFactory,
-  shared: SharedCache | undefined,
 ): Promise<CacheReason | undefined> {
+  const { settings, shared } = cache;
   const script = describeScript(task, extra, settings, starting);
-  const opened =
-    script && "notice" in script ? script : script && (await openCached(script, settings, shared, "look"));
+  const opened = script && "notice" in script ? script : script && (await cache.open(script, "look"));
   if (!opened) return undefined;
   if ("notice" in opened) return { isHit: false, why: opened.notice };
   const remote = settings.remote && (shared ? (shared.isRead ? "asked" : "no answer") : "not asked");

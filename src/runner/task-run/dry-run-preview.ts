@@ -9,7 +9,8 @@ import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { environmentOfCached } from "../../reporters/reporter-selection.ts";
 import { taskNameOf } from "../../tasks/labels.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
-import type { CacheReason, ScriptTask, TaskRequest } from "../../tasks/task.ts";
+import type { CacheReason } from "../../tasks/task-cache.ts";
+import type { ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { choosePlacement, type RemotePreview, type Placement } from "../../tasks/execution/placement.ts";
 
 /** Maximum time for the shared cache. */
@@ -43,21 +44,22 @@ async function explainCached(
   queue: OutputQueue,
 ): Promise<ReadonlyMap<ScriptTask, CacheReason>> {
   const reasons = new Map<ScriptTask, CacheReason>();
-  if (!request.explainCached) return reasons;
-  const background = await request.openBackgroundWork?.(
+  const { cache } = request;
+  if (!cache) return reasons;
+  const connection = await cache.connect(
     tasks,
     (line) => void queue.write(2, `${colorLabel(`warning: ${oneLine(line)}`)}\n`),
   );
-  const timer = background && setTimeout(() => background.abandon(), REMOTE_TIMEOUT);
+  const timer = connection && setTimeout(() => connection.abandon(), REMOTE_TIMEOUT);
   const extra = environmentOfCached(request);
   const limiter = new ConcurrencyLimiter(MAX_LOOKUPS);
   const explain = async (task: ScriptTask) => {
-    const reason = await request.explainCached!(task, extra);
+    const reason = await cache.explain(task, extra);
     if (reason) reasons.set(task, reason);
   };
   await Promise.all(tasks.map((task) => limiter.run(0, () => explain(task))));
   clearTimeout(timer);
-  request.closeCache?.();
+  cache.close();
   return reasons;
 }
 
@@ -84,12 +86,12 @@ async function findPlacements(
   reasons: ReadonlyMap<ScriptTask, CacheReason>,
 ) {
   const placements = new Map<ScriptTask, Placement>();
-  const { eligibilityOf, previewRemote } = request;
-  if (eligibilityOf)
-    for (const task of plan.tasks)
-      placements.set(task, choosePlacement(eligibilityOf(task), reasons.get(task)));
+  const { remote: runner } = request;
+  if (!runner) return { placements, previews: new Map<ScriptTask, RemotePreview>() };
+  for (const task of plan.tasks)
+    placements.set(task, choosePlacement(runner.eligibilityOf(task), reasons.get(task)));
   const remote = plan.tasks.filter((task) => placements.get(task)?.place === "remote");
   const previews: ReadonlyMap<ScriptTask, RemotePreview> =
-    remote.length > 0 && previewRemote ? await previewRemote(remote, plan) : new Map();
+    remote.length > 0 ? await runner.preview(remote, plan) : new Map();
   return { placements, previews };
 }

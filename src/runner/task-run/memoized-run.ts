@@ -14,7 +14,7 @@ import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts"
 import { host } from "../../../platform/processes/process.ts";
 import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import { findTracing } from "../../../platform/tracing/tracing.ts";
-import { recordHitEvidence, openStore } from "../../cache/cache.ts";
+import { RunCache } from "../../cache/run-cache.ts";
 import { FORMAT, executableFingerprint } from "../../cache/key/cache-key.ts";
 import { HOUR } from "../../cache/entry/entry-snapshot.ts";
 import { parseOutputLog } from "../../cache/entry/output-log.ts";
@@ -34,13 +34,9 @@ import {
 import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
 import { dependsOnChanges } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
-import {
-  type CachedHit,
-  type CachedTask,
-  type RunStatus,
-  type ScriptTask,
-  type TaskRequest,
-} from "../../tasks/task.ts";
+import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
+import { type RunStatus, type ScriptTask, type TaskRequest } from "../../tasks/task.ts";
+import type { TaskCache } from "../../tasks/task-cache.ts";
 import { type TaskPlan } from "../../tasks/planning/plan.ts";
 import { VERSION } from "../../version.ts";
 import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
@@ -74,11 +70,10 @@ export async function openRunMemo(
   cwd: string,
   functions: RunFunctions,
 ): Promise<MemoizedRunner | undefined> {
-  const directory = storeDirectory();
-  if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
+  if (!stamps || storeDirectory() === undefined || !isPlain(settings)) return undefined;
   try {
-    const store = openStore(directory);
-    return new MemoizedRunner(store, await computeKey(store, settings, cwd), functions);
+    const cache = new RunCache(settings.cache!);
+    return new MemoizedRunner(cache, await computeKey(cache.store, settings, cwd), functions);
   } catch {
     return undefined; // a normal run reports the error
   }
@@ -108,6 +103,8 @@ async function computeKey(store: CacheStore, settings: RunSettings, cwd: string)
 }
 
 class MemoizedRunner {
+  /** The cache of this run. */
+  readonly cache: RunCache;
   readonly #store: CacheStore;
   readonly #id: string;
   readonly #functions: RunFunctions;
@@ -122,48 +119,50 @@ class MemoizedRunner {
   /** Number of normal hits whose outputs were all in place. */
   #hits = 0;
   /** Output logs by hash. */
-  readonly #logs = new Map<string, CachedHit["pieces"]>();
+  readonly #logs = new Map<string, CacheHit["pieces"]>();
   /** Tasks whose hits were replayed from the memo. */
   readonly #told = new Set<number>();
 
-  constructor(store: CacheStore, id: string, functions: RunFunctions) {
-    [this.#store, this.#id, this.#functions, this.#glances] = [
-      store,
-      id,
-      functions,
-      functions.watchGlances(),
-    ];
+  constructor(cache: RunCache, id: string, functions: RunFunctions) {
+    this.cache = cache;
+    this.#store = cache.store;
+    this.#id = id;
+    this.#functions = functions;
+    this.#glances = functions.watchGlances();
   }
 
-  /** Like `runTasks`. */
+  /** Like `runTasks`. @param request with the cache of this run */
   async run(request: TaskRequest): Promise<RunStatus> {
     const isExpectedAgain = attempt(() => isRepeatExpected(this.#store, this.#id));
-    if (isExpectedAgain) recordHitEvidence();
+    if (isExpectedAgain) this.cache.isEvidenceRecorded = true;
     this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
     const plan = this.#known?.plan ?? (await this.#functions.planTasks(request));
-    let hasStarted = false;
-    const status = await this.#functions.runTasks(
-      {
-        ...request,
-        openCached: async (task, extra) => {
-          const hit = this.#recallHit(task);
-          if (hit) return hit;
-          const opened = await request.openCached!(task, extra);
-          if (opened && !("notice" in opened)) this.#note(task, opened);
-          return opened;
-        },
-        beforeStart: () => {
-          if (!hasStarted) this.#endMemory(plan);
-          hasStarted = true;
-          request.beforeStart!();
-        },
-      },
-      plan,
-    );
+    const cache = this.#memoize(request.cache!, plan);
+    const status = await this.#functions.runTasks({ ...request, cache }, plan);
     if (host.originalVariable("RT_DEBUG") === "recall")
       reportLine(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
     if (isPlanPlain(plan)) attempt(() => this.#keep(plan, isExpectedAgain));
     return status;
+  }
+
+  /** Looks tasks up in the memo first. */
+  #memoize(cache: TaskCache, plan: TaskPlan): TaskCache {
+    let hasStarted = false;
+    return {
+      ...cache,
+      open: async (task, extra) => {
+        const hit = this.#recallHit(task);
+        if (hit) return hit;
+        const opened = await cache.open(task, extra);
+        if (opened && !("notice" in opened)) this.#note(task, opened);
+        return opened;
+      },
+      beforeStart: () => {
+        if (!hasStarted) this.#endMemory(plan);
+        hasStarted = true;
+        cache.beforeStart();
+      },
+    };
   }
 
   #readKnown(request: TaskRequest): { run: MemoizedRun; plan: TaskPlan } | undefined {
@@ -174,7 +173,7 @@ class MemoizedRunner {
     return { run: run!, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
   }
 
-  #recallHit({ index }: ScriptTask): CachedTask | undefined {
+  #recallHit({ index }: ScriptTask): CachedRun | undefined {
     const known = attempt(() => this.#known?.run.partAt(index));
     if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
     const pieces = this.#piecesOf(known.log);
@@ -184,7 +183,7 @@ class MemoizedRunner {
   }
 
   /** Output logs are shared, because many scripts write the same, most of them nothing. */
-  #piecesOf(log: string): CachedHit["pieces"] | undefined {
+  #piecesOf(log: string): CacheHit["pieces"] | undefined {
     let pieces = this.#logs.get(log);
     if (pieces) return pieces;
     const bytes = this.#store.readBlob(log);
@@ -192,7 +191,7 @@ class MemoizedRunner {
     return pieces;
   }
 
-  #note({ index }: ScriptTask, { hit, why, basis }: CachedTask): void {
+  #note({ index }: ScriptTask, { hit, why, basis }: CachedRun): void {
     if (!hit || hit.restored > 0) return;
     this.#hits += 1;
     if (!basis) return;

@@ -2,7 +2,8 @@
 //
 // Non-obvious: package.json is read again only for a task that runs normally. Tasks that are still pending when the
 // first script starts read it before, because the script may change it.
-import type { CachedHit, CachedTask, ScriptTask } from "../../tasks/task.ts";
+import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
 import { withCommands } from "../../config/tasks/task-rules.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { type PackageJson, readPackageJson } from "../../workspace/package-json.ts";
@@ -63,16 +64,16 @@ export class MemoizedTask implements ScriptTask {
 }
 
 /** A hit that starts nothing. */
-export class MemoizedHitTask implements CachedTask {
+export class MemoizedHitTask implements CachedRun {
   readonly inputs = undefined;
   readonly basis = undefined;
   readonly outdatedBy = undefined;
   readonly isFaulty = false;
   readonly isShared = false;
   readonly why: string;
-  readonly hit: CachedHit;
+  readonly hit: CacheHit;
 
-  constructor(why: string, hit: CachedHit) {
+  constructor(why: string, hit: CacheHit) {
     this.why = why;
     this.hit = hit;
   }

@@ -1,15 +1,11 @@
 // Builds the request of a run of several scripts, and supplies to src/tasks how scripts are started.
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
-import type { RemoteCache } from "../../cache/remote/remote-cache.ts";
-import type { SecretValue } from "../../redaction/secret-value.ts";
-import type { SecretProvision, Receiver } from "../../secrets/grants/secret-provisioning.ts";
+import type { RunCache } from "../../cache/run-cache.ts";
+import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { describeStrayRules } from "../../config/unmatched-rules.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../../config/settings/many.ts";
-import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
-import { packageOf } from "../../config/script-package.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { runSingle, runTasks } from "./run-tasks.ts";
 import {
@@ -18,10 +14,9 @@ import {
   type ScriptTask,
   type TaskRequest,
 } from "../../tasks/task.ts";
-import { choosePlacement, type RemoteEligibility } from "../../tasks/execution/placement.ts";
+import { choosePlacement } from "../../tasks/execution/placement.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
-import { type RunRedaction, isSameValue, createRunRedaction } from "./run-redaction.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { StepFactory } from "./cached-task.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
@@ -30,8 +25,11 @@ import type { ExitStatus } from "../script/step-wait.ts";
 import { appendArguments, quoteArgument } from "../../shell-quoting.ts";
 import { openRun, prepareStep, type RunContext } from "../script/step-preparation.ts";
 import { markWithheld, removeVariables, variablesOf, withoutVariables } from "../script/secret-variables.ts";
+import { createRemoteRunner } from "./remote-runner.ts";
+import { RunSecrets } from "./run-secrets.ts";
 import { rulesOf } from "./script-rules.ts";
 import { openSecrets, receiverOf, supplyOf } from "./secrets.ts";
+import { createTaskCache } from "./task-cache.ts";
 
 /** Zeroizes its secrets when it is disposed. */
 export interface ManyRequest extends Disposable {
@@ -52,7 +50,7 @@ export async function runMany(
           await import("./memoized-run.ts")
         ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })
       : undefined;
-  using request = await openMany(settings, config, cwd);
+  using request = await openMany(settings, config, cwd, memo?.cache);
   const { tasks, provision, descriptors } = request;
   const commandRequest: TaskRequest = {
     ...tasks,
@@ -82,7 +80,7 @@ export async function runRemotely(
 ): Promise<ExitStatus | "here"> {
   const task = taskOf(plan);
   const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision);
-  return choosePlacement(request.eligibilityOf!(task)).place === "remote"
+  return choosePlacement(request.remote!.eligibilityOf(task)).place === "remote"
     ? await runSingle(task, request)
     : "here";
 }
@@ -103,16 +101,17 @@ export function manyOfOne(script: string, args: readonly string[] = []): ManySet
   };
 }
 
-/** @throws UserError @throws PackageJsonError */
+/** @param opened the cache, if the caller has opened it @throws UserError @throws PackageJsonError */
 export async function openMany(
   settings: RunSettings,
   config: Config | undefined,
   cwd: string,
+  opened?: RunCache,
 ): Promise<ManyRequest> {
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Listed before the connection to the credential store is opened.
   const descriptors = provision && host.inheritedDescriptors();
-  const tasks = requestFor(settings.many!, settings, config, cwd, provision);
+  const tasks = requestFor(settings.many!, settings, config, cwd, provision, opened);
   return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
@@ -122,21 +121,14 @@ function requestFor(
   config: Config | undefined,
   cwd: string,
   provision: SecretProvision | undefined,
+  opened?: RunCache,
 ): TaskRequest {
   const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  let redaction: RunRedaction | undefined;
-  let shared: RemoteCache | undefined;
-  let hasStarted = false;
-  let cacheModule: typeof import("./cached-task.ts") | undefined;
-  /**
-   * All values to redact: inherited and fetched ones. A watched run keeps replaced values, because scripts may
-   * still run with them.
-   */
-  const known: SecretValue[] = [...(provision?.inherited ?? [])];
+  const secrets = provision && new RunSecrets(provision);
   const commandOf = (commandRequest: CommandRequest) =>
-    commandFor(commandRequest, originalEnvironment, context, provision, redaction);
+    commandFor(commandRequest, originalEnvironment, context, secrets);
   const starting: StepFactory = {
     commandFor: commandOf,
     get named() {
@@ -153,97 +145,15 @@ function requestFor(
     commandFor: commandOf,
     quote: quoteArgument,
     adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
-    ...(cache && {
-      async openCached(task, extra) {
-        cacheModule ??= await import("./cached-task.ts");
-        if (hasStarted) cacheModule.invalidateStatCache();
-        return await cacheModule.openCachedTask(task, extra, cache, starting, shared);
-      },
-      beforeStart() {
-        hasStarted = true;
-        cacheModule?.invalidateStatCache();
-      },
-      closeCache: () => cacheModule?.saveFileHashes(),
-      // Local explanations are also computed if tasks may run remotely.
-      ...((cache.isExplained || many.dryRun) && {
-        async explainCached(task, extra) {
-          cacheModule ??= await import("./cached-task.ts");
-          return await cacheModule.explainTask(task, extra, cache, starting, shared);
-        },
-      }),
-    }),
-    ...(cache?.remote &&
-      (many.dryRun === undefined || cache.asksWhenDry) && {
-        async openBackgroundWork(tasks, printLine) {
-          const { openRemoteCache } = await import("./remote-cache.ts");
-          shared = await openRemoteCache(cache, tasks, config, cwd, many.share !== undefined);
-          shared?.listen(printLine);
-          return shared;
-        },
-      }),
-    ...(remote && {
-      eligibilityOf: (task) => eligibilityOf(task, remote, cache),
-      async openRemote(tasks, plan) {
-        const { authorizeRemote } = await import("./remote-consent.ts");
-        const allowed = await authorizeRemote(remote, config, cwd);
-        return (await import("../../remote-execution/remote-run.ts")).openRemote(
-          tasks,
-          plan,
-          allowed,
-          script,
-        );
-      },
-      async previewRemote(tasks, plan) {
-        const { withoutSecrets } = await import("./remote-consent.ts");
-        const allowed = withoutSecrets(remote, config, cwd, false);
-        return (await import("../../remote-execution/remote-run.ts")).previewRemote(
-          tasks,
-          plan,
-          allowed,
-          script,
-        );
-      },
-    }),
-    ...(many.share && {
-      openCoordinator: async (plan) =>
+    cache: cache && createTaskCache(cache, { many, config, cwd, starting, opened }),
+    remote: remote && createRemoteRunner(remote, { cache, script, config, cwd }),
+    sharing: many.share && {
+      open: async (plan) =>
         await (await import("./share.ts")).openCoordinator(many.share!, plan, config, cwd),
       whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
-    }),
-    ...(provision && {
-      secretsOf: (manifest, event, isMain, isDependency) =>
-        provision.shown(receiverOf({ manifest }, event, !isMain, isDependency)),
-      redaction: () => redaction?.redact,
-      async prepare(tasks) {
-        const receivers = tasks.flatMap(receiversIn);
-        await provision.fetch(receivers);
-        for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
-          if (!known.some((other) => isSameValue(other, value))) known.push(value);
-        if (redaction) redaction.setSecrets(known);
-        else if (known.some(({ isRedacted }) => isRedacted)) redaction = await createRunRedaction(known);
-      },
-    }),
+    },
+    secrets,
   };
-}
-
-/** Reasons for and against remote execution of a task. */
-function eligibilityOf(
-  task: ScriptTask,
-  remote: RemoteSettings,
-  cache: CacheSettings | undefined,
-): RemoteEligibility {
-  const { scriptName, steps } = task;
-  const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
-  return {
-    server: remote.url,
-    isAsked: remote.isAsked,
-    isDeclared: remoteScript(remote, packageOf(task), scriptName).isRemote,
-    isCached: cache !== undefined && ruleFor(cache, packageOf(task), scriptName) !== undefined,
-    obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
-  };
-}
-
-function receiversIn({ manifest, steps, isDependency }: ScriptTask): Receiver[] {
-  return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain, isDependency));
 }
 
 function commandFor(
@@ -258,9 +168,9 @@ function commandFor(
   }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
-  provision: SecretProvision | undefined,
-  redaction: RunRedaction | undefined,
+  given: RunSecrets | undefined,
 ): SpawnCommand {
+  const { provision, redaction } = given ?? {};
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const receiver = receiverOf({ manifest }, scriptName, !isMain, isDependency);
   const secrets = provision?.valuesFor(receiver) ?? [];
@@ -292,7 +202,7 @@ async function runAlone(
   { script, cache }: RunSettings,
   { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<ExitStatus> {
-  if (request.eligibilityOf && choosePlacement(request.eligibilityOf(task)).place === "remote")
+  if (request.remote && choosePlacement(request.remote.eligibilityOf(task)).place === "remote")
     return await runSingle(task, request);
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {

@@ -37,7 +37,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     const status = await print(await renderPreview(plan, request, request.dryRun, queue), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
-  await request.prepare?.(plan.tasks);
+  await request.secrets?.fetch(plan.tasks);
   const notices = describeNotices(plan, request);
   const [singleTask] = plan.tasks;
   const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
@@ -55,7 +55,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
 
 /** Runs one cached or remote script, shown without prefixes. */
 export async function runSingle(task: ScriptTask, request: TaskRequest): Promise<RunStatus> {
-  await request.prepare?.([task]);
+  await request.secrets?.fetch([task]);
   const queue = new OutputQueue();
   const plan: TaskPlan = {
     tasks: [task],
@@ -104,7 +104,7 @@ async function execute(
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
   const warn = (message: string) => void emit({ type: "notice", message });
-  const background = await request.openBackgroundWork?.(plan.tasks, warn);
+  const connection = await request.cache?.connect(plan.tasks, warn);
   const shared =
     request.share &&
     (await (await import("../../tasks/leases/shared-run.ts")).openSharedRun(plan, request, warn));
@@ -113,7 +113,7 @@ async function execute(
       ? chooseSingleReporter(request, queue)
       : await chooseReporters(plan, request, queue, fail, begun);
   const remoteTasks = selectRemoteTasks(plan, request);
-  const remote = remoteTasks.size > 0 ? await request.openRemote?.([...remoteTasks], plan) : undefined;
+  const remote = remoteTasks.size > 0 ? await request.remote?.open([...remoteTasks], plan) : undefined;
   const reporting = await choose();
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -139,7 +139,7 @@ async function execute(
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
-      background?.abandon();
+      connection?.abandon();
       remote?.abandon();
       halt();
       wake();
@@ -179,8 +179,8 @@ async function execute(
   await remote?.finish().catch(fail);
   const counts = await shared?.close?.();
   if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
-  request.closeCache?.();
-  await background?.finish();
+  request.cache?.close();
+  await connection?.finish();
   isOver = true;
   await finishReporters();
   // A signal may have arrived meanwhile and ended background processes of scripts.
@@ -288,9 +288,9 @@ async function execute(
 }
 
 /** Tasks that run remotely unless they are cache hits. */
-function selectRemoteTasks({ tasks }: TaskPlan, { eligibilityOf }: TaskRequest): ReadonlySet<ScriptTask> {
-  if (!eligibilityOf) return new Set();
-  return new Set(tasks.filter((task) => choosePlacement(eligibilityOf(task)).place === "remote"));
+function selectRemoteTasks({ tasks }: TaskPlan, { remote }: TaskRequest): ReadonlySet<ScriptTask> {
+  if (!remote) return new Set();
+  return new Set(tasks.filter((task) => choosePlacement(remote.eligibilityOf(task)).place === "remote"));
 }
 
 /** Remote tasks use no resources of this machine, so `--parallel` does not limit them. */

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
 import { host } from "../../../platform/processes/process.ts";
-import { whyRuleFails } from "../../cache/cache.ts";
+import { whyRuleFails } from "../../cache/run-cache.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";

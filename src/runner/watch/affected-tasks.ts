@@ -9,7 +9,8 @@
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
 import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
-import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
+import type { RecordedInputs } from "../../cache/cached-script.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
 
 /** "everything": all tasks of the plan; "anew": the run has to be planned again. */
 export type Affected = readonly ScriptTask[] | "everything" | "anew";

@@ -1,6 +1,7 @@
 // Recorded inputs of the tasks of a watched run, by package and script. They outlive the plan, whose tasks are
 // replaced.
-import type { RecordedInputs, ScriptTask } from "../../tasks/task.ts";
+import type { RecordedInputs } from "../../cache/cached-script.ts";
+import type { ScriptTask } from "../../tasks/task.ts";
 import type { TaskWithInputs } from "./affected-tasks.ts";
 
 export class KnownTasks {

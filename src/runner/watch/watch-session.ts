@@ -6,14 +6,8 @@
 // - If a task's inputs are recorded, a change during its run counts at once if the task has read the path,
 //   otherwise after its end.
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
-import type {
-  CachedTask,
-  RecordedInputs,
-  RunStatus,
-  ScriptTask,
-  WatchedRun,
-  WatchHooks,
-} from "../../tasks/task.ts";
+import type { CachedRun, RecordedInputs } from "../../cache/cached-script.ts";
+import type { RunStatus, ScriptTask, WatchedRun, WatchHooks } from "../../tasks/task.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
@@ -213,10 +207,7 @@ export class WatchSession implements WatchHooks {
     });
   }
 
-  async onEnd(
-    task: ScriptTask,
-    cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined,
-  ): Promise<void> {
+  async onEnd(task: ScriptTask, cached: Pick<CachedRun, "inputs" | "outdatedBy"> | undefined): Promise<void> {
     const { inputs, outdatedBy } = cached ?? {};
     const { known, watcher, watchesInputs } = this.#options;
     known.set(task, inputs);

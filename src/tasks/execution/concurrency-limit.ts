@@ -7,9 +7,9 @@ export function chooseLimit({
   parallel,
   sequential,
   concurrency,
-  openCached,
-}: Pick<TaskRequest, "parallel" | "sequential" | "concurrency" | "openCached">): number {
+  cache,
+}: Pick<TaskRequest, "parallel" | "sequential" | "concurrency" | "cache">): number {
   if (sequential) return 1;
   const wanted = concurrency ?? (parallel ? Number.POSITIVE_INFINITY : navigator.hardwareConcurrency);
-  return Math.min(wanted, trees.childLimit(openCached !== undefined));
+  return Math.min(wanted, trees.childLimit(cache !== undefined));
 }

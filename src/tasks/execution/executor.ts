@@ -12,24 +12,14 @@ import { describeCacheReason, describeOutcome, labelOf } from "../labels.ts";
 import { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
 import { Shutdown } from "./shutdown.ts";
-import type {
-  CachedHit,
-  CachedTask,
-  SpawnCommand,
-  ScriptTask,
-  TaskRequest,
-  TaskOutcome,
-  WatchHooks,
-} from "../task.ts";
+import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
+import type { SpawnCommand, ScriptTask, TaskRequest, TaskOutcome, WatchHooks } from "../task.ts";
 import { WatchedTrees } from "./watched-process-trees.ts";
 import { choosePlacement, type RemoteRun, type Placement } from "./placement.ts";
 
 export interface ExecutorOptions {
-  readonly request: Pick<
-    TaskRequest,
-    "commandFor" | "redaction" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "eligibilityOf"
-  >;
-  /** Set if tasks may run on a remote server. */
+  readonly request: Pick<TaskRequest, "commandFor" | "cache" | "remote" | "secrets">;
+  /** Set if tasks of this run may run on a remote server. */
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
@@ -46,7 +36,7 @@ export interface ExecutorOptions {
 }
 
 interface CacheLookup {
-  readonly cached: CachedTask | undefined;
+  readonly cached: CachedRun | undefined;
   /** Absent without a remote server. */
   readonly where?: Placement | undefined;
 }
@@ -116,7 +106,7 @@ export class Executor {
   async run(task: ScriptTask): Promise<TaskOutcome> {
     const { emit, remote, request, watcher } = this.#options;
     // In watch mode, or with remote tasks, files change at any time.
-    if (this.#watched || remote) request.beforeStart?.();
+    if (this.#watched || remote) request.cache?.beforeStart();
     if (this.#watched) await this.#beginWatched(task, this.#watched);
     const lease = await this.#options.leases?.take(task, () => this.#openCached(task));
     const begin = this.now();
@@ -151,12 +141,12 @@ export class Executor {
   /** Looks the task up in the cache and decides its placement. */
   async #lookUp(task: ScriptTask, lease: LeaseOutcome | undefined): Promise<CacheLookup> {
     const { emit, remote, request } = this.#options;
-    const eligibility = remote && request.eligibilityOf!(task);
+    const eligibility = remote && request.remote!.eligibilityOf(task);
     if (eligibility && (eligibility.isCached || choosePlacement(eligibility).place === "here"))
       await remote.downloadOutputs(task);
     const cached = lease ? lease.cached : await this.#openCached(task);
     const isHit = cached?.hit !== undefined;
-    if (cached && request.explainCached)
+    if (cached && request.cache?.isExplained)
       void emit({ type: "remark", line: `${labelOf(task)}: ${describeCacheReason(isHit, cached.why)}` });
     return {
       cached,
@@ -214,8 +204,8 @@ export class Executor {
 
   async #replayHit(
     task: ScriptTask,
-    cached: CachedTask,
-    hit: CachedHit,
+    cached: CachedRun,
+    hit: CacheHit,
     lease: LeaseOutcome | undefined,
   ): Promise<TaskOutcome> {
     const machine = lease?.other !== undefined && { machine: lease.other };
@@ -226,11 +216,11 @@ export class Executor {
 
   async #runHere(
     task: ScriptTask,
-    cached: CachedTask | undefined,
+    cached: CachedRun | undefined,
     lease: LeaseOutcome | undefined,
     isLast: boolean,
   ): Promise<TaskOutcome> {
-    this.#options.request.beforeStart?.();
+    this.#options.request.cache?.beforeStart();
     const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
       await lease?.finish({ kind: "stopped", wasRunning: false }, 0);
       throw error;
@@ -242,7 +232,7 @@ export class Executor {
       : outcome;
   }
 
-  async #close(cached: CachedTask | undefined, ...how: Parameters<CachedTask["close"]>): Promise<void> {
+  async #close(cached: CachedRun | undefined, ...how: Parameters<CachedRun["close"]>): Promise<void> {
     for (const message of (await cached?.close(...how)) ?? []) void this.emit({ type: "notice", message });
   }
 
@@ -251,12 +241,12 @@ export class Executor {
   }
 
   get #redact(): SpawnCommand["redact"] {
-    return this.#options.request.redaction?.();
+    return this.#options.request.secrets?.redact;
   }
 
-  async #openCached(task: ScriptTask): Promise<CachedTask | undefined> {
+  async #openCached(task: ScriptTask): Promise<CachedRun | undefined> {
     const { request, extraEnvironment, emit } = this.#options;
-    const opened = await request.openCached?.(task, extraEnvironment);
+    const opened = await request.cache?.open(task, extraEnvironment);
     if (!opened || !("notice" in opened)) return opened;
     void emit({ type: "notice", message: opened.notice });
     return undefined;

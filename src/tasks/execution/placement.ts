@@ -3,7 +3,9 @@
 // which this folder uses through these types only.
 //
 // Invariants: `choosePlacement` is pure, and `--dry-run` uses the same decision as the run.
-import type { CacheReason, ScriptTask } from "../task.ts";
+import type { CacheReason } from "../task-cache.ts";
+import type { TaskPlan } from "../planning/plan.ts";
+import type { ScriptTask } from "../task.ts";
 
 /** Reasons for and against running a task remotely. */
 export interface RemoteEligibility {
@@ -75,6 +77,19 @@ export interface RemoteResult {
 export interface ServerBusy {
   readonly refused: unknown;
 }
+
+/** A server that may run tasks. */
+export interface RemoteRunner {
+  /** Reasons for and against running a task there. */
+  eligibilityOf(task: ScriptTask): RemoteEligibility;
+  /** Connects before the first task. @param tasks those that run there @throws UserError */
+  open(tasks: readonly ScriptTask[], order: PlanOrder): Promise<RemoteRun>;
+  /** Describes what would be sent for these tasks. @throws UserError */
+  preview(tasks: readonly ScriptTask[], order: PlanOrder): Promise<ReadonlyMap<ScriptTask, RemotePreview>>;
+}
+
+/** The plan that the tasks are from; dependencies by task index. */
+export type PlanOrder = Pick<TaskPlan, "tasks" | "waitsFor">;
 
 /** Runs tasks on a remote server, for the duration of one run. */
 export interface RemoteRun {

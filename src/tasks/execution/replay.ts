@@ -4,9 +4,10 @@
 // them.
 import type { TaskEventSink } from "./remote-task.ts";
 import type { LeaseOutcome } from "../leases/lease-scheduler.ts";
-import type { CachedHit, SpawnCommand, TaskOutcome, ScriptTask } from "../task.ts";
+import type { CacheHit } from "../../cache/cached-script.ts";
+import type { SpawnCommand, TaskOutcome, ScriptTask } from "../task.ts";
 
-interface ReplaySource extends Pick<CachedHit, "pieces"> {
+interface ReplaySource extends Pick<CacheHit, "pieces"> {
   /** Milliseconds. */
   readonly saved?: number;
   readonly machine?: string;

@@ -11,11 +11,12 @@ import type { RedactedOutput } from "../../redaction/stream.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { ResourceExhausted } from "./schedule.ts";
 import { explainSpawnError } from "./spawn-error.ts";
-import type { CachedTask, SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
+import type { CachedRun } from "../../cache/cached-script.ts";
+import type { SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
 import { awaitEnd, processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
 
 export interface StepsOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare">;
+  readonly request: Pick<TaskRequest, "commandFor" | "secrets">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to the environment of every child. */
@@ -71,7 +72,7 @@ export class Steps {
    * @throws ResourceExhausted if the first step could not be started for lack of resources
    * @param cached traces the steps and records their output
    */
-  async run(task: ScriptTask, cached: CachedTask | undefined): Promise<TaskOutcome> {
+  async run(task: ScriptTask, cached: CachedRun | undefined): Promise<TaskOutcome> {
     const timer = this.#createTimer(task);
     try {
       for (const step of task.steps) {
@@ -111,7 +112,7 @@ export class Steps {
   async #runStep(
     task: ScriptTask,
     step: TaskStep,
-    cached: CachedTask | undefined,
+    cached: CachedRun | undefined,
     timer: TaskTimer | undefined,
   ): Promise<TaskOutcome> {
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
@@ -120,7 +121,7 @@ export class Steps {
     let exit: ChildExit;
     let command: SpawnCommand | undefined;
     try {
-      if (this.#again.delete(task)) await request.prepare?.([task]);
+      if (this.#again.delete(task)) await request.secrets?.fetch([task]);
       timer?.start();
       command = request.commandFor({
         packageDirectory: task.packageDirectory,
@@ -151,7 +152,7 @@ export class Steps {
     step: TaskStep,
     command: SpawnCommand,
     at: number,
-    cached: CachedTask | undefined,
+    cached: CachedRun | undefined,
   ): Promise<ChildExit> {
     const { emit, output, inheritStdin, extraEnvironment, watched } = this.#options;
     const family = watched && { family: processTreeIdOf(task) };

@@ -15,7 +15,8 @@
 import { oneLine } from "../../printable.ts";
 import type { RunCoordinator, Lease, PublishedResult } from "../../distributed/coordinator.ts";
 import { ConcurrencyLimiter } from "../execution/concurrency-limiter.ts";
-import type { CachedHit, CachedTask, TaskOutcome, Publication, ScriptTask } from "../task.ts";
+import type { CacheHit, CachedRun, LeasedPublication } from "../../cache/cached-script.ts";
+import type { TaskOutcome, ScriptTask } from "../task.ts";
 
 export interface LeaseSchedulerOptions {
   readonly coordinator: RunCoordinator;
@@ -30,16 +31,16 @@ export interface LeaseSchedulerOptions {
 }
 
 export interface LeaseOutcome {
-  readonly cached: CachedTask | undefined;
+  readonly cached: CachedRun | undefined;
   /** The machine that runs or ran the task; `other` is the same if it is another machine. */
   readonly machine: string;
   readonly other?: string;
   /** The run is being ended. */
   readonly isStopped?: boolean;
   /** The task failed on another machine. */
-  readonly failure?: Pick<PublishedResult, "code" | "step"> & { readonly pieces: CachedHit["pieces"] };
+  readonly failure?: Pick<PublishedResult, "code" | "step"> & { readonly pieces: CacheHit["pieces"] };
   /** Frees the slot. Returns how to publish the outcome. */
-  end(outcome: TaskOutcome): Publication | undefined;
+  end(outcome: TaskOutcome): LeasedPublication | undefined;
   /** Ends the lease. Returns false if another machine has acquired it since. */
   finish(outcome: TaskOutcome, duration: number): Promise<boolean>;
 }
@@ -84,7 +85,7 @@ export class LeaseScheduler {
   /**
    * Waits until the task may start locally or its result is available. @param open looks the task up in the cache
    */
-  async take(task: ScriptTask, open: () => Promise<CachedTask | undefined>): Promise<LeaseOutcome> {
+  async take(task: ScriptTask, open: () => Promise<CachedRun | undefined>): Promise<LeaseOutcome> {
     const { coordinator, isShared, ranks } = this.#options;
     const { machine } = coordinator;
     const { index } = task;
@@ -111,13 +112,13 @@ export class LeaseScheduler {
     }
   }
 
-  #fromOtherMachine(cached: CachedTask, machine: string): LeaseOutcome {
+  #fromOtherMachine(cached: CachedRun, machine: string): LeaseOutcome {
     this.#count(machine);
     const other = machine !== this.#options.coordinator.machine && { other: machine };
     return { cached, machine, ...other, end: () => undefined, finish: async () => true };
   }
 
-  #begin(task: ScriptTask, cached: CachedTask | undefined, start: LocalStart): LeaseOutcome {
+  #begin(task: ScriptTask, cached: CachedRun | undefined, start: LocalStart): LeaseOutcome {
     const { coordinator } = this.#options;
     const { machine } = coordinator;
     const claim = start.kind === "run" ? start.claim : undefined;

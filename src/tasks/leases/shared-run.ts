@@ -14,6 +14,14 @@ import type { ScriptTask, TaskRequest } from "../task.ts";
 import { rankTasks } from "./critical-path-priority.ts";
 import { LeaseScheduler } from "./lease-scheduler.ts";
 
+/** Functions that a shared run gets from the caller. */
+export interface RunSharing {
+  /** Connects to the coordinator. @param plan hash that identifies the plan @throws UserError */
+  open(plan: string): Promise<RunCoordinator>;
+  /** Why other machines cannot restore a task's outputs; undefined if they can. @throws UserError */
+  whyUnshared(task: ScriptTask): Promise<string | undefined>;
+}
+
 export interface SharedRun {
   /** Absent, with `line` and `close`, if no script can be shared: then each machine runs all scripts. */
   readonly leases?: LeaseScheduler;
@@ -29,11 +37,11 @@ const MAX_NAMED = 5;
 /** Tasks that each machine runs itself, with the reason. */
 export async function findUnshared(
   { tasks }: TaskPlan,
-  { whyUnshared }: TaskRequest,
+  { sharing }: TaskRequest,
 ): Promise<ReadonlyMap<ScriptTask, string>> {
   const unshared = new Map<ScriptTask, string>();
   for (const task of tasks) {
-    const why = await whyUnshared?.(task);
+    const why = await sharing?.whyUnshared(task);
     if (why !== undefined) unshared.set(task, why);
   }
   return unshared;
@@ -55,7 +63,7 @@ export async function openSharedRun(
   const share = request.share!;
   const keys = keysOf(plan);
   const times = readTimes(share.times, request.cwd);
-  const coordinator = await request.openCoordinator!(await namePlan(plan, keys, request));
+  const coordinator = await request.sharing!.open(await namePlan(plan, keys, request));
   const durations = tasks.map(
     ({ packageName, scriptName }, at) =>
       times.of(packageName, scriptName) ?? coordinator.times.get(nameOf(keys[at]!)),

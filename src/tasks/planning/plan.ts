@@ -286,11 +286,11 @@ function createMemberTask(
 
 export function createTask(
   task: Omit<ScriptTask, "steps" | "args">,
-  { args, secretsOf }: Pick<TaskRequest, "args" | "secretsOf">,
+  { args, secrets: all }: Pick<TaskRequest, "args" | "secrets">,
 ): ScriptTask {
   const { scriptName, manifest, isDependency = false } = task;
   const steps = stepsOf(manifest, scriptName).map((step): TaskStep => {
-    const secrets = secretsOf?.(manifest, step.scriptName, step.isMain, isDependency) ?? [];
+    const secrets = all?.of(manifest, step.scriptName, step.isMain, isDependency) ?? [];
     return secrets.length > 0 ? { ...step, secrets } : step;
   });
   return { ...task, steps, args };

@@ -280,7 +280,7 @@ class TablePlanner {
       const task = { index, packageName, packageDirectory: directory, manifest, scriptName: name, label };
       return createTask(
         { ...task, ...(isDependency && { isDependency }), ...(rule && { rule }) },
-        { args: isDependency ? [] : this.#args, secretsOf: this.#request.secretsOf },
+        { args: isDependency ? [] : this.#args, secrets: this.#request.secrets },
       );
     });
   }

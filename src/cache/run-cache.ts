@@ -1,0 +1,124 @@
+// The cache of one run: opens it for a script, and has what all scripts of the run share.
+import { realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { errorCode, errorMessage } from "../../platform/caught-error.ts";
+import type { TracingOperations } from "../../platform/tracing/contract/tracing.ts";
+import { OWNER_ADVICE } from "../../platform/files/path-ownership.ts";
+import { host } from "../../platform/processes/process.ts";
+import { findTracing } from "../../platform/tracing/tracing.ts";
+import { type CacheRule, type CacheSettings, ruleFor } from "../config/settings/cache.ts";
+import { oneLine } from "../printable.ts";
+import { TRACED_VARIABLE } from "./key/environment.ts";
+import { EntrySnapshot } from "./entry/entry-snapshot.ts";
+import { writeHashes } from "./store/file-hash-persistence.ts";
+import { isBelow } from "./entry/relocation.ts";
+import { CachedScriptRun } from "./cached-run.ts";
+import { ScriptContext } from "./script-context.ts";
+import type { CachedRun, CachedScript } from "./cached-script.ts";
+import { StatCache } from "./memo/stat-cache.ts";
+import type { SharedCache } from "./shared-cache.ts";
+import { CacheStore, storeDirectory } from "./store/cache-store.ts";
+
+const NOT_HERE =
+  'Caching has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
+
+/** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
+export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
+  if (host.originalVariable(TRACED_VARIABLE) !== undefined) return "";
+  return rule.saysOutputs || (await tracingFor(rule)) ? undefined : NOT_HERE;
+}
+
+async function tracingFor(rule: CacheRule): Promise<TracingOperations | undefined> {
+  return rule.isTraced ? await findTracing() : undefined;
+}
+
+export type OpenedScript = CachedRun | { readonly notice: string } | undefined;
+
+export class RunCache {
+  readonly settings: CacheSettings;
+  /** Undefined until the run is connected to it. */
+  shared: SharedCache | undefined;
+  /** Whether the evidence of hits is recorded, for a run memo. */
+  isEvidenceRecorded = false;
+  readonly #statCache = new StatCache();
+  /** The environment in which rt was started. */
+  readonly #original = host.originalEnvironment();
+  readonly #notices = new Set<string>();
+  #store: CacheStore | undefined;
+  #snapshot: EntrySnapshot | undefined;
+  /** The real path of the project. */
+  #root: string | undefined;
+
+  constructor(settings: CacheSettings) {
+    this.settings = settings;
+  }
+
+  /** @throws an Error with a complete sentence, or the system's error */
+  get store(): CacheStore {
+    return (this.#store ??= new CacheStore(storeDirectory()!));
+  }
+
+  /**
+   * Returns undefined if the script is not cached, and a notice if it cannot be cached.
+   * @param purpose "look" changes neither the project nor the cache
+   */
+  async open(script: CachedScript, purpose: "use" | "look"): Promise<OpenedScript> {
+    const { settings } = this;
+    const { packageName, packageDirectory: directory, scriptName } = script;
+    const rule = ruleFor(settings, { name: packageName, directory }, scriptName);
+    if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
+    const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
+    if (!tracing && !rule.saysOutputs) return this.#noticeOnce(NOT_HERE);
+    if (storeDirectory() === undefined)
+      return this.#noticeOnce("Scripts are not cached: no cache directory; set HOME or XDG_CACHE_HOME");
+    try {
+      const root = (this.#root ??= realpathSync(settings.root));
+      const packageDirectory = this.#realDirectory(directory, root);
+      const context = new ScriptContext(script, rule, { ...settings, root }, packageDirectory, {
+        tracing,
+        store: this.store,
+        shared: this.shared,
+        statCache: this.#statCache,
+        snapshot: (this.#snapshot ??= new EntrySnapshot(this.store, root)),
+        original: this.#original,
+        isEvidenceRecorded: this.isEvidenceRecorded,
+      });
+      return await new CachedScriptRun(context).find(purpose);
+    } catch (error) {
+      const code = errorCode(error);
+      const message = errorMessage(error);
+      const advice = code === undefined ? `; ${OWNER_ADVICE}` : "";
+      return this.#noticeOnce(`Scripts are not cached: ${oneLine(message)}${advice}`);
+    }
+  }
+
+  /** Resolves symlinks. Without a symlink in the path, no system call is needed. */
+  #realDirectory(directory: string, root: string): string {
+    if (resolve(directory) !== directory) return realpathSync(directory);
+    for (let at = directory; at !== root; at = dirname(at))
+      if (!isBelow(at, root) || this.#statCache.stat(at).kind !== "directory") return realpathSync(directory);
+    return directory;
+  }
+
+  /** Call this before a script starts, whether it is cached or not. */
+  invalidateStats(): void {
+    this.#statCache.end();
+  }
+
+  /** Saves file hashes and entry snapshots at the end of the run. */
+  save(): void {
+    if (this.#store) writeHashes(this.#store);
+    try {
+      this.#snapshot?.write();
+    } catch {
+      // The next run reads the files again.
+    }
+  }
+
+  /** Returns a notice once per run. */
+  #noticeOnce(notice: string): OpenedScript {
+    if (this.#notices.has(notice)) return undefined;
+    this.#notices.add(notice);
+    return { notice };
+  }
+}

@@ -1,0 +1,45 @@
+// Creates what src/tasks needs to run tasks on a server; src/remote-execution runs them.
+import type { Config } from "../../config/rtfig.ts";
+import { packageOf } from "../../config/script-package.ts";
+import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
+import type { ScriptSettings } from "../../config/settings/script.ts";
+import type { RemoteRunner } from "../../tasks/execution/placement.ts";
+
+interface RemoteRunnerOptions {
+  readonly cache: CacheSettings | undefined;
+  readonly script: ScriptSettings;
+  readonly config: Config | undefined;
+  readonly cwd: string;
+}
+
+export function createRemoteRunner(
+  remote: RemoteSettings,
+  { cache, script, config, cwd }: RemoteRunnerOptions,
+): RemoteRunner {
+  return {
+    eligibilityOf(task) {
+      const { scriptName, steps } = task;
+      const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
+      return {
+        server: remote.url,
+        isAsked: remote.isAsked,
+        isDeclared: remoteScript(remote, packageOf(task), scriptName).isRemote,
+        isCached: cache !== undefined && ruleFor(cache, packageOf(task), scriptName) !== undefined,
+        obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
+      };
+    },
+    async open(tasks, order) {
+      const { authorizeRemote } = await import("./remote-consent.ts");
+      const allowed = await authorizeRemote(remote, config, cwd);
+      const { openRemote } = await import("../../remote-execution/remote-run.ts");
+      return await openRemote(tasks, order, allowed, script);
+    },
+    async preview(tasks, order) {
+      const { withoutSecrets } = await import("./remote-consent.ts");
+      const allowed = withoutSecrets(remote, config, cwd, false);
+      const { previewRemote } = await import("../../remote-execution/remote-run.ts");
+      return await previewRemote(tasks, order, allowed, script);
+    },
+  };
+}
