@@ -4,9 +4,10 @@
 // - A burst of events (an editor's save, a Git checkout) is one reason. It has ended when there was no event for DEBOUNCE and Git
 //   does not hold its index lock. Also no file may be empty that a program may be about to write.
 // - Changes before a start do not restart the script.
-import { type WatchScope, type SourceWatcher, watchSources } from "./source-watcher.ts";
+import { SourceWatcher } from "./source-watcher.ts";
 import { ContentSnapshot } from "./content-snapshot.ts";
 import { startOf } from "./gitignore.ts";
+import type { WatchScope } from "./watch-selection.ts";
 import { HOLD_TIME, SelfWriteDetector, type ScriptRun } from "./self-writes.ts";
 
 const DEBOUNCE = 25; // ms
@@ -50,7 +51,7 @@ export class ChangeDebouncer implements Disposable {
   constructor(scope: WatchScope, top: string, listener: RestartListener) {
     this.#listener = listener;
     this.#lock = `${startOf(top)}.git/index.lock`;
-    this.watcher = watchSources(scope, {
+    this.watcher = new SourceWatcher(scope, {
       isInput: listener.isInput && ((path) => listener.isInput!(path)),
       onChange: (path) => this.#recordEvent(path),
       onFound: (path) => this.#snapshot.add(path),

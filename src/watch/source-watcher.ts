@@ -1,54 +1,8 @@
 // Watches source files: reports files that are written, created, deleted or renamed into place.
-//
-// Non-obvious:
-// - Directories are watched one by one, because a recursive watch would include node_modules.
-// - Git-ignored files and tool outputs are excluded (watch-patterns.ts), except .env files, which are ignored by
-//   Git but affect the program.
-// - The system limits the number of watches. Directories beyond the limit are skipped and counted.
-import type { FSWatcher } from "node:fs";
-import { errorCode } from "../../platform/caught-error.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
-import { extensionOf, SOURCE_EXTENSIONS } from "../source-extensions.ts";
-import { type IgnoreFile, isIgnored, parseIgnoreLines, readIgnoreFile, startOf } from "./gitignore.ts";
-import { LIKELY_OUTPUTS, OUTPUTS } from "./watch-patterns.ts";
-
-const OTHER_EXTENSIONS = [
-  ...[".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".html", ".css", ".scss", ".sass", ".less"],
-  ...[".vue", ".svelte", ".astro", ".mdx", ".graphql", ".gql", ".sql", ".wasm", ".prisma", ".proto"],
-];
-/** Loaded on demand: this module shares a chunk with runs without --watch. */
-const fs = () => process.getBuiltinModule("node:fs");
-
-export interface WatchRoot {
-  readonly directory: string;
-  /** Whether subdirectories are included. */
-  readonly isDeep: boolean;
-  /** Whether a file is watched, by its absolute path; if absent, source files are. */
-  accepts?(path: string): boolean;
-  /** A single file that is watched regardless of extensions and ignore rules. */
-  readonly file?: string;
-}
-
-export interface WatchScope {
-  readonly roots: readonly WatchRoot[];
-  /** The user's ignore list, which is applied last. */
-  readonly ignore: IgnoreFile;
-  /** Whether rt itself writes a file, which is then never a change. */
-  isOwn?(path: string): boolean;
-}
-
-export interface SourceWatcher extends Disposable {
-  /**
-   * Also watches these directories, without subdirectories, for files that `isInput` accepts. Directories that do
-   * not exist are skipped.
-   */
-  include(directories: Iterable<string>): void;
-  /** Whether a path is watched independently of `isInput`. */
-  isSource(path: string): boolean;
-  readonly directories: number;
-  /** Number of directories that could not be watched, with the last error code. */
-  readonly unwatched: { readonly count: number; readonly code: string };
-}
+import { DirectoryWatches, isDirectory, listDirectory } from "./directory-watches.ts";
+import { type IgnoreFile, readIgnoreFile, startOf } from "./gitignore.ts";
+import { type WatchScope, WatchSelection } from "./watch-selection.ts";
 
 export interface FileEventListener {
   /**
@@ -64,200 +18,125 @@ export interface FileEventListener {
   readonly renamesOnly?: boolean;
 }
 
-function isEnvFile(name: string): boolean {
-  return name === ".env" || name.startsWith(".env.");
+/** Ignore files that apply to a directory's entries, from the top. */
+interface DirectoryRules {
+  readonly ignoreFiles: readonly IgnoreFile[];
+  readonly isDeep: boolean;
 }
 
-function isSource(name: string): boolean {
-  const extension = extensionOf(name);
-  return SOURCE_EXTENSIONS.includes(extension) || OTHER_EXTENSIONS.includes(extension) || isEnvFile(name);
-}
+export class SourceWatcher implements Disposable {
+  readonly #selection: WatchSelection;
+  readonly #listener: FileEventListener;
+  readonly #watches: DirectoryWatches;
+  /** Rules of each directory that was entered, even if it has been deleted since. */
+  readonly #rules = new Map<string, DirectoryRules>();
+  /** Watched directories whose files count by the roots. */
+  readonly #entered = new Set<string>();
+  /** Directories whose files count only as inputs. */
+  readonly #included = new Set<string>();
 
-export function watchSources(
-  { roots, ignore, isOwn }: WatchScope,
-  { onChange, onFound, isInput, renamesOnly = false }: FileEventListener,
-): SourceWatcher {
-  const watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
-  /** Ignore rules of each directory that was entered, even if it has been deleted since. */
-  const rules = new Map<string, { readonly stack: readonly IgnoreFile[]; readonly isDeep: boolean }>();
-  const entered = new Set<string>();
-  const included = new Set<string>();
-  const unwatched = { count: 0, code: "" };
-
-  /** A root that the user has named is watched even if a parent ignores it. */
-  function enterRoot({ directory, isDeep }: WatchRoot): void {
-    const above = ignoreFilesAbove(directory);
-    const own = readIgnoreFile(directory);
-    const stack = isIgnored(directory, true, above) ? [] : above;
-    const outputs = above.length > 0 || own ? OUTPUTS : [...OUTPUTS, ...LIKELY_OUTPUTS];
-    enter(directory, [parseIgnoreLines(outputs, directory), ...stack], false, isDeep);
+  constructor(scope: WatchScope, listener: FileEventListener) {
+    this.#selection = new WatchSelection(scope);
+    this.#listener = listener;
+    this.#watches = new DirectoryWatches({
+      onEvent: (directory, path, isRenamed) => this.#handle(directory, path, isRenamed),
+      onLost: (directory) => void this.#leave(directory),
+    });
+    for (const root of this.#selection.roots)
+      this.#enter(root.directory, this.#selection.ignoreFilesOf(root), false, root.isDeep);
   }
 
-  function enter(directory: string, above: readonly IgnoreFile[], isNew: boolean, isDeep: boolean): void {
-    if (entered.has(directory)) return;
+  get directories(): number {
+    return this.#watches.size;
+  }
+
+  /** Number of directories that could not be watched, with the last error code. */
+  get unwatched(): { readonly count: number; readonly code: string } {
+    return this.#watches.unwatched;
+  }
+
+  /** Whether a path is watched independently of `isInput`. */
+  isSource(path: string): boolean {
+    const rules = this.#rules.get(parentDirectory(path) ?? "/");
+    return rules !== undefined && this.#selection.hasFile(path, rules.ignoreFiles);
+  }
+
+  /**
+   * Also watches these directories, without subdirectories, for files that `isInput` accepts. Directories that do
+   * not exist are skipped.
+   */
+  include(directories: Iterable<string>): void {
+    for (const directory of directories) this.#include(directory);
+  }
+
+  [Symbol.dispose](): void {
+    this.#watches[Symbol.dispose]();
+  }
+
+  /** @param isNew whether its files have been created */
+  #enter(directory: string, above: readonly IgnoreFile[], isNew: boolean, isDeep: boolean): void {
+    if (this.#entered.has(directory)) return;
     const own = readIgnoreFile(directory);
-    const stack = own ? [...above, own] : above;
+    const ignoreFiles = own ? [...above, own] : above;
     // Watched before it is read, so that no change is missed (race).
-    rules.set(directory, { stack, isDeep });
-    watchDirectory(directory);
-    if (watchers.has(directory)) entered.add(directory);
+    this.#rules.set(directory, { ignoreFiles, isDeep });
+    if (this.#watches.add(directory)) this.#entered.add(directory);
     for (const entry of listDirectory(directory)) {
       const path = startOf(directory) + entry.name;
-      if (isNew) reportIncluded(path, true);
+      if (isNew) this.#reportInput(path, true);
       if (entry.isDirectory()) {
-        if (isDeep) enterUnlessIgnored(path, stack, isNew);
-      } else if (isWatched(path, entry.name, stack)) {
-        if (isNew) onChange(path, true);
-        else onFound?.(path);
+        if (isDeep) this.#enterUnlessIgnored(path, ignoreFiles, isNew);
+      } else if (this.#selection.hasFile(path, ignoreFiles)) {
+        if (isNew) this.#listener.onChange(path, true);
+        else this.#listener.onFound?.(path);
       }
     }
   }
 
-  function enterUnlessIgnored(path: string, stack: readonly IgnoreFile[], isNew: boolean): void {
-    if (!isIgnored(path, true, [...stack, ignore])) enter(path, stack, isNew, true);
+  #enterUnlessIgnored(path: string, ignoreFiles: readonly IgnoreFile[], isNew: boolean): void {
+    if (this.#selection.hasDirectory(path, ignoreFiles)) this.#enter(path, ignoreFiles, isNew, true);
   }
 
-  function isWatched(path: string, name: string, stack: readonly IgnoreFile[]): boolean {
-    let isAccepted = false;
-    for (const { directory, file, accepts } of roots) {
-      if (path === file) return !isOwn?.(path);
-      if (file === undefined && path.startsWith(startOf(directory)))
-        isAccepted ||= accepts ? accepts(path) : isSource(name);
+  #handle(directory: string, path: string, isRenamed: boolean): void {
+    if (this.#listener.renamesOnly && !isRenamed) return;
+    const rules = this.#entered.has(directory) ? this.#rules.get(directory) : undefined;
+    this.#reportInput(path, isRenamed);
+    if (isDirectory(path)) {
+      if (this.#watches.isReplaced(path)) this.#leave(path);
+      this.#includeAgain(path);
+      if (rules?.isDeep) this.#enterUnlessIgnored(path, rules.ignoreFiles, true);
+      return;
     }
-    if (!isAccepted || isIgnored(path, false, isEnvFile(name) ? [ignore] : [...stack, ignore])) return false;
-    return !isOwn?.(path);
+    if (this.#leave(path)) this.#listener.onChange(path, true);
+    if (rules && this.#selection.hasFile(path, rules.ignoreFiles)) this.#listener.onChange(path, isRenamed);
   }
 
-  function isIncluded(path: string): boolean {
-    return isInput?.(path) === true && !isIgnored(path, false, [ignore]) && !isOwn?.(path);
-  }
-
-  /** Also watches the parent directories, because the directory may be deleted and recreated level by level. */
-  function include(directory: string): void {
-    included.add(directory);
-    for (const each of [...foldersAbove(directory), directory]) if (isDirectory(each)) watchDirectory(each);
-  }
-
-  /** Parent directories inside a root, from the top. */
-  function foldersAbove(directory: string): string[] {
-    const above: string[] = [];
-    for (let at = parentDirectory(directory); at !== null && isInRoot(at); at = parentDirectory(at))
-      above.unshift(at);
-    return above;
-  }
-
-  function isInRoot(path: string): boolean {
-    return roots.some(({ directory }) => path.startsWith(startOf(directory)));
-  }
-
-  /** Includes directories again that have been recreated. */
-  function includeAgain(path: string): void {
-    for (const directory of included) {
-      const isAffected = directory === path || directory.startsWith(startOf(path));
-      if (!isAffected || watchers.has(directory)) continue;
-      include(directory);
-      for (const { name } of listDirectory(directory)) reportIncluded(startOf(directory) + name, true);
-    }
-  }
-
-  function reportIncluded(path: string, isRenamed: boolean): void {
-    if (isIncluded(path)) onChange(path, isRenamed);
-  }
-
-  function watchDirectory(directory: string): void {
-    if (watchers.has(directory)) return;
-    try {
-      const watcher = fs().watch(directory, (event, name) => {
-        if (name === null || (renamesOnly && event !== "rename")) return;
-        const path = startOf(directory) + name;
-        const { stack, isDeep } = (entered.has(directory) && rules.get(directory)) || {};
-        reportIncluded(path, event === "rename");
-        if (isDirectory(path)) {
-          if (isReplaced(path)) leave(path);
-          includeAgain(path);
-          return isDeep ? enterUnlessIgnored(path, stack!, true) : undefined;
-        }
-        if (leave(path)) onChange(path, true);
-        if (stack && isWatched(path, name, stack)) onChange(path, event === "rename");
-      });
-      watcher.on("error", () => leave(directory));
-      watchers.set(directory, { watcher, identity: identityOf(directory) });
-    } catch (error) {
-      const code = errorCode(error) ?? "";
-      if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted concurrently, or is not readable
-      unwatched.count += 1;
-      unwatched.code = code;
-    }
-  }
-
-  /**
-   * Whether the path is another directory than the watched one. The system reports no events for a replaced
-   * directory.
-   */
-  function isReplaced(directory: string): boolean {
-    const watched = watchers.get(directory);
-    return watched !== undefined && watched.identity !== identityOf(directory);
-  }
-
-  /** A directory that is removed must be entered again should it come back. Whether it was watched. */
-  function leave(path: string): boolean {
-    const removed = [...watchers].filter(
-      ([directory]) => directory === path || directory.startsWith(startOf(path)),
-    );
-    for (const [directory, { watcher }] of removed) {
-      watcher.close();
-      watchers.delete(directory);
-      entered.delete(directory);
-    }
+  /** A directory that is removed must be entered again should it come back. Returns whether it was watched. */
+  #leave(path: string): boolean {
+    const removed = this.#watches.remove(path);
+    for (const directory of removed) this.#entered.delete(directory);
     return removed.length > 0;
   }
 
-  for (const root of roots.toSorted((a, b) => Number(b.isDeep) - Number(a.isDeep))) enterRoot(root);
-  return {
-    get directories() {
-      return watchers.size;
-    },
-    unwatched,
-    isSource(path) {
-      const rule = rules.get(parentDirectory(path) ?? "/");
-      return rule !== undefined && isWatched(path, path.slice(path.lastIndexOf("/") + 1), rule.stack);
-    },
-    include(directories) {
-      for (const directory of directories) include(directory);
-    },
-    [Symbol.dispose]() {
-      for (const { watcher } of watchers.values()) watcher.close();
-      watchers.clear();
-    },
-  };
-}
-
-function listDirectory(directory: string) {
-  try {
-    return fs().readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
+  /** Also watches the parent directories, because the directory may be deleted and recreated level by level. */
+  #include(directory: string): void {
+    this.#included.add(directory);
+    for (const each of [...this.#selection.foldersAbove(directory), directory])
+      if (isDirectory(each)) this.#watches.add(each);
   }
-}
 
-export function isDirectory(path: string): boolean {
-  return fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** Includes the creation time, because the system reuses inode numbers. */
-function identityOf(path: string): string {
-  const stat = fs().statSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.dev} ${stat.ino} ${stat.birthtimeMs}` : "";
-}
-
-/** Ignore files from the repository's top to the parent of `root`. */
-function ignoreFilesAbove(root: string): IgnoreFile[] {
-  const ignoreFiles: IgnoreFile[] = [];
-  let directory: string | null = root;
-  while (directory !== null && !fs().existsSync(`${startOf(directory)}.git`)) {
-    directory = parentDirectory(directory);
-    const file = directory === null ? undefined : readIgnoreFile(directory);
-    if (file) ignoreFiles.unshift(file);
+  /** Includes directories again that have been recreated. */
+  #includeAgain(path: string): void {
+    for (const directory of this.#included) {
+      const isAffected = directory === path || directory.startsWith(startOf(path));
+      if (!isAffected || this.#watches.has(directory)) continue;
+      this.#include(directory);
+      for (const { name } of listDirectory(directory)) this.#reportInput(startOf(directory) + name, true);
+    }
   }
-  return directory === null ? [] : ignoreFiles;
+
+  #reportInput(path: string, isRenamed: boolean): void {
+    const { isInput, onChange } = this.#listener;
+    if (isInput?.(path) && this.#selection.allowsInput(path)) onChange(path, isRenamed);
+  }
 }

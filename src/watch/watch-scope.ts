@@ -13,7 +13,8 @@ import { isGlob } from "../workspace/glob.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { parseIgnoreLines } from "./gitignore.ts";
 import { checkPatterns } from "./watch-patterns.ts";
-import { isDirectory, type WatchRoot, type WatchScope } from "./source-watcher.ts";
+import { isDirectory } from "./directory-watches.ts";
+import type { WatchRoot, WatchScope } from "./watch-selection.ts";
 
 /** All source files of a project. */
 export function projectScope(directory: string, ignore: readonly string[] = [], cwd = directory): WatchScope {

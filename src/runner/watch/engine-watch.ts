@@ -9,7 +9,7 @@ import type { Child, StopSignal } from "../../../platform/processes/contract/pro
 import { findPackageJson, parentDirectory } from "../../workspace/package-json.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { projectScope } from "../../watch/watch-scope.ts";
-import { watchSources } from "../../watch/source-watcher.ts";
+import { SourceWatcher } from "../../watch/source-watcher.ts";
 import { SUPERVISED } from "../engine/internal-variables.ts";
 
 /** A file that is replaced is missing for less time. */
@@ -44,7 +44,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
     if (performance.now() - since >= GONE_AFTER) event.resolve("returned");
   };
   const root = findPackageJson(directory)?.directory ?? directory;
-  using _watcher = watchSources(projectScope(root), { onChange: onRename, renamesOnly: true });
+  using _watcher = new SourceWatcher(projectScope(root), { onChange: onRename, renamesOnly: true });
   for (;;) {
     child = start(words);
     const outcome = await Promise.race([child.done, event.promise]);
