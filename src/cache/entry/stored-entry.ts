@@ -1,6 +1,6 @@
 // Parses stored entries, and compares their identity.
 import type { StoredEntry } from "./entry.ts";
-import { hashBytes } from "../store/file-hash-cache.ts";
+import { hashBytes, HEX } from "../store/file-hash-cache.ts";
 import { readEntry } from "./entry-schema.ts";
 
 /** Returns a text that is equal for two entries of which one is redundant. */
@@ -16,4 +16,9 @@ export function parseEntry(bytes: Uint8Array | null, hash: string): StoredEntry 
   } catch {
     return null;
   }
+}
+
+/** Returns the content hash in an entry's file name. */
+export function hashInName(name: string): string {
+  return name.slice(-HEX - ".zst".length, -".zst".length);
 }

@@ -1,4 +1,4 @@
-// Stores cache entries in a content-addressed store on disk, with LRU eviction.
+// Stores cache entries in a content-addressed store on disk. eviction.ts limits its size.
 //
 //   <cache>/rt/scripts-4/blobs/<ab>/<hash>           a blob
 //                        keys/<key>/<c>-<hash>.zst   an entry: hash of its identity, hash of its bytes
@@ -27,13 +27,14 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, isAbsolute, join, sep } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
 import { makeOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
-import { blobHashesOf, type StoredEntry } from "../entry/entry.ts";
+import type { StoredEntry } from "../entry/entry.ts";
 import { hashBytes, hashFile, HEX } from "./file-hash-cache.ts";
-import { entryIdentity, parseEntry } from "../entry/stored-entry.ts";
+import { entryIdentity, hashInName, parseEntry } from "../entry/stored-entry.ts";
+import { evictFiles } from "./eviction.ts";
 import { filesIn, sizeOf, touch } from "./lru-files.ts";
 import { FORMAT } from "../key/cache-key.ts";
 import { ConcurrentRunDetector, sweep } from "../restore/concurrent-run-detector.ts";
@@ -185,7 +186,7 @@ export class CacheStore {
     const names = listNames(directory).filter((name) => /^[\da-f]{64}-[\da-f]{64}\.zst$/.test(name));
     const found = names.map((name) => {
       const path = join(directory, name);
-      return { path, hash: hashIn(name), used: timeOf(path) };
+      return { path, hash: hashInName(name), used: timeOf(path) };
     });
     return found.sort((a, b) => b.used - a.used);
   }
@@ -245,49 +246,10 @@ export class CacheStore {
     this.evict();
   }
 
-  /** Deletes the least recently used entries and their blobs until the store is within the limit. @param limit bytes */
+  /** @param limit bytes */
   evict(limit = MAX_STORE_SIZE, grace = GRACE): void {
     sweep(join(this.directory, "presence"));
-    const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
-    let total = sizeOf(files);
-    if (total <= limit) return;
-    const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
-    const blobs = new Map(
-      files
-        .filter(({ path }) => path.includes(`${sep}blobs${sep}`))
-        .map((each) => [each.path.slice(-64), each]),
-    );
-    const uses = new Map<string, number>();
-    const named = new Map<string, string[]>();
-    for (const { path } of entries) {
-      const hashes = referencedBlobs(parseEntry(read(path), hashIn(path)));
-      named.set(path, hashes);
-      for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1);
-    }
-    const drop = (hash: string) => {
-      const blob = blobs.get(hash);
-      if (!blob || Date.now() - blob.used < grace) return;
-      rmSync(blob.path, { force: true });
-      total -= blob.size;
-    };
-    for (const hash of blobs.keys()) if (!uses.has(hash)) drop(hash);
-    for (const { path, size } of entries) {
-      if (total <= limit) return;
-      rmSync(path, { force: true });
-      total -= size;
-      for (const hash of named.get(path)!) {
-        const remaining = uses.get(hash)! - 1;
-        uses.set(hash, remaining);
-        if (remaining === 0) drop(hash);
-      }
-    }
-  }
-
-  /** Deletes temporary files of killed processes. */
-  #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
-    if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
-    rmSync(path, { force: true });
-    return true;
+    evictFiles(this.directory, limit, grace);
   }
 
   /** Returns a random path: containers that share the directory have equal process IDs. */
@@ -347,13 +309,4 @@ function listNames(directory: string): string[] {
 
 function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-/** Returns the content hash in an entry's file name. */
-function hashIn(name: string): string {
-  return name.slice(-HEX - ".zst".length, -".zst".length);
-}
-
-function referencedBlobs(entry: StoredEntry | null): string[] {
-  return entry ? blobHashesOf(entry) : [];
 }
