@@ -63,51 +63,101 @@ export interface ImportRequest {
 /** The second group, ":-", marks a reference with a default. */
 const REFERENCE = /(?<!\\)\$(?:\{(\w+)(:-)?|(\w+))/g;
 
-export function planImport({
-  assignments,
-  values,
-  chosen,
-  isFound,
-  isInEnvironment,
-  addressOf,
-}: ImportRequest): ImportPlan {
+/** A variable, as the rules see it. */
+interface ImportCandidate extends Pick<ImportRequest, "chosen"> {
+  readonly assignment: Assignment;
+  /** Undefined if the engine reads none. */
+  readonly value: string | undefined;
+  readonly isRepeated: boolean;
+  /** The user wants this variable to move. */
+  readonly isNamed: boolean;
+  /** The user has named single variables, and not this one. */
+  readonly isOmitted: boolean;
+  readonly isShort: boolean;
+  /** The engine drops a part of the value. */
+  readonly isDropped: boolean;
+  /** Names that the value references. */
+  readonly parts: readonly string[];
+  isLikely(): boolean;
+}
+
+/** A rule by which a variable stays. */
+interface StayRule {
+  applies(candidate: ImportCandidate): boolean;
+  /** Follows the variable's name in a message. */
+  readonly reason: string | ((candidate: ImportCandidate) => string);
+  /** The variable moves if the user names it. */
+  readonly isOptional?: boolean;
+}
+
+/** In order: the first rule that applies gives the reason. */
+const STAY_RULES: readonly StayRule[] = [
+  { applies: ({ isRepeated }) => isRepeated, reason: "is assigned more than once; keep one" },
+  { applies: ({ value }) => value === undefined, reason: "is not read by the engine" },
+  {
+    applies: ({ assignment }) => !assignment.isWhole,
+    reason: "shares its line with other text; put that on a separate line",
+  },
+  { applies: ({ value, isDropped }) => value === "" && !isDropped, reason: "is empty" },
+  { applies: ({ value }) => value!.includes("\0") || !value!.isWellFormed(), reason: "is not text" },
+  { applies: ({ isOmitted }) => isOmitted, reason: "is not named", isOptional: true },
+  {
+    applies: ({ chosen, assignment }) => typeof chosen === "string" && assignment.raw.includes("$("),
+    reason: "contains a command, which a shell runs and the engine does not",
+    isOptional: true,
+  },
+  {
+    applies: ({ chosen, isDropped, isLikely }) => chosen === "likely" && !isDropped && !isLikely(),
+    reason: "does not look like a credential",
+    isOptional: true,
+  },
+  {
+    // The name is not shown: it may be a part of a password.
+    applies: ({ isDropped }) => isDropped,
+    reason: "references an unset variable, which the engine drops; write \\$ for a literal $",
+  },
+  {
+    applies: ({ chosen, isShort }) => typeof chosen === "string" && isShort,
+    reason: `has fewer than ${MIN_REDACTED_LENGTH} characters, too few to redact`,
+    isOptional: true,
+  },
+  {
+    applies: ({ isNamed, parts }) => parts.length > 0 && !isNamed,
+    reason: ({ parts }) => `references ${parts.join(", ")}`,
+    isOptional: true,
+  },
+];
+
+export function planImport(request: ImportRequest): ImportPlan {
+  const { assignments, values, chosen, isFound, isInEnvironment, addressOf } = request;
   const assigned = new Set(assignments.map(({ name }) => name));
   const isSet = (name: string) => assigned.has(name) || isInEnvironment(name);
   const moves = new Map<string, Move>();
   const stays = new Map<string, SkippedVariable>();
-  const isNamed = (name: string) => chosen !== "likely" && (chosen === "all" || chosen.has(name));
   for (const assignment of assignments) {
     const { name } = assignment;
     if (stays.has(name)) continue;
-    const stay = (reason: string, isImpossible = true) => stays.set(name, { name, reason, isImpossible });
     const value = values.get(name);
-    const isShort = [...(value ?? "")].length < MIN_REDACTED_LENGTH;
-    const isDropped = references(assignment, value).some((each) => !each.hasDefault && !isSet(each.name));
-    if (moves.delete(name)) stay("is assigned more than once; keep one");
-    else if (value === undefined) stay("is not read by the engine");
-    else if (!assignment.isWhole) stay("shares its line with other text; put that on a separate line");
-    else if (value === "" && !isDropped) stay("is empty");
-    else if (value.includes("\0") || !value.isWellFormed()) stay("is not text");
-    else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
-    else if (typeof chosen === "string" && assignment.raw.includes("$("))
-      stay("contains a command, which a shell runs and the engine does not", false);
-    else if (chosen === "likely" && !looksLikeCredential(name, value) && !isFound(name) && !isDropped)
-      stay("does not look like a credential", false);
-    // The name is not shown: it may be a part of a password.
-    else if (isDropped)
-      stay("references an unset variable, which the engine drops; write \\$ for a literal $");
-    else if (typeof chosen === "string" && isShort)
-      stay(`has fewer than ${MIN_REDACTED_LENGTH} characters, too few to redact`, false);
-    else if (references(assignment, value).length > 0 && !isNamed(name))
-      stay(`references ${namesIn(references(assignment, value)).join(", ")}`, false);
+    const found = references(assignment, value);
+    const isNamed = chosen === "all" || (typeof chosen === "object" && chosen.has(name));
+    const candidate: ImportCandidate = {
+      ...{ assignment, value, chosen, isNamed },
+      isRepeated: moves.delete(name),
+      isOmitted: typeof chosen === "object" && !isNamed,
+      isShort: [...(value ?? "")].length < MIN_REDACTED_LENGTH,
+      isDropped: found.some((each) => !each.hasDefault && !isSet(each.name)),
+      parts: namesIn(found),
+      isLikely: () => looksLikeCredential(name, value!) || isFound(name),
+    };
+    const rule = STAY_RULES.find(({ applies }) => applies(candidate));
+    const address = rule ? undefined : addressOf(name);
+    if (rule) {
+      const reason = typeof rule.reason === "string" ? rule.reason : rule.reason(candidate);
+      stays.set(name, { name, reason, isImpossible: !rule.isOptional });
+    } else if (typeof address === "string") stays.set(name, { name, reason: address, isImpossible: true });
     else {
-      const address = addressOf(name);
-      if (typeof address === "string") stay(address);
-      else
-        moves.set(name, {
-          ...{ assignment, name, value, address, isShown: isShort },
-          parts: namesIn(references(assignment, value)),
-        });
+      const { isShort, parts } = candidate;
+      moves.set(name, { assignment, name, value: value!, address: address!, isShown: isShort, parts });
     }
   }
   keepReferenced(assignments, values, moves, stays);
