@@ -11,13 +11,12 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/man-page.ts";
-import type { System } from "../platform/processes/running-executable.ts";
-import { packScripts, type EmbeddedSources } from "../src/runtime/modules/embedded-modules.ts";
-import { PRELOAD_URL_START } from "../src/runtime/preload/preload-url.ts";
 import { MAIN, ownCopies, sharedChunks } from "./bundle/chunks.ts";
 import { compactElf } from "./executable/elf-compaction.ts";
 import { compress } from "./bundle/compress.ts";
 import { enginePath } from "./engine.ts";
+import { asDebugger, asUrl, embedScripts, generatedModules, preloadSource } from "./bundle/engine-scripts.ts";
+import { bundleScript, type Compiled, constantsOf, inputsOf, onlyFor } from "./bundle/script-bundle.ts";
 import { renameTools } from "./executable/engine-message-patch.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { frontFor } from "./executable/front.ts";
@@ -88,178 +87,6 @@ const FILE_LOADERS = [
   ".proto",
   ".glb",
 ];
-
-/** Replaces the other systems' modules, as imported by `platform/<subject>/*.ts`, by empty modules. */
-function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
-  const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
-  return {
-    name: "rt-platform",
-    setup(build) {
-      build.onResolve({ filter: new RegExp(`^\\.{1,2}/(?:.*/)?(?:${absent})/`) }, ({ path, importer }) =>
-        /[\\/]platform[\\/][^\\/]+[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
-      );
-      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));
-    },
-  };
-}
-
-function constantsOf({ os, arch }: Pick<BuildTarget, "os" | "arch">): Record<string, string> {
-  const platform = os === "windows" ? "win32" : os;
-  return { "process.platform": JSON.stringify(platform), "process.arch": JSON.stringify(arch) };
-}
-
-export interface Compiled {
-  /** Bundled source files, relative to the root. */
-  readonly inputs: ReadonlySet<string>;
-}
-
-function inputsOf({ metafile }: Bun.BuildOutput): Set<string> {
-  const used = Object.values(metafile!.outputs).flatMap(({ inputs }) => Object.entries(inputs));
-  return new Set(used.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path));
-}
-
-/** Bundles a module as one function expression of (exports, require, module, __filename, __dirname). */
-async function bundleScript(
-  entry: string,
-  target: Pick<BuildTarget, "os" | "arch">,
-  plugins: readonly BunPlugin[],
-  define: Record<string, string>,
-): Promise<Compiled & { script: string }> {
-  const result = await Bun.build({
-    entrypoints: [join(ROOT, entry)],
-    target: "bun",
-    format: "cjs",
-    minify: true,
-    metafile: true,
-    define,
-    plugins: [...plugins, dbusOptional, onlyFor(target), await windowsRegistry(target, false)],
-  });
-  const source = await result.outputs[0]!.text();
-  return { script: source.slice(source.indexOf("(function")), inputs: inputsOf(result) };
-}
-
-/** Names the parameters of a script that receives the deferred script and import.meta. */
-function named(script: string): string {
-  // Without another wrapper function: the engine parses a function's body again when it is called.
-  const renamed = script.replace("__filename, __dirname)", "lateScript, importMeta)");
-  if (renamed === script || /\brequire\(/.test(script))
-    throw new Error("The preload's script is not as expected");
-  return renamed;
-}
-
-/** Sets a sourceURL: a stack trace would show the whole data URL otherwise. */
-function preloadSource(script: string, lateScript: string): string {
-  const body = `${named(script)}\n//# sourceURL=rt:runtime`;
-  const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
-  return `(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
-}
-
-function asUrl(source: string): string {
-  return PRELOAD_URL_START + Buffer.from(source).toString("base64");
-}
-
-/** The beginning of a module file, or all of it: see src/runner/engine/debugger.ts. */
-function asDebugger(script: string, first: string): string {
-  return [
-    "// @bun", // read as it is
-    "const own = { exports: {} };",
-    `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
-    `own.exports.${first}();`,
-    "",
-  ].join("\n");
-}
-
-/** By a hash of the content, as platform/files/private-file.ts names files. */
-function nameOf(script: string): string {
-  return `debugger-${new Bun.CryptoHasher("sha256").update(script).digest("hex").slice(0, 32)}.js`;
-}
-
-const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
-  ["linux", "linux"],
-  ["darwin", "darwin"],
-  ["windows", "win32"],
-];
-
-interface EmbeddedScripts extends Compiled {
-  readonly packed: Uint8Array;
-}
-
-let unchanged: Promise<EmbeddedScripts> | undefined;
-
-/** Bundles the scripts for engine processes. They are the same for all targets. */
-function embedScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScripts> {
-  return plugins.length > 0 ? bundleScripts(plugins) : (unchanged ??= bundleScripts([]));
-}
-
-async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScripts> {
-  const parts: Partial<Record<System, string>> = {};
-  const inputs: string[] = [];
-  for (const [os, system] of SYSTEMS) {
-    const define = { "process.platform": JSON.stringify(system) };
-    // For any processor: the script checks it at run time.
-    const made = await bundleScript(
-      "src/runtime/modules/lazy-modules.ts",
-      { os, arch: "x64" },
-      plugins,
-      define,
-    );
-    parts[system] = made.script;
-    inputs.push(...made.inputs);
-  }
-  const anywhere = { os: "linux", arch: "x64" } as const;
-  const program = await bundleScript("src/runtime/compiled/compiled-program-preload.ts", anywhere, [], {});
-  const late = await bundleScript("src/runtime/modules/deferred-modules.ts", anywhere, [], {});
-  const scripts: EmbeddedSources = {
-    parts: parts as EmbeddedSources["parts"],
-    program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
-    late: late.script,
-  };
-  return { packed: packScripts(scripts), inputs: new Set([...inputs, ...program.inputs, ...late.inputs]) };
-}
-
-/** The virtual modules "rt:preload" and "rt:parts" (see src/runner/engine/preload.ts). */
-function generatedModules(
-  preload: string,
-  optionPreload: string,
-  debuggerScripts: Readonly<Record<string, string>>,
-  partsFile: string,
-): BunPlugin {
-  return {
-    name: "rt-generated",
-    setup(build) {
-      build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
-      // Relative to the root, because the path becomes part of the chunk's name and so of the program. Each importer gets a copy,
-      // because a shared chunk would cost each of them more than its size.
-      build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
-        path: `for:${relative(ROOT, importer)}`,
-        namespace: "rt",
-      }));
-      build.onLoad({ filter: /.*/, namespace: "rt" }, () => ({
-        contents: `export default ${JSON.stringify(preload)}`,
-        loader: "js",
-      }));
-      build.onResolve({ filter: /^rt:debugger(?:-texts)?$/ }, ({ path }) => ({
-        path: path === "rt:debugger" ? "names-of-files" : "files",
-        namespace: "rt-debugger",
-      }));
-      build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, ({ path }) => ({
-        contents: Object.entries(debuggerScripts)
-          .map(([name, script]) => [name, path === "names-of-files" ? nameOf(script) : script])
-          .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
-          .join("\n"),
-        loader: "js",
-      }));
-      build.onResolve({ filter: /^rt:option-preload$/ }, ({ importer }) => ({
-        path: `option-for:${relative(ROOT, importer)}`,
-        namespace: "rt-option",
-      }));
-      build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
-        contents: `export default ${JSON.stringify(optionPreload)}`,
-        loader: "js",
-      }));
-    },
-  };
-}
 
 /** Target-specific steps after the bundler. */
 async function finish(program: Uint8Array, target: BuildTarget, preload: string): Promise<Uint8Array> {
