@@ -239,6 +239,31 @@ describe("rt config schema", () => {
   });
 });
 
+test("an editor's TOML checker accepts a file with the schema, and names a wrong key and a wrong value", async () => {
+  const { stdout } = await runRt({ args: ["config", "schema"] });
+  const tasks = (lines: string) => `#:schema ./schema.json\n[tasks."web#test"]\n${lines}\n`;
+  await using project = await createProject({
+    "schema.json": stdout,
+    "good.toml": tasks(
+      'depends-on = ["^build"]\ntimeout = "10m"\nsecrets = ["TOKEN"]\n[run.secrets]\n"*" = ["KEY"]',
+    ),
+    "key.toml": tasks('dependson = ["^build"]'),
+    "value.toml": tasks("timeout = 5"),
+  });
+  const taplo = Bun.resolveSync("@taplo/cli/dist/cli.js", import.meta.dir);
+  const args = [taplo, "check", "good.toml", "key.toml", "value.toml"];
+  const { status, stderr } = await runRt({ program: ["node"], args, cwd: project.path });
+  expect(status).toBe(1);
+  const places = stderr.matchAll(/^error: (.*)\n.*?(\w+\.toml):/gm);
+  const found = Array.from(places, ([, message, file]) => `${file}: ${message}`);
+  expect(new Set(found)).toEqual(
+    new Set([
+      "key.toml: Additional properties are not allowed ('dependson' was unexpected)",
+      'value.toml: 5 is not of type "string"',
+    ]),
+  );
+});
+
 test.each([
   [["config"], "rt config needs a word", "rt config schema, or rt config migrate"],
   [["config", "schem"], 'rt config has no "schem"', 'did you mean "schema"?'],
