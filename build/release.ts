@@ -14,6 +14,7 @@ import { parseArgs } from "node:util";
 import { errorMessage } from "../platform/caught-error.ts";
 import { renderManual } from "./docs/man-page.ts";
 import { COMPLETIONS } from "../src/cli/help/embedded-texts.ts";
+import { renderSchema } from "../src/config/command/schema.ts";
 import { RELEASE_KEYS } from "../src/cli/upgrade/release-keys.ts";
 import { type ArchiveFile, type Effort, gzip, tar, zip } from "./release/archive.ts";
 import { describeContents, readComponents, renderNotices } from "./release/sbom.ts";
@@ -25,7 +26,7 @@ import { signWithIdentity } from "./macos/sign.ts";
 import { homebrewFormula, scoopManifest } from "./packages/manifests.ts";
 import { npmMainPackage, npmPlatformPackage } from "./packages/npm.ts";
 import { PRODUCT } from "./product.ts";
-import { CHECKSUMS, NPM_FILE, RELEASE_FILES, type ReleaseFiles } from "./release/release-files.ts";
+import { CHECKSUMS, NPM_FILE, RELEASE_FILES, SCHEMA, type ReleaseFiles } from "./release/release-files.ts";
 import { hostTarget, TARGETS } from "./targets.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -123,6 +124,7 @@ export async function buildRelease(
   const main = npmMainPackage(documents.filter(({ path }) => !path.includes("/")));
   await writeFile(join(directory, NPM_FILE), gzip(tar(main), effort));
   await writeInstallers(directory, url);
+  await writeFile(join(directory, SCHEMA), `${renderSchema()}\n`);
   const all = RELEASE_FILES.flatMap(({ archive, app, bom, npm, debian }) => [
     archive,
     ...(app ? [app] : []),
@@ -130,7 +132,7 @@ export async function buildRelease(
     npm.file,
     ...(debian ? [debian.file] : []),
   ]);
-  const sums = await checksumsOf(directory, [...all, NPM_FILE, "install.sh", "install.ps1"]);
+  const sums = await checksumsOf(directory, [...all, NPM_FILE, SCHEMA, "install.sh", "install.ps1"]);
   const lines = [...sums].map(([name, sum]) => `${sum}  ${name}\n`);
   await writeFile(join(directory, CHECKSUMS), lines.join(""));
   if (url && names.length === TARGETS.length) {

@@ -48,3 +48,6 @@ export const SSH_SIGNATURE = "SHA256SUMS.sig";
 
 /** The npm package that users install; it depends on the packages of the targets. */
 export const NPM_FILE = `${packageName}-${version}.tgz`;
+
+/** The JSON schema of rtfig.toml, for editors. */
+export const SCHEMA = "rtfig.schema.json";

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homebrewFormula, scoopManifest } from "../../../build/packages/manifests.ts";
-import { CHECKSUMS, NPM_FILE, RELEASE_FILES } from "../../../build/release/release-files.ts";
+import { CHECKSUMS, NPM_FILE, RELEASE_FILES, SCHEMA } from "../../../build/release/release-files.ts";
 import { buildRelease } from "../../../build/release.ts";
 import { hostTarget, TARGETS } from "../../../build/targets.ts";
 import { PREPARATION_TIMEOUT } from "../../support/programs/compiled.ts";
@@ -50,6 +50,8 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       names.map((name) => `${name}: OK`).toSorted(),
     );
     expect(names).toContain(NPM_FILE);
+    const schema = await runRt({ args: ["config", "schema"] });
+    expect(await readFile(join(directory, SCHEMA), "utf8")).toBe(schema.stdout);
   });
 
   test("contains an archive with one folder: the binary, documents, licences and completions", async () => {
