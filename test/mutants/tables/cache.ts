@@ -111,13 +111,15 @@ export default {
       tests: ["cache/entry/run-memo"],
     },
   ],
-  "src/cache/store/cache-store.ts": [
+  "src/cache/store/eviction.ts": [
     {
       fault: "objects of an entry that is being written are evicted",
-      text: "Date.now() - blob.used < grace",
-      becomes: "Date.now() - blob.used < 0",
-      tests: ["cache/store/cache-store"],
+      text: "if (!blob || !isOld(blob)) return;",
+      becomes: "if (!blob) return;",
+      tests: ["cache/store/eviction"],
     },
+  ],
+  "src/cache/store/cache-store.ts": [
     {
       fault: "other users can read objects",
       text: "chmodSync(draft, 0o600);",
