@@ -1,4 +1,4 @@
-// Runs tasks on a remote execution server (`rt run --remote`): the connection, files and outputs of one run.
+// Runs tasks on a remote execution server (`rt run --remote`): the connection, files and retries of one run.
 //
 // Invariants:
 // - Only declared files and variables are sent, never secrets.
@@ -12,7 +12,6 @@ import { Code } from "../reapi/grpc/grpc-status.ts";
 import { codeOf, RemoteError, RetryBudget } from "../reapi/grpc/retry.ts";
 import type { RemoteSettings } from "../config/settings/remote.ts";
 import type { ScriptSettings } from "../config/settings/script.ts";
-import { ConcurrencyLimiter } from "../tasks/execution/concurrency-limiter.ts";
 import type {
   PlanOrder,
   ServerBusy,
@@ -23,23 +22,20 @@ import type {
 import type { ScriptTask } from "../tasks/task.ts";
 import { findWorkspaceRoot } from "../workspace/members.ts";
 import {
-  downloadOutputs,
   executeAction,
   type ExecutionServices,
   isRetryable,
   missingOutputs,
-  pathsOf,
   type ActionOutcome,
 } from "./action-execution.ts";
-import { type WorkspaceFile, WorkspaceFiles } from "./workspace-files.ts";
-import { type UpstreamOutputs, packagesRead } from "./inputs.ts";
+import { WorkspaceFiles } from "./workspace-files.ts";
+import { packagesRead } from "./inputs.ts";
+import { OutputDownloads } from "./output-downloads.ts";
 import { type RemoteAction, prepareAction, splitLogs } from "./remote-action.ts";
 import { connect } from "./server-connection.ts";
 import { toUserError } from "./server-error.ts";
 import { type PersistedState, openPersistedState } from "./persisted-state.ts";
 
-/** Tasks whose outputs are downloaded at the same time, each into memory. */
-const MAX_DOWNLOADS = 4;
 /** Maximum wait at the end of a run for cancellations to reach the server, in milliseconds. */
 const CANCEL_TIMEOUT = 3000;
 
@@ -70,13 +66,6 @@ export async function previewRemote(
 const BASE_RETRIES = 4;
 const RETRIES_PER_TASK = 4;
 
-interface DownloadState {
-  /** Replaced if the server lost the outputs and the task was executed again. */
-  outputs: UpstreamOutputs;
-  /** Settled when the outputs are in place locally. */
-  readonly inPlace: Promise<void>;
-}
-
 class RemoteTaskRunner implements RemoteRun {
   readonly limit: number;
   readonly #order: PlanOrder;
@@ -88,10 +77,9 @@ class RemoteTaskRunner implements RemoteRun {
   readonly #connectionAbort = new AbortController();
   readonly #executionAbort = new AbortController();
   #connection: Promise<ExecutionServices> | undefined;
-  readonly #downloads = new Map<ScriptTask, DownloadState>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #budget: RetryBudget;
-  readonly #downloadLimiter = new ConcurrencyLimiter(MAX_DOWNLOADS);
+  readonly #downloads: OutputDownloads;
 
   /** @throws UserError if installed packages are for another system */
   constructor(
@@ -111,6 +99,13 @@ class RemoteTaskRunner implements RemoteRun {
     this.#script = script;
     this.#persisted = openPersistedState(root, remote);
     this.#files = new WorkspaceFiles(root, [...packages], this.#persisted.hashes);
+    this.#downloads = new OutputDownloads({
+      files: this.#files,
+      signal: this.#connectionAbort.signal,
+      budget: this.#budget,
+      connect: () => this.#connect(),
+      executeAgain: (task) => this.#executeWithRetries(task, () => {}, false),
+    });
   }
 
   async preview(task: ScriptTask, remote: ReadonlySet<ScriptTask>): Promise<RemotePreview> {
@@ -145,7 +140,7 @@ class RemoteTaskRunner implements RemoteRun {
   async #run(task: ScriptTask, onStart: () => void): Promise<RemoteResult> {
     const result = await this.#executeWithRetries(task, onStart, !this.#remote.isForced);
     const { job, code, machine, saved } = result;
-    this.#downloads.set(task, this.#startDownload(task, result));
+    this.#downloads.start(task, result);
     return {
       code,
       logs: splitLogs(result.stdout, result.stderr, job.separator, task.steps.length),
@@ -205,7 +200,7 @@ class RemoteTaskRunner implements RemoteRun {
   }
 
   #prepare(task: ScriptTask): Promise<RemoteAction> {
-    const outputs = this.#dependenciesOf(task).flatMap((each) => this.#downloads.get(each)?.outputs ?? []);
+    const outputs = this.#downloads.outputsOf(this.#dependenciesOf(task));
     return prepareAction(task, this.#files, this.#remote, this.#script, outputs);
   }
 
@@ -218,71 +213,13 @@ class RemoteTaskRunner implements RemoteRun {
     return [...before].sort((a, b) => a - b).map((index) => tasks[index]!);
   }
 
-  /** Starts the download of the outputs. */
-  #startDownload(task: ScriptTask, result: ActionOutcome): DownloadState {
-    const inPlace = Promise.resolve().then(() => this.#download(task, result));
-    inPlace.catch(() => {}); // awaited by dependents and by the end of the run
-    return { outputs: this.#upstreamOutputs(task, result, inPlace), inPlace };
-  }
-
-  #upstreamOutputs(
-    task: ScriptTask,
-    { job, outputs }: ActionOutcome,
-    inPlace: Promise<void>,
-  ): UpstreamOutputs {
-    const own = this.#files.pathOf(task.packageDirectory);
-    const files = outputs.map((output): WorkspaceFile => {
-      const [path] = pathsOf(own, [output.path]) as [string];
-      const input = { ...output, path };
-      if (input.kind !== "file") return { input };
-      const { digest } = input;
-      const read = async (start: number, end: number) => {
-        await inPlace;
-        const here = await this.#files.find(path);
-        if (here?.blob?.digest.hash === digest.hash) return await here.blob.read(start, end);
-        throw new RemoteError(`${path} changed after the script produced it`, undefined, true);
-      };
-      return { input, blob: { digest, read } };
-    });
-    return { outputs: pathsOf(own, job.script.outputs), files };
-  }
-
-  /** Downloads outputs. If the server has lost them, executes the task again. */
-  async #download(task: ScriptTask, result: ActionOutcome): Promise<void> {
-    let current = result;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { store, uploads } = await this.#connect();
-        if (attempt > 1) {
-          uploads.forget();
-          current = await this.#executeWithRetries(task, () => {}, false);
-          if (current.code !== result.code)
-            throw new RemoteError(
-              `it lost the outputs of ${task.label}, and rerunning it gave another exit code`,
-            );
-          const ended = this.#downloads.get(task)!;
-          ended.outputs = this.#upstreamOutputs(task, current, ended.inPlace);
-        }
-        return await this.#downloadLimiter.run(0, async () => {
-          this.#connectionAbort.signal.throwIfAborted();
-          await downloadOutputs(current, store, task.packageDirectory);
-        });
-      } catch (error) {
-        this.#connectionAbort.signal.throwIfAborted();
-        if (!isRetryable(error) || !this.#budget.take(attempt, "action")) throw error;
-      } finally {
-        this.#files.invalidateBelow(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
-      }
-    }
-  }
-
   async downloadOutputs(task: ScriptTask): Promise<void> {
     await this.#awaitOutputs(this.#dependenciesOf(task));
   }
 
-  async #awaitOutputs(tasks: Iterable<ScriptTask>): Promise<void> {
+  async #awaitOutputs(tasks?: readonly ScriptTask[]): Promise<void> {
     try {
-      await Promise.all([...tasks].flatMap((task) => this.#downloads.get(task)?.inPlace ?? []));
+      await this.#downloads.settle(tasks);
     } catch (error) {
       if (this.#connectionAbort.signal.aborted) return;
       throw this.#explain(error);
@@ -304,7 +241,7 @@ class RemoteTaskRunner implements RemoteRun {
 
   async finish(): Promise<void> {
     try {
-      await this.#awaitOutputs(this.#downloads.keys());
+      await this.#awaitOutputs();
     } finally {
       this.#persisted.write();
       // A cancelled task ends when its cancellation has reached the server.
