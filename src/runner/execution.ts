@@ -15,7 +15,17 @@ import type { ExecutionPlan } from "./plan.ts";
 import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets.ts";
 import { reportLine } from "../output.ts";
 
-/** @param runsCode whether user code runs, which may import `rt` */
+/** Context of an execution, the same for every mode. */
+interface ExecutionContext {
+  readonly settings: RunSettings;
+  readonly config: Config | undefined;
+  /** Undefined if rtfig.toml and options give none. */
+  readonly secrets: TargetSecrets | undefined;
+  /** Whether user code runs, which may import `rt`. */
+  readonly runsCode: boolean;
+  readonly reopen: Reopen;
+}
+
 export async function execute(
   plan: ExecutionPlan,
   settings: RunSettings,
@@ -27,22 +37,16 @@ export async function execute(
   if (host.originalVariable("RT_DEBUG") === "plan")
     reportLine(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
   try {
-    return await carryOut(plan, settings, runsCode, config, secrets, reopen);
+    return await carryOut(plan, { settings, config, secrets, runsCode, reopen });
   } finally {
     secrets?.provision.zero();
   }
 }
 
-async function carryOut(
-  plan: ExecutionPlan,
-  settings: RunSettings,
-  runsCode: boolean,
-  config: Config | undefined,
-  secrets: TargetSecrets | undefined,
-  reopen: Reopen,
-): Promise<RunOutcome> {
+async function carryOut(plan: ExecutionPlan, context: ExecutionContext): Promise<RunOutcome> {
+  const { settings } = context;
   if (settings.remote && plan.mode !== "refuse") {
-    const outcome = await executeRemotely(plan, settings, config, secrets);
+    const outcome = await executeRemotely(plan, context);
     if (outcome !== "here") return outcome;
   }
   switch (plan.mode) {
@@ -56,11 +60,10 @@ async function carryOut(
     case "engine":
       if (settings.target === "-" && settings.watch)
         return await watchScript(settings, await Bun.stdin.bytes());
-      return await executeInEngine(plan, settings, runsCode, config, secrets);
+      return await executeInEngine(plan, context);
     case "program":
     case "script":
-      if (settings.watch) return await watchTarget(plan, settings, config, secrets, reopen);
-      return await executeScript(plan, settings, config, secrets);
+      return settings.watch ? await watchTarget(plan, context) : await executeScript(plan, context);
     case "refuse": {
       const { suggestTarget } = await import("./resolve/suggestion.ts");
       const hint =
@@ -73,9 +76,7 @@ async function carryOut(
 /** Returns "here" for scripts that rtfig.toml does not send to a server, and for those that cannot be sent. */
 async function executeRemotely(
   plan: Exclude<ExecutionPlan, { mode: "refuse" }>,
-  settings: RunSettings,
-  config: Config | undefined,
-  secrets: TargetSecrets | undefined,
+  { settings, config, secrets }: ExecutionContext,
 ): Promise<RunOutcome | "here"> {
   const { isAsked } = settings.remote!;
   if (!isAsked && (plan.mode !== "script" || secrets?.isGiven)) return "here";
@@ -92,9 +93,7 @@ async function executeRemotely(
 
 async function executeScript(
   plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
-  settings: RunSettings,
-  config: Config | undefined,
-  secrets: TargetSecrets | undefined,
+  { settings, config, secrets }: ExecutionContext,
 ): Promise<RunOutcome> {
   await warnAboutScript(settings);
   if (plan.mode === "script" && settings.cache) {
@@ -144,11 +143,9 @@ async function loadLaunch(
 
 async function executeInEngine(
   { argv, file }: Extract<ExecutionPlan, { mode: "engine" }>,
-  settings: RunSettings,
-  runsCode: boolean,
-  config: Config | undefined,
-  secrets: TargetSecrets | undefined,
+  context: ExecutionContext,
 ): Promise<RunOutcome> {
+  const { settings, secrets, runsCode } = context;
   const { code, again, watch } = settings;
   // The engine restarts a program with the same environment, so secrets that must be fetched again need rt's own
   // restart.
@@ -172,7 +169,7 @@ async function executeInEngine(
     const { pathForEngine } = await import("./script/path-shims.ts");
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
-  const handed = await engineConfig(argv, runsCode, settings, config);
+  const handed = await engineConfig(argv, context);
   const { becomeEngine, describeStartError, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry, port } = code;
   const supply = await fetchFor(secrets);
@@ -204,11 +201,10 @@ interface HandedConfig extends Partial<EphemeralFile> {
 
 async function engineConfig(
   argv: readonly string[],
-  runsCode: boolean,
-  { tool }: RunSettings,
-  read?: Config,
+  { settings, config: read, runsCode }: ExecutionContext,
 ): Promise<HandedConfig> {
   const word = argv[0]!;
+  const { tool } = settings;
   const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
   if (!runsCode && asksRegistries(word)) {
     const { openRegistryAccess } = await import("../secrets/registries/tool-config.ts");
@@ -255,10 +251,7 @@ export async function executeMany(
 /** A cached script runs in this process, which records its inputs. Any other runs in a separate rt process. */
 async function watchTarget(
   plan: Extract<ExecutionPlan, { mode: "program" | "script" }>,
-  settings: RunSettings,
-  config: Config | undefined,
-  secrets: TargetSecrets | undefined,
-  reopen: Reopen,
+  { settings, config, secrets, reopen }: ExecutionContext,
 ): Promise<RunOutcome> {
   const { cache, script } = settings;
   if (plan.mode === "program" || !cache || secrets?.isGiven || script.envFiles.length > 0)
