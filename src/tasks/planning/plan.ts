@@ -11,11 +11,11 @@ import {
   allMembers,
   type ChangedMembers,
   existsOnDisk,
-  revisionsOf,
   type Selection,
   selectMembers,
   workspacePackages,
 } from "../../workspace/filter.ts";
+import { revisionsOf } from "../../workspace/filter-syntax.ts";
 import { type DependencyGraph, linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts";
 import { type MemberPackage, openWorkspace, type Workspace } from "../../workspace/members.ts";
 import {
