@@ -142,9 +142,14 @@ test("a server whose first thread has ended is stopped with the package that sta
   await waitUntil(async () => !(await served()).includes(true));
 });
 
+/** A process without the marker of its script. */
+const TRACELESS = "env -i /bin/sh -c 'echo traceless $$; echo > printed; exec sleep 1000'";
+/** Waits for its line, because output of a background process is lost when its script has ended. */
+const PRINTED = "until test -e printed; do sleep 0.01; done";
+
 test("a process that ignores SIGTERM is killed before the restart, and an untraceable one when rt ends", async () => {
   const stubborn = "sh -c 'trap \"\" TERM; echo stubborn $$; while :; do sleep 0.05; done' &";
-  const traceless = "(setsid env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &)";
+  const traceless = `(setsid ${TRACELESS} &); ${PRINTED}`;
   const packages = {
     api: dev(`${stubborn} ${SERVE}`),
     ended: dev(`${stubborn} echo up $$`),
@@ -171,7 +176,7 @@ test("a process that ignores SIGTERM is killed before the restart, and an untrac
 });
 
 test("a process that a hook left without its marker is found by the hook's session and killed", async () => {
-  const traceless = "env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &";
+  const traceless = `rm -f printed; ${TRACELESS} & ${PRINTED}`;
   const packages = { api: { scripts: { predev: traceless, dev: SERVE } } };
   await using live = await watch(workspace(packages), "--filter=*");
   const [up] = await live.next("up", "api");
