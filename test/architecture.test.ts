@@ -92,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       "reporters",
       "tasks",
       "watch",
+      "permissions",
       "remote-execution",
       "reapi",
       "distributed",
@@ -104,8 +105,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   watch: ["reporters", "config/settings", "tasks", "workspace", "platform", ...GROUND],
   reporters: ["tasks", "config/settings", "config", "redaction", "workspace", "platform", ...GROUND],
   "remote-execution": ["tasks", "reapi", "cache", "config/settings", "workspace", "platform", ...GROUND],
+  permissions: ["secrets", "config/settings", "config", "workspace", "platform", ...GROUND],
   tasks: [
     "cache",
+    "permissions",
     "distributed",
     "config/settings",
     "config",

@@ -101,6 +101,13 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/tracing/tracing",
     "platform/tracing/linux/tracer",
   ],
+  permissions: [
+    "src/config/settings/permissions",
+    "src/permissions/task-permissions",
+    "src/runner/task-run/unrestricted-target",
+    "platform/permissions/linux/support",
+    "platform/permissions/linux/permitted-child",
+  ],
   "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
   share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],
   settings: [

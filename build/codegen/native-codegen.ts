@@ -16,15 +16,15 @@ const SOURCES = [
   ...["syscalls.h", "start.h", "registration.c", "tracee-launcher.c", "job-monitor.c"],
   ...[
     ...["tracee-memory.h", "syscall-handlers.h", "file-contents.h", "journal.h", "arena.h", "recorder.c"],
-    ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h"],
+    ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h", "connect-guard.h"],
   ].map((name) => `recorder/${name}`),
-  ...["interposer/call-log.h", "interposer/interposer.c"],
+  ...["interposer/call-log.h", "interposer/interposer.c", "sandbox/filter.h", "sandbox/launcher.c"],
   ...["tables.h", "text.h", "json.h", "surroundings.h", "plan.h", "front.c", "front.ld"].map(
     (name) => `front/${name}`,
   ),
 ];
 /** The compiled files. build/executable/elf-compaction.ts appends the front to rt's file; rt contains the others. */
-export const STORED = ["registration", "launcher", "monitor", "recorder", "front"] as const;
+export const STORED = ["registration", "launcher", "sandbox", "monitor", "recorder", "front"] as const;
 export type StoredProgram = (typeof STORED)[number];
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
@@ -66,6 +66,7 @@ type NativeProgram = StoredProgram | "interposer";
 const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
+  sandbox: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
   interposer: [...LIBRARY, "-ftls-model=initial-exec"],
@@ -74,6 +75,7 @@ const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
 const FILES: Readonly<Record<NativeProgram, string>> = {
   registration: "registration.c",
   launcher: "tracee-launcher.c",
+  sandbox: "sandbox/launcher.c",
   monitor: "job-monitor.c",
   recorder: "recorder/recorder.c",
   interposer: "interposer/interposer.c",

@@ -18,6 +18,8 @@ export interface CachedScript {
   }[];
   /** Variables that the user passed explicitly. */
   readonly named: readonly string[];
+  /** Identifies its permissions; undefined without. */
+  readonly permissions?: string | undefined;
 }
 
 export interface CacheHit {

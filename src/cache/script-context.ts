@@ -84,6 +84,7 @@ export class ScriptContext {
       packageDirectory,
       rule: this.rule,
       steps: this.script.steps,
+      permissions: this.script.permissions,
       variables: this.#variables,
       secret,
       program,

@@ -9,7 +9,7 @@ import { parentDirectory } from "../workspace/package-json.ts";
 export const FILE_NAME = "rtfig.toml";
 
 /** Words of the tables of the root project that a run reads. The front reads this list, too: build/executable/front.ts. */
-export const ROOT_SETTINGS = ["cache", "tasks"] as const;
+export const ROOT_SETTINGS = ["cache", "tasks", "permissions"] as const;
 
 /** Bytes. The engine's parser is quadratic in the number of keys: a file of this size takes seconds. */
 export const MAX_CONFIG_SIZE = 128 * 1024;

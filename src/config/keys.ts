@@ -221,7 +221,34 @@ const TASKS = within("tasks.*", [
     isOwn: true,
     help: "true: runs remotely even without --remote; false: runs locally even with --remote",
   }),
+  key("permissions", "boolean", "true", {
+    isOwn: true,
+    help: "Whether it can do only what permissions allow (Linux)",
+  }),
+  key("permissions.read", "strings", '["../shared/**"]', {
+    isOwn: true,
+    help: "Folders and files outside of the project that it may read",
+  }),
+  key("permissions.write", "strings", '["dist/**"]', {
+    isOwn: true,
+    help: "The only folders and files that it may write; without it, the project",
+  }),
+  key("permissions.hosts", "strings", '["localhost:*"]', {
+    isOwn: true,
+    help: 'Hosts that it may connect to: "localhost:*" (default), "*" or none',
+  }),
+  key("permissions.sockets", "strings", '["/run/postgresql"]', {
+    isOwn: true,
+    help: "Unix sockets, or folders of them, that it may connect to",
+  }),
   key("secrets", "strings", '["NPM_TOKEN"]', { isOfSecrets: true, help: "Secrets that it gets" }),
+]);
+
+const PERMISSIONS = within("permissions", [
+  key("default", "boolean", "true", {
+    isOwn: true,
+    help: "Whether tasks have permissions that do not say so themselves",
+  }),
 ]);
 
 const CACHING = within("run.cache", [
@@ -504,6 +531,7 @@ const ALL_KEYS = [
   ...RUNNING,
   ...SCRIPTS,
   ...TASKS,
+  ...PERMISSIONS,
   ...CACHING,
   ...SHARED_CACHE,
   ...REMOTE,

@@ -38,6 +38,6 @@ function findRootOrNone(cwd: string): string | undefined {
 }
 
 function tablesOfRoot({ content }: Config): string[] {
-  const tables = content.tasks === undefined ? [] : ["tasks"];
+  const tables = (["tasks", "permissions"] as const).filter((name) => content[name] !== undefined);
   return content.run?.cache ? [...tables, "run.cache"] : tables;
 }

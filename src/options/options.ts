@@ -212,6 +212,12 @@ export const OPTIONS: readonly Option[] = [
       by: "runner",
       help: "Set this machine's name in reports (default: host name)",
     },
+    {
+      name: "permissions",
+      by: "runner",
+      help: "Let tasks do only what their permissions allow, by default or by rtfig.toml (Linux)",
+    },
+    { name: "no-permissions", by: "runner", help: "Run tasks without the permissions of rtfig.toml" },
     { name: "no-cache", by: "runner", help: "Disable the script cache for this run" },
     {
       name: "force",

@@ -20,17 +20,17 @@ export interface Reporting {
   readonly extraEnvironment: Readonly<Record<string, string>>;
 }
 
-/** For a single cached script, which has no terminal even if rt has one. */
+/** For a single script that runs without prefixes. A cached one has no terminal even if rt has one. */
 export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): Reporting {
-  const { env, silent } = request;
+  const { env, silent, inheritsTerminal } = request;
   const useColor = wantsColor(
     (name) => env[name],
     () => host.isTerminal(2),
   );
   return {
     reporters: [createPlainReporter({ queue, useColor, silent })],
-    output: "separate",
-    extraEnvironment: environmentOfCached(request),
+    output: inheritsTerminal ? "inherit" : "separate",
+    extraEnvironment: inheritsTerminal ? {} : environmentOfCached(request),
   };
 }
 
@@ -105,8 +105,17 @@ export async function chooseReporters(
   const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
   // rt ends a process tree at its timeout only if it has started the tree itself.
   const hasTimeout = tasks.some(({ rule }) => rule?.timeout !== undefined);
+  // A task with permissions and secrets has pipes, so that its output can be redacted.
+  const isRedacted =
+    request.secrets !== undefined && tasks.some((task) => request.permissions?.isRestricted(task));
   const isAlone =
-    tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown && !hasTimeout;
+    tasks.length === 1 &&
+    isTerminal &&
+    !isLabelled &&
+    !request.elideLines &&
+    !isShown &&
+    !hasTimeout &&
+    !isRedacted;
 
   const reporters: Reporter[] = [];
   if (isAlone)

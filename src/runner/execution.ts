@@ -33,6 +33,10 @@ export async function execute(
   config: Config | undefined,
   reopen: Reopen,
 ): Promise<RunOutcome> {
+  if (settings.permissions && plan.mode !== "nothing" && plan.mode !== "refuse") {
+    const { refuseUnrestricted } = await import("./task-run/unrestricted-target.ts");
+    refuseUnrestricted(plan, settings);
+  }
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     reportLine(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));

@@ -1,6 +1,7 @@
 // Types shared by planning, execution and reporters: the run request, tasks, steps, outcomes and the hooks of a
 // watched run.
 import type { ChildExit, StopSignal } from "../../platform/processes/contract/process-tree.ts";
+import type { StepPermissions } from "../permissions/step-permissions.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { TaskRule, TaskRules } from "../config/tasks/task-rules.ts";
@@ -22,6 +23,8 @@ export interface SpawnCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Set if the process tree is restricted. */
+  readonly permissions?: StepPermissions | undefined;
   /** Replaces secret values by their names in rt's own text, which may contain the user's arguments. */
   readonly hide?: Hide | undefined;
   readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
@@ -30,6 +33,8 @@ export interface SpawnCommand {
 }
 
 export interface CommandRequest {
+  /** The task of the step. */
+  readonly task: Pick<ScriptTask, "scriptName" | "label" | "rule">;
   readonly packageDirectory: string;
   readonly manifest: PackageJson;
   /** The step's script: `prebuild` for the `pre` hook of `build`. */
@@ -85,6 +90,8 @@ export interface TaskRequest extends ManySettings {
   readonly sharing?: RunSharing | undefined;
   /** Absent without secrets. */
   readonly secrets?: TaskSecrets | undefined;
+  /** Absent if no task has permissions. Implemented by src/permissions. */
+  readonly permissions?: TaskRestrictions | undefined;
   /** Warnings about settings that match nothing in this workspace. */
   adviseOn?(workspace: Workspace): readonly string[];
   /** Quotes a word for a shell. */
@@ -96,8 +103,19 @@ export interface TaskRequest extends ManySettings {
   runAlone?(task: ScriptTask): Promise<RunStatus>;
   /** Whether a single cached script is shown without prefixes. A cached script does not get the terminal. */
   readonly standsAlone?: boolean;
+  /** Whether a single task with permissions gets the terminal. */
+  readonly inheritsTerminal?: boolean;
   /** Restarts tasks and ends the run. Without it, a run is over when its last task has ended. */
   readonly watcher?: WatchHooks;
+}
+
+/** The permissions of a run's tasks. */
+export interface TaskRestrictions {
+  isRestricted(task: ScriptTask): boolean;
+  /** Describes the permissions of a task; undefined for one without. @throws UserError */
+  describe(task: ScriptTask): readonly string[] | undefined;
+  /** Checks system and trust before the first task starts. @throws UserError */
+  prepare(tasks: readonly ScriptTask[]): Promise<void>;
 }
 
 /** The secrets of a run. */

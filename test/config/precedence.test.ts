@@ -357,6 +357,7 @@ const NO_FLAG = [
     "run.rt",
     "run.if-present",
     "run.no-exit-on-error",
+    "permissions.default",
     "test.smol",
   ],
   ...["install.frozenLockfile", "install.ignoreScripts", "install.exact", "install.peer"],

@@ -9,7 +9,8 @@ const { i32, ptr: pointer } = FFIType;
 
 const SYMBOLS = {
   continue_all_calls: { args: [i32], returns: i32 },
-  start_recorder: { args: [pointer, pointer], returns: i32 },
+  start_connect_guard: { args: [pointer], returns: i32 },
+  start_recorder: { args: [pointer, pointer, pointer], returns: i32 },
 } as const;
 
 let opened: ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"] | undefined;

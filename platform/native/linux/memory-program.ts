@@ -11,10 +11,12 @@ import arm64Launcher from "./compiled/arm64/launcher.bin" with { type: "file" };
 import arm64Monitor from "./compiled/arm64/monitor.bin" with { type: "file" };
 import arm64Recorder from "./compiled/arm64/recorder.bin" with { type: "file" };
 import arm64Registration from "./compiled/arm64/registration.bin" with { type: "file" };
+import arm64Sandbox from "./compiled/arm64/sandbox.bin" with { type: "file" };
 import x64Launcher from "./compiled/x64/launcher.bin" with { type: "file" };
 import x64Monitor from "./compiled/x64/monitor.bin" with { type: "file" };
 import x64Recorder from "./compiled/x64/recorder.bin" with { type: "file" };
 import x64Registration from "./compiled/x64/registration.bin" with { type: "file" };
+import x64Sandbox from "./compiled/x64/sandbox.bin" with { type: "file" };
 
 const MFD_CLOEXEC = 1;
 /** Since Linux 6.3. Older kernels reject the flag; there every memfd is executable. */
@@ -29,8 +31,15 @@ const PROGRAMS =
         monitor: arm64Monitor,
         recorder: arm64Recorder,
         registration: arm64Registration,
+        sandbox: arm64Sandbox,
       }
-    : { launcher: x64Launcher, monitor: x64Monitor, recorder: x64Recorder, registration: x64Registration };
+    : {
+        launcher: x64Launcher,
+        monitor: x64Monitor,
+        recorder: x64Recorder,
+        registration: x64Registration,
+        sandbox: x64Sandbox,
+      };
 const opened = new Map<string, string>();
 
 function readProgram(program: string): Uint8Array<ArrayBuffer> {
@@ -38,7 +47,7 @@ function readProgram(program: string): Uint8Array<ArrayBuffer> {
   return Bun.gunzipSync(Uint8Array.fromBase64(program));
 }
 
-export function openProgram(name: "registration" | "launcher" | "monitor"): string {
+export function openProgram(name: "registration" | "launcher" | "monitor" | "sandbox"): string {
   const cached = opened.get(name);
   if (cached !== undefined) return cached;
   const { path } = openMemory(name);

@@ -1,5 +1,7 @@
 // The contract of process trees: starts children whose descendants can be signalled and ended together.
 
+import type { ChildPermissions } from "../../permissions/contract/permissions.ts";
+
 export interface ChildExit {
   /** Meaningless if a signal ended the child. */
   readonly code: number;
@@ -33,6 +35,8 @@ export interface ChildRequest {
   readonly input?: Uint8Array<ArrayBuffer> | undefined;
   /** Marker variable that identifies orphans after `adoptOrphans`. Unique, without a line break. */
   readonly family?: string;
+  /** Restricts the process tree. A system that cannot enforce it throws. */
+  readonly permissions?: ChildPermissions | undefined;
   /** Receives output. The bytes are valid during the call only; a promise delays the child's next chunk. Must not throw. */
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }

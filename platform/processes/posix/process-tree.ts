@@ -23,6 +23,7 @@ import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } fr
 import { addChild, type PendingChild, stopWatchdog, unwatchChild } from "./kill-watchdog.ts";
 import { errorCode } from "../../native/posix/libc.ts";
 import { findOnPath } from "../program-search.ts";
+import { permittedStart } from "../../permissions/permissions.ts";
 import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
 
 const ATTACH_AFTER = 2; // ms
@@ -37,6 +38,7 @@ interface PosixChild extends Child {
 }
 
 const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild => {
+  if (request.permissions) return permittedStart()(request, startChild) as PosixChild;
   reapOrphans();
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];

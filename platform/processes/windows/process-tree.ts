@@ -22,6 +22,7 @@ interface WindowsChild extends Child {
 }
 
 const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild => {
+  if (request.permissions) throw new Error("permissions are not enforced on this system");
   const mode = request.output === "inherit" ? "inherit" : "pipe";
   const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
     argv0: request.argv[0],

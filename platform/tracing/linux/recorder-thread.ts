@@ -7,6 +7,9 @@ import { openAnonymousFile } from "../../files/posix/anonymous-file.ts";
 import { closeDescriptor, openPipe, type Pipe } from "../../native/posix/pipe.ts";
 import { NoThreadError } from "../contract/tracing.ts";
 import { addressOf, recorderLibrary } from "../../native/linux/library.ts";
+import { ptr } from "../../native/posix/ffi.ts";
+import type { ChildPermissions } from "../../permissions/contract/permissions.ts";
+import { guardRequest, readRefusals } from "../../permissions/linux/connect-guard.ts";
 import { TABLES } from "./syscall-tables.ts";
 
 const fs = process.getBuiltinModule("node:fs");
@@ -51,7 +54,16 @@ const CHUNK = 1 << 16;
  */
 export function startRecorder(
   socket: number,
-  { keepsAll, onChunk }: { readonly keepsAll: boolean; readonly onChunk: (chunk: Buffer) => void },
+  {
+    keepsAll,
+    permissions,
+    onChunk,
+  }: {
+    readonly keepsAll: boolean;
+    /** The thread also decides the calls of a task with permissions. */
+    readonly permissions?: ChildPermissions | undefined;
+    readonly onChunk: (chunk: Buffer) => void;
+  },
 ): RecorderHandle {
   const { start_recorder: startThread } = recorderLibrary();
   rows ??= new Int32Array(Uint8Array.fromBase64(TABLES.rows).slice().buffer);
@@ -70,7 +82,12 @@ export function startRecorder(
       ...[socket, stop.reader, journal, wakeup.writer, TABLES.audit | 0],
       ...[keepsAll ? 1 : 0, TABLES.rowCount, NONE, NONE, 0],
     ]);
-    if (startThread(addressOf(request), addressOf(rows)) === 0) throw new NoThreadError();
+    const reports = permissions && openOwned(true);
+    const guard =
+      reports && guardRequest(permissions, { socket, stop: stop.reader, reports: reports.writer });
+    if (startThread(addressOf(request), addressOf(rows), guard ? ptr(guard) : null) === 0)
+      throw new NoThreadError();
+    if (reports) void readRefusals(reports.reader, permissions.onRefusal).readToEnd();
     return readJournal(request, { journal, wakeup: wakeup.reader, stop }, onChunk);
   } catch (error) {
     for (const descriptor of opened) closeDescriptor(descriptor);

@@ -52,10 +52,16 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
         writeBytes(ours, filterProgram);
         steps += 1;
         journal.begin();
-        recording = startRecorder(ours, { keepsAll: keepsCalls, onChunk: (chunk) => journal.read(chunk) });
+        const { permissions } = request;
+        recording = startRecorder(ours, {
+          keepsAll: keepsCalls,
+          permissions,
+          onChunk: (chunk) => journal.read(chunk),
+        });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({
           ...request,
+          ...(permissions && { permissions: { ...permissions, isTraced: true } }),
           program: launcher,
           argv: words,
           inheritStdin: false,

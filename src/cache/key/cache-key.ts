@@ -27,6 +27,8 @@ export interface KeyRequest {
   readonly packageDirectory: string;
   readonly rule: CacheRule;
   readonly steps: readonly StartedStep[];
+  /** Identifies its permissions, which decide the files that it can read. */
+  readonly permissions?: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
   readonly secret: Uint8Array;
   /** Identifies the rt executable: development builds of one version differ. */
@@ -102,6 +104,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
   );
   // The rule decides which paths are recorded, so it changes the meaning of an entry.
   add("its rule in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
+  if (request.permissions !== undefined) add("its permissions", request.permissions);
   // The umask decides the mode of created files.
   // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
   add("the umask", (umask ??= process.umask()));

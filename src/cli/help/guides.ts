@@ -22,6 +22,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     help: "Run scripts in many packages: filters, order, concurrency",
   },
   tasks: { page: "guides/tasks.md", help: "Declare tasks: dependencies, timeouts, retries, locks, commands" },
+  permissions: {
+    page: "guides/permissions.md",
+    help: "Limit what tasks can read, write and connect to (Linux)",
+  },
   looking: { page: "guides/looking.md", help: "Script picker, run reports, plan graphs, `rt doctor`" },
   secrets: { page: "guides/secrets.md", help: "Store and read credentials: API and command line" },
   "secrets-in-scripts": {

@@ -50,8 +50,10 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
     const tasks = root && (await findTasks(root, cwd));
     const cache = root && (await findCache(root, given, cwd, tasks));
     const remote = await findRemote(config, given, cwd, tasks);
-    const single = tasks && readSingleSettings(settings, configured, given, environment);
-    return { settings: { ...settings, cache, remote, tasks, single }, config, cwd };
+    const permissions = await findPermissions(root, given);
+    const single =
+      tasks || permissions ? readSingleSettings(settings, configured, given, environment) : undefined;
+    return { settings: { ...settings, cache, remote, tasks, permissions, single }, config, cwd };
   }
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
@@ -107,6 +109,13 @@ async function findCache(root: Config, given: GivenOptions, cwd: string, tasks: 
 async function findTasks(root: Config, cwd: string) {
   if (root.content.tasks === undefined) return undefined;
   return (await import("../tasks/task-rules.ts")).readTaskRules(root, cwd);
+}
+
+/** Returns undefined if no task has permissions. @throws UserError */
+async function findPermissions(root: Config | undefined, given: GivenOptions) {
+  const isGiven = given.has("permissions") || given.has("no-permissions");
+  if (!isGiven && !root?.text.includes("permissions")) return undefined;
+  return (await import("./permissions.ts")).readPermissionSettings(root, given);
 }
 
 async function canTrace(): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings, readSelection } from "./many.ts";
+import type { PermissionSettings } from "./permissions.ts";
 import type { RemoteSettings } from "./remote.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
@@ -33,6 +34,8 @@ export interface RunSettings {
   readonly script: ScriptSettings;
   /** Undefined if rtfig.toml has no [run.cache]. */
   readonly cache?: CacheSettings | undefined;
+  /** Undefined if no task has permissions. */
+  readonly permissions?: PermissionSettings | undefined;
   /** Undefined if rtfig.toml has no [tasks]. */
   readonly tasks?: TaskRules | undefined;
   /** Settings of a run of the target with the tasks that it depends on; undefined without [tasks]. */

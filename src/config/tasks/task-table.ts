@@ -10,6 +10,7 @@ import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
 import { parseDuration } from "./duration.ts";
+import { PERMISSION_KEYS, permissionFault, type PermissionTable } from "./permission-table.ts";
 import { splitTaskName, type TaskName } from "./task-name.ts";
 
 /** Keys of a row. Secrets are granted by all rows of a task, so src/secrets/grants reads them. */
@@ -34,6 +35,8 @@ export interface TaskOptions {
   readonly trace?: boolean;
   readonly shared?: boolean;
   readonly remote?: boolean;
+  /** True for the defaults. */
+  readonly permissions?: boolean | PermissionTable;
 }
 
 export interface TaskTimeout {
@@ -78,6 +81,7 @@ const COPIED = {
   trace: "trace",
   shared: "shared",
   remote: "remote",
+  permissions: "permissions",
 } as const;
 
 /** Returns undefined if the file has no [tasks]. @throws UserError */
@@ -85,7 +89,7 @@ export function readTaskTable(config: Config, cwd: string): TaskTable | undefine
   const rows = config.content.tasks;
   if (!rows) return undefined;
   const locate = (row: string, key: string) =>
-    `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : [key])])}`;
+    `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : key.split("."))])}`;
   return {
     root: dirname(resolve(cwd, config.file)),
     rows: Object.entries(rows).map(([name, keys]) => readRow(name, keys, config.file, locate)),
@@ -106,6 +110,13 @@ function readRow(name: string, keys: TaskKeys, file: string, locate: TaskTable["
   for (const [key, field] of Object.entries(COPIED))
     if (given[key] !== undefined) options[field] = given[key];
   const { command, timeout, lock } = keys;
+  const table: PermissionTable = typeof keys.permissions === "object" ? keys.permissions : {};
+  for (const key of PERMISSION_KEYS)
+    for (const entry of table[key] ?? []) {
+      const [problem, hint] = permissionFault(key, entry) ?? [];
+      if (problem !== undefined)
+        throw fail(`permissions.${key}`, `has "${printable(entry)}", which ${problem}`, hint!);
+    }
   for (const dependency of keys["depends-on"] ?? []) {
     const fault = dependencyFault(dependency);
     if (fault) throw fail("depends-on", `has "${printable(dependency)}", which ${fault}`, DEPENDENCY_HINT);

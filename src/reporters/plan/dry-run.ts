@@ -38,7 +38,7 @@ export function renderPlan(
 
 function renderText(
   { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
-  { quote }: TaskRequest,
+  { quote, permissions }: TaskRequest,
   { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
   const lines = notices.map((notice) => colorLabel(`warning: ${oneLine(notice)}`, 1));
@@ -56,6 +56,7 @@ function renderText(
     const why = unshared?.get(task);
     if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
     lines.push(...describeRule(task.rule).map((line) => `  ${line}`));
+    lines.push(...(permissions?.describe(task) ?? []).map((line) => `  ${line}`));
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -114,6 +115,7 @@ function renderJson(
       ...remoteInputsOf(previews.get(task)),
       ...(unshared && { shared: !unshared.has(task) }),
       ...rulesOf(task.rule),
+      ...(request.permissions && { permissions: request.permissions.describe(task) }),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
       ...(dependsOn && { dependsOn: dependsOn[task.index]!.map((index) => tasks[index]!.label) }),

@@ -63,8 +63,10 @@ function describeScript(
   const packageName = textField(manifest, "name");
   if (!ruleFor(settings, packageOf(task), scriptName)) return undefined;
   const steps = [];
+  let permissions: string | undefined;
   for (const step of task.steps) {
     const command = starting.commandFor({
+      task,
       packageDirectory,
       manifest,
       scriptName: step.scriptName,
@@ -78,8 +80,10 @@ function describeScript(
     if (command.program === undefined) return undefined;
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
+    permissions = command.permissions?.digest;
   }
-  return { label, packageName, packageDirectory, scriptName, steps, named: starting.named };
+  const { named } = starting;
+  return { label, packageName, packageDirectory, scriptName, steps, named, permissions };
 }
 
 /** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */

@@ -17,6 +17,7 @@ import {
 import { choosePlacement } from "../../tasks/execution/placement.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
+import type { TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { StepFactory } from "./cached-task.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
@@ -111,8 +112,15 @@ export async function openMany(
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Listed before the connection to the credential store is opened.
   const descriptors = provision && host.inheritedDescriptors();
-  const tasks = requestFor(settings.many!, settings, config, cwd, provision, opened);
-  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
+  const permissions =
+    settings.permissions &&
+    (await import("../../permissions/task-permissions.ts")).openTaskPermissions(settings.permissions, cwd);
+  const tasks = requestFor(settings.many!, settings, config, cwd, provision, { opened, permissions });
+  const close = () => {
+    provision?.zero();
+    permissions?.close();
+  };
+  return { tasks, provision, descriptors, [Symbol.dispose]: close };
 }
 
 function requestFor(
@@ -121,14 +129,26 @@ function requestFor(
   config: Config | undefined,
   cwd: string,
   provision: SecretProvision | undefined,
-  opened?: RunCache,
+  { opened, permissions }: { opened?: RunCache | undefined; permissions?: TaskPermissions | undefined } = {},
 ): TaskRequest {
   const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   const secrets = provision && new RunSecrets(provision);
   const commandOf = (commandRequest: CommandRequest) =>
-    commandFor(commandRequest, originalEnvironment, context, secrets);
+    restrict(commandRequest, commandFor(commandRequest, originalEnvironment, context, secrets));
+  const restrict = (commandRequest: CommandRequest, command: SpawnCommand): SpawnCommand => {
+    const { task, packageDirectory, manifest, scriptName, isMain, isDependency } = commandRequest;
+    const given = secrets?.of(manifest, scriptName, isMain, isDependency) ?? [];
+    const permitted = permissions?.forStep({ ...task, packageDirectory }, command.env, originalEnvironment, [
+      ...context.named,
+      ...given.map(({ name }) => name),
+    ]);
+    // rt redacts the output of a restricted task with pipes only.
+    return permitted
+      ? { ...command, ...permitted, redact: command.redact ?? secrets?.redact, attend: undefined }
+      : command;
+  };
   const starting: StepFactory = {
     commandFor: commandOf,
     get named() {
@@ -146,13 +166,14 @@ function requestFor(
     quote: quoteArgument,
     adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
     cache: cache && createTaskCache(cache, { many, config, cwd, starting, opened }),
-    remote: remote && createRemoteRunner(remote, { cache, script, config, cwd }),
+    remote: remote && createRemoteRunner(remote, { cache, script, config, cwd, permissions }),
     sharing: many.share && {
       open: async (plan) =>
         await (await import("./share.ts")).openCoordinator(many.share!, plan, config, cwd),
       whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
     },
     secrets,
+    permissions,
   };
 }
 

@@ -5,17 +5,19 @@ import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
 import type { ScriptSettings } from "../../config/settings/script.ts";
 import type { RemoteRunner } from "../../tasks/execution/placement.ts";
+import type { TaskRestrictions } from "../../tasks/task.ts";
 
 interface RemoteRunnerOptions {
   readonly cache: CacheSettings | undefined;
   readonly script: ScriptSettings;
   readonly config: Config | undefined;
   readonly cwd: string;
+  readonly permissions: TaskRestrictions | undefined;
 }
 
 export function createRemoteRunner(
   remote: RemoteSettings,
-  { cache, script, config, cwd }: RemoteRunnerOptions,
+  { cache, script, config, cwd, permissions }: RemoteRunnerOptions,
 ): RemoteRunner {
   return {
     eligibilityOf(task) {
@@ -26,7 +28,11 @@ export function createRemoteRunner(
         isAsked: remote.isAsked,
         isDeclared: remoteScript(remote, packageOf(task), scriptName).isRemote,
         isCached: cache !== undefined && ruleFor(cache, packageOf(task), scriptName) !== undefined,
-        obstacle: hasSecrets ? "it receives secrets, which are never sent to another machine" : undefined,
+        obstacle: hasSecrets
+          ? "it receives secrets, which are never sent to another machine"
+          : permissions?.isRestricted(task)
+            ? "it has permissions, which servers do not enforce"
+            : undefined,
       };
     },
     async open(tasks, order) {

@@ -23,11 +23,14 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     const status = await print(await renderPreview(plan, request, request.dryRun, queue), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
+  await request.permissions?.prepare(plan.tasks);
   await request.secrets?.fetch(plan.tasks);
   const notices = describeNotices(plan, request);
   const [singleTask] = plan.tasks;
   const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
-  const isScheduled = singleTask?.rule?.timeout !== undefined || (singleTask?.rule?.retries ?? 0) > 0;
+  const isRestricted = singleTask !== undefined && (request.permissions?.isRestricted(singleTask) ?? false);
+  const isScheduled =
+    isRestricted || singleTask?.rule?.timeout !== undefined || (singleTask?.rule?.retries ?? 0) > 0;
   const isAlone = request.isSingle || ownsTerminal(request);
   if (singleTask && canRunAlone && request.runAlone && isAlone && !isScheduled) {
     for (const notice of notices) void queue.write(2, `${colorLabel(`warning: ${oneLine(notice)}`)}\n`);
@@ -35,12 +38,17 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     return request.runAlone(singleTask);
   }
   const standsAlone = request.standsAlone || (request.isSingle && plan.tasks.length === 1);
-  const status = await new TaskRun(plan, { ...request, standsAlone }, queue).run(notices);
+  // Redaction needs pipes, and a cached task has no terminal.
+  const needsPipes = request.secrets !== undefined || singleTask?.rule?.cache === true;
+  const inheritsTerminal =
+    isRestricted && isAlone && !needsPipes && !singleTask.rule?.timeout && host.isTerminal(1);
+  const status = await new TaskRun(plan, { ...request, standsAlone, inheritsTerminal }, queue).run(notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
 /** Runs one cached or remote script, shown without prefixes. */
 export async function runSingle(task: ScriptTask, request: TaskRequest): Promise<RunStatus> {
+  await request.permissions?.prepare([task]);
   await request.secrets?.fetch([task]);
   const queue = new OutputQueue();
   const plan: TaskPlan = {

@@ -2,6 +2,7 @@
 //
 // Non-obvious: a script for which [tasks] declares nothing of the kind replaces rt, as in a project without [tasks].
 import { isGlob } from "../../workspace/glob.ts";
+import { permissionsFor } from "../../config/settings/permissions.ts";
 import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { splitTaskName } from "../../config/tasks/task-name.ts";
 import type { ManySettings } from "../../config/settings/many.ts";
@@ -16,8 +17,9 @@ import { isExplicitPath } from "../resolve/target.ts";
 
 /** Returns the settings of the run; undefined for a target that runs alone. @throws PackageJsonError */
 export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | undefined {
-  const { tasks: rules, single, target: name, isExplicit, code } = settings;
-  if (!rules || !single || name === undefined || name === "-" || isExplicitPath(name)) return undefined;
+  const { tasks: rules, permissions, single, target: name, isExplicit, code } = settings;
+  if (!rules || !single || name === undefined || name === "-" || isExplicitPath(name))
+    return !rules && permissions ? findScriptRun(settings, cwd) : undefined;
   const located = findPackageJson(cwd);
   const owner = rules.ownerIn({
     name: located ? textField(located.manifest, "name") : "",
@@ -37,7 +39,20 @@ export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | 
   warnOfOption(single);
   const isScript = kind === "script";
   const mentionsTask = !single.isSeparated && single.args.some((word) => word !== "--" && isTask(word));
-  return !isScript || mentionsTask || needsSchedule(rules.ruleFor(owner, name)) ? single : undefined;
+  const rule = rules.ruleFor(owner, name);
+  // A task with permissions does not replace rt, which decides its connections.
+  const isRestricted = permissionsFor(permissions, rule) !== undefined;
+  return !isScript || mentionsTask || isRestricted || needsSchedule(rule) ? single : undefined;
+}
+
+/** Without [tasks]: a script with permissions runs alone, with all words as its arguments. */
+function findScriptRun(
+  { single, target: name, isExplicit, code }: RunSettings,
+  cwd: string,
+): ManySettings | undefined {
+  if (!single || name === undefined || name === "-" || isExplicitPath(name)) return undefined;
+  const { kind } = resolveTarget({ name, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
+  return kind === "script" ? { ...single, isSeparated: true } : undefined;
 }
 
 function needsSchedule(rule: TaskRule | undefined): boolean {

@@ -56,6 +56,8 @@ export interface Mapping {
   readonly registries?: (() => readonly RegistryGrant[]) | undefined;
   /** The servers, if this mapping is a separate consent to send variables to servers. */
   readonly servers?: readonly ServerUse[] | undefined;
+  /** Permissions of tasks beyond the defaults, if this mapping is a separate consent to them. */
+  readonly permissions?: readonly string[] | undefined;
 }
 
 type SecretRow = NonNullable<ConfigSection<"secrets">[string]>;

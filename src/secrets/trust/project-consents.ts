@@ -5,6 +5,7 @@ import type { FindServerUses } from "../../config/server-use.ts";
 import { registryConsent } from "../registries/registry-consent.ts";
 import { findMapping } from "../grants/mapping-file.ts";
 import type { Mapping } from "../grants/mapping.ts";
+import { permissionConsent } from "./permission-consent.ts";
 import { consentFor } from "./server-consent.ts";
 
 export interface ProjectConsents {
@@ -22,6 +23,7 @@ export function findConsents(config: Config | undefined, findUses: FindServerUse
   const servers = [
     ...findUses(config).map((use) => consentFor([use], project)),
     registryConsent(findRoot(directory) ?? directory, project),
+    permissionConsent(config, findRoot(directory) ?? directory),
   ];
   return { mapping, servers: servers.filter((each) => each !== undefined) };
 }

@@ -54,7 +54,9 @@ function allow(config: Config | undefined, findUses: FindServerUses): number {
     const how = before.has(each) ? "already allowed" : "allowed";
     const target = each.servers
       ? describeServers(each.servers).map((line) => `${how}: ${line}`)
-      : [`${printable(each.folder)} is ${how} to read secrets`];
+      : (each.permissions?.map((line) => `${how}: ${line}`) ?? [
+          `${printable(each.folder)} is ${how} to read secrets`,
+        ]);
     for (const line of target) printLine(line);
   }
   return 0;

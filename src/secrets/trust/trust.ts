@@ -27,7 +27,10 @@ export function fingerprint(mapping: Mapping): string {
   return hashOf(mapping, mapping.registries?.() ?? []);
 }
 
-function hashOf({ folder, secrets, grants, servers }: Mapping, registries: readonly RegistryGrant[]): string {
+function hashOf(
+  { folder, secrets, grants, servers, permissions }: Mapping,
+  registries: readonly RegistryGrant[],
+): string {
   const byName = (a: readonly [string, ...unknown[]], b: readonly [string, ...unknown[]]) =>
     a[0] < b[0] ? -1 : 1;
   const content = {
@@ -40,6 +43,7 @@ function hashOf({ folder, secrets, grants, servers }: Mapping, registries: reado
     ...(servers && {
       servers: servers.map(({ server, names }) => [server, names.toSorted()] as const).sort(byName),
     }),
+    ...(permissions && { permissions: permissions.toSorted() }),
     ...(registries.length > 0 && {
       registries: registries.map(({ url, names }) => JSON.stringify([url, names.toSorted()])).sort(),
     }),
@@ -91,11 +95,13 @@ export function requireTrust(mapping: Mapping, subject: TrustSubject = "all"): v
   if (isTrusted(mapping, subject)) return;
   if (!canAsk()) throw untrustedError(mapping, [mapping]);
   printLines([
-    mapping.servers
-      ? `rt: ${printable(mapping.folder)} wants to send your variables to a server:`
-      : `rt: ${printable(mapping.folder)} requests secrets that you have not allowed yet:`,
+    mapping.permissions
+      ? `rt: ${printable(mapping.folder)} gives tasks more permissions than the defaults:`
+      : mapping.servers
+        ? `rt: ${printable(mapping.folder)} wants to send your variables to a server:`
+        : `rt: ${printable(mapping.folder)} requests secrets that you have not allowed yet:`,
     ...describeMapping(mapping).map((line) => `  ${line}`),
-    ...(mapping.servers
+    ...(mapping.servers || mapping.permissions
       ? []
       : ["Scripts with these names get the secrets from now on, even if the scripts change."]),
   ]);
@@ -117,6 +123,11 @@ function untrustedError(mapping: Mapping, all: readonly Mapping[]): UserError {
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
   const reviewHint = `review the secrets with rt secrets env${config}, then allow them on a terminal: rt trust${config}`;
   const ciHint = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
+  if (mapping.permissions)
+    return new UserError(
+      `${printable(folder)} is not allowed to give tasks more permissions than the defaults: ${mapping.permissions.join(", ")}`,
+      ["review them, then allow them on a terminal: rt trust", ciHint],
+    );
   if (servers)
     return new UserError(
       `${printable(folder)} is not allowed to send ${servers.map(describeServer).join(", and ")}`,
@@ -150,6 +161,7 @@ function describeMapping(mapping: Mapping): string[] {
     ),
     ...grants.map(({ pattern, names }) => `script ${quoted(pattern)} gets ${names.join(", ") || "none"}`),
     ...describeServers(mapping.servers ?? []),
+    ...(mapping.permissions ?? []),
     ...describeRegistries(mapping),
     ...describeProject(mapping),
   ];

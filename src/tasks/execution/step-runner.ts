@@ -124,6 +124,7 @@ export class Steps {
       if (this.#again.delete(task)) await request.secrets?.fetch([task]);
       timer?.start();
       command = request.commandFor({
+        task,
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,
         scriptName: step.scriptName,
@@ -143,6 +144,7 @@ export class Steps {
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
     if (exit.signal === null && exit.code === 0) return { kind: "success" };
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
+    if (command.permissions) await emit({ type: "notice", message: command.permissions.failure });
     if (exit.signal !== null) return { kind: "signal", signal: exit.signal as NodeJS.Signals, step };
     return { kind: "failure", code: exit.code, step };
   }
@@ -159,7 +161,8 @@ export class Steps {
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
-    if (output === "inherit" && command.attend) {
+    const permissions = this.#openPermissions(command);
+    if (output === "inherit" && command.attend && !permissions) {
       void emit(begin);
       return await command.attend();
     }
@@ -174,7 +177,7 @@ export class Steps {
         const child = startChild(redacted?.push ?? recordAndDeliver);
         return this.#awaitExit(child, task, redacted);
       };
-      const request = { cwd: command.cwd, output: "separate", ...family } as const;
+      const request = { cwd: command.cwd, output: "separate", ...family, permissions } as const;
       let isTraced: Promise<boolean> | undefined;
       const exit = start((onOutput) => {
         const traced = cached.start(index, { ...request, onOutput });
@@ -203,9 +206,23 @@ export class Steps {
       inheritStdin,
       onOutput,
       ...family,
+      permissions,
     });
     void emit(begin);
     return await this.#awaitExit(child, task, redacted);
+  }
+
+  #openPermissions({ permissions }: SpawnCommand): ChildRequest["permissions"] {
+    if (!permissions) return undefined;
+    const { rules, variables, explain } = permissions;
+    return {
+      rules,
+      variables,
+      onRefusal: (refusal) => {
+        const message = explain(refusal);
+        if (message !== undefined) void this.#options.emit({ type: "notice", message });
+      },
+    };
   }
 
   async #awaitExit(child: Child, task: ScriptTask, redacted: RedactedOutput | undefined): Promise<ChildExit> {

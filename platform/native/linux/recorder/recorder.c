@@ -7,6 +7,7 @@
 // - When the process tree has ended, all paths are observed once more and the thread exits.
 // - When the other end of `stop` is closed before that, the thread exits and leaves the listener open for the background
 //   supervisor (`continue_all_calls`).
+#include "connect-guard.h"
 #include "preload-injection.h"
 #include <poll.h>
 #include <pthread.h>
@@ -54,8 +55,8 @@ static void continue_call(int listener, const struct seccomp_notif *notice) {
   CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer, 0, 0);
 }
 
-/** Returns the listener; below 0 on failure: then `launch_error` is set. */
-static int receive_listener(struct recorder_request *request) {
+/** Returns -1 if the launcher has exited, and its positive error number as a negative one below -1. */
+static int receive_descriptor(int socket) {
   unsigned char byte = 0;
   union {
     struct cmsghdr header;
@@ -64,16 +65,33 @@ static int receive_listener(struct recorder_request *request) {
   struct iovec content = {.iov_base = &byte, .iov_len = 1};
   struct msghdr message = {
       .msg_iov = &content, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-  request->launch_error = -1;
-  if (CALL(recvmsg, request->socket, &message, MSG_CMSG_CLOEXEC, 0, 0) != 1) return -1;
-  if (byte) request->launch_error = byte;
-  if (byte || message.msg_controllen < CMSG_LEN(sizeof(int))) return -1;
-  request->launch_error = 0;
+  if (CALL(recvmsg, socket, &message, MSG_CMSG_CLOEXEC, 0, 0) != 1) return -1;
+  if (byte) return -byte - 1;
+  if (message.msg_controllen < CMSG_LEN(sizeof(int))) return -1;
   return *(int *)CMSG_DATA(&control.header);
+}
+
+/** Returns the listener; below 0 on failure. Sets `launch_error`. */
+static int receive_listener(struct recorder_request *request) {
+  const int listener = receive_descriptor(request->socket);
+  request->launch_error = listener >= 0 ? 0 : listener == -1 ? -1 : -listener - 1;
+  return listener;
+}
+
+static struct guard_request *copy_guard(const struct guard_request *guard) {
+  struct guard_request *copy = map(sizeof *guard + guard->roots_length);
+  if (copy) memcpy(copy, guard, sizeof *guard + guard->roots_length);
+  return copy;
+}
+
+static void free_guard(struct guard_request *guard) {
+  CALL(munmap, guard, sizeof *guard + guard->roots_length, 0, 0, 0);
 }
 
 struct supervisor {
   struct recorder_request *request;
+  /** Set for a task with permissions. */
+  struct guard_request *guard;
   struct recorder recorder;
   struct preload_injector preload_injector;
   struct interposer_logs interposer_logs;
@@ -103,6 +121,8 @@ static void serve(struct supervisor *supervisor, int listener) {
     enum next next = await_call(listener, request->stop);
     if (next != CALL_WAITING) merge_all_logs(recorder, &supervisor->interposer_logs);
     if (next == STOPPED) {
+      // A task with permissions leaves no processes; nothing may continue their calls.
+      if (supervisor->guard) break;
       request->remaining_listener = listener;
       return;
     }
@@ -111,7 +131,9 @@ static void serve(struct supervisor *supervisor, int listener) {
       break;
     }
     if (!receive(listener, &notice)) continue;
-    if (recorder->path_table.journal.is_lost || !supervise_call(supervisor, &notice, listener)) continue_call(listener, &notice);
+    const int is_answered = !recorder->path_table.journal.is_lost && supervise_call(supervisor, &notice, listener);
+    const int is_guarded = supervisor->guard && !is_answered && guard_call(supervisor->guard, listener, &notice);
+    if (!is_answered && !is_guarded) continue_call(listener, &notice);
     merge_all_logs(recorder, &supervisor->interposer_logs);
   }
   CALL(close, listener, 0, 0, 0, 0);
@@ -120,6 +142,13 @@ static void serve(struct supervisor *supervisor, int listener) {
 /** Moving a directory recurses; the default stack of some C libraries is too small for that. */
 enum { STACK = 8 << 20 };
 
+/** Returns 0. */
+static int release(struct supervisor *supervisor) {
+  if (supervisor->guard) free_guard(supervisor->guard);
+  CALL(munmap, supervisor, sizeof *supervisor, 0, 0, 0);
+  return 0;
+}
+
 static void *run(void *argument) {
   struct supervisor *supervisor = argument;
   struct recorder_request *request = supervisor->request;
@@ -127,6 +156,7 @@ static void *run(void *argument) {
   const unsigned long all = ~0UL;
   CALL(rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof all, 0);
   CALL(fcntl, request->wakeup, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
+  if (supervisor->guard) CALL(fcntl, supervisor->guard->reports, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
   int listener = receive_listener(request);
   if (listener >= 0) CALL(sendto, request->socket, "", 1, MSG_NOSIGNAL, 0);
   CALL(close, request->socket, 0, 0, 0, 0);
@@ -139,18 +169,32 @@ static void *run(void *argument) {
   drop_all_pending(&supervisor->preload_injector);
   close_logs(&supervisor->interposer_logs);
   int wakeup = request->wakeup;
-  CALL(munmap, supervisor, sizeof *supervisor, 0, 0, 0);
+  if (supervisor->guard) CALL(close, supervisor->guard->reports, 0, 0, 0, 0);
+  release(supervisor);
   CALL(close, wakeup, 0, 0, 0, 0);
   return NULL;
+}
+
+/** Returns whether the thread was started. */
+static int start_detached(void *(*function)(void *), void *argument) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK);
+  const int is_started = pthread_create(&thread, &attributes, function, argument) == 0;
+  pthread_attr_destroy(&attributes);
+  return is_started;
 }
 
 /**
  * Starts a thread that receives a listener and serves it. The thread writes to `request` until it closes the wakeup pipe. Returns
  * whether the thread was started; if not, the caller still owns the socket and the pipe.
  */
-EXPORTED int start_recorder(struct recorder_request *request, const struct row *rows) {
+EXPORTED int start_recorder(struct recorder_request *request, const struct row *rows, const struct guard_request *guard) {
   struct supervisor *supervisor = map(sizeof *supervisor);
   if (!supervisor) return 0;
+  if (guard && !(supervisor->guard = copy_guard(guard))) return release(supervisor);
   request->remaining_listener = -1;
   supervisor->request = request;
   struct recorder *recorder = &supervisor->recorder;
@@ -161,15 +205,40 @@ EXPORTED int start_recorder(struct recorder_request *request, const struct row *
   recorder->path_table.journal.wakeup = request->wakeup;
   for (int each = 0; each < request->row_count; each++)
     if (rows[each].number >= 0 && rows[each].number < MAX_SYSCALLS) recorder->rows[rows[each].number] = rows[each];
-  pthread_t thread;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, STACK);
-  int is_started = pthread_create(&thread, &attributes, run, supervisor) == 0;
-  pthread_attr_destroy(&attributes);
-  if (!is_started) CALL(munmap, supervisor, sizeof *supervisor, 0, 0, 0);
-  return is_started;
+  return start_detached(run, supervisor) || release(supervisor);
+}
+
+static void *run_guard(void *argument) {
+  struct guard_request *guard = argument;
+  struct seccomp_notif notice;
+  const unsigned long all = ~0UL;
+  CALL(rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof all, 0);
+  CALL(fcntl, guard->reports, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
+  const int listener = receive_descriptor(guard->socket);
+  if (listener >= 0) {
+    CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
+    CALL(sendto, guard->socket, "", 1, MSG_NOSIGNAL, 0);
+  }
+  CALL(close, guard->socket, 0, 0, 0, 0);
+  while (listener >= 0 && await_call(listener, guard->stop) == CALL_WAITING)
+    if (receive(listener, &notice) && !guard_call(guard, listener, &notice)) answer_call(listener, notice.id, -ENOSYS);
+  if (listener >= 0) CALL(close, listener, 0, 0, 0, 0);
+  const int reports = guard->reports;
+  free_guard(guard);
+  CALL(close, reports, 0, 0, 0, 0);
+  return NULL;
+}
+
+/**
+ * Starts a thread that receives a listener of a task with permissions and decides its calls. It ends with the process tree, or when
+ * the other end of `stop` is closed. Returns whether it was started; if not, the caller still owns the descriptors.
+ */
+EXPORTED int start_connect_guard(const struct guard_request *request) {
+  struct guard_request *guard = copy_guard(request);
+  if (!guard) return 0;
+  if (start_detached(run_guard, guard)) return 1;
+  free_guard(guard);
+  return 0;
 }
 
 /** The background supervisor: continues every call without observing it, until the process tree has ended. */

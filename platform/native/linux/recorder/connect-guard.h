@@ -1,0 +1,381 @@
+// Decides and makes the calls of a task with permissions that need more than registers: connect, and changes of a file's mode.
+//
+// Invariants:
+// - A permitted call is made here, on a copy of its arguments, and the tracee gets the result. The kernel never continues it:
+//   another thread of the tracee may change the arguments after the decision (TOCTOU).
+// - A path is resolved once, to a descriptor. The decision and the call use that descriptor.
+// - Each refusal is reported. A call whose arguments cannot be read or parsed is refused.
+// Non-obvious:
+// - A blocking connect has a thread of its own, because the thread of the listener must not wait.
+// - pidfd_getfd is refused in some containers. There every connect fails.
+#pragma once
+#include "tracee-memory.h"
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+
+enum network { NO_NETWORK, LOOPBACK, OPEN_NETWORK };
+enum { MAX_CONNECTING = 64, MAX_REPORT = 3500 };
+
+/** Written by rt (../../../permissions/linux/connect-guard.ts). */
+struct guard_request {
+  int socket, stop, reports;
+  enum network network;
+  /** Bytes of `roots`. */
+  int roots_length;
+  /** Paths without symlinks, each after a letter and before a NUL: `s` for sockets below it, `w` for modes of files below it. */
+  char roots[];
+};
+
+static atomic_int connecting;
+
+static void answer_call(int listener, unsigned long id, long result) {
+  struct seccomp_notif_resp response = {.id = id, .val = result < 0 ? 0 : result, .error = result < 0 ? result : 0};
+  CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &response, 0, 0);
+}
+
+/** Returns whether the call still waits, so that its process id still means the tracee. */
+static int is_waiting(int listener, unsigned long id) {
+  return CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id, 0, 0) == 0;
+}
+
+/** Reports `pid kind address` and the name of the program. A full pipe loses the report. */
+static void report_refusal(const struct guard_request *guard, int pid, const char *kind, const char *address, size_t length) {
+  char text[MAX_REPORT + 200], name[MAX_LINK_NAME], owner[20];
+  char *end = add_number(text, pid);
+  *end++ = ' ';
+  end = add_text(end, kind, strlen(kind));
+  *end++ = ' ';
+  name_link(name, owner, add_number(owner, pid) - owner, "comm", 4);
+  const int file = CALL(openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0, 0);
+  const long read = file < 0 ? 0 : CALL(read, file, end, 32, 0, 0);
+  if (file >= 0) CALL(close, file, 0, 0, 0, 0);
+  if (read > 0) end += read - 1; // without the line break
+  *end++ = 0;
+  end = add_text(end, address, length < MAX_REPORT ? length : MAX_REPORT);
+  *end++ = 0;
+  *end++ = '\n';
+  CALL(write, guard->reports, text, end - text, 0, 0);
+}
+
+/** Returns whether a path without symlinks is one of the roots of this letter, or below one. */
+static int is_below_root(const struct guard_request *guard, char letter, const char *path, long length) {
+  for (const char *root = guard->roots; root < guard->roots + guard->roots_length;) {
+    const long size = strlen(root) - 1;
+    const int is_kind = root[0] == letter;
+    const char *name = root + 1;
+    root += size + 2;
+    if (!is_kind || size > length || memcmp(name, path, size) != 0) continue;
+    if (size == length || path[size] == '/' || size == 1) return 1;
+  }
+  return 0;
+}
+
+/** A file that a call names, opened without access to its content. */
+struct named_file {
+  int descriptor;
+  long length;
+  /** Path without symlinks, for the decision. */
+  char path[PATH_MAX];
+};
+
+static void close_named(struct named_file *file) {
+  if (file->descriptor >= 0) CALL(close, file->descriptor, 0, 0, 0, 0);
+  file->descriptor = -1;
+}
+
+/** Opens what a path of the tracee means. Returns 0, or the error of the attempt. */
+static long open_named(struct named_file *file, int pid, int directory, const char *path, int flags) {
+  char link[MAX_LINK_NAME], own[24], owner[20];
+  long from = AT_FDCWD;
+  if (path[0] != '/') {
+    char part[24] = "cwd";
+    size_t length = 3;
+    if (directory != AT_FDCWD) {
+      if (directory < 0) return -EBADF;
+      char *end = add_text(part, "fd/", 3);
+      length = add_number(end, directory) - part;
+    }
+    name_link(link, owner, add_number(owner, pid) - owner, part, length);
+    from = CALL(openat, AT_FDCWD, link, O_PATH | O_CLOEXEC, 0, 0);
+    if (from < 0) return directory == AT_FDCWD ? from : -EBADF;
+  }
+  const long opened = CALL(openat, from, path, O_PATH | O_CLOEXEC | flags, 0, 0);
+  if (from >= 0) CALL(close, from, 0, 0, 0, 0);
+  if (opened < 0) return opened;
+  file->descriptor = opened;
+  char *end = add_text(own, "fd/", 3);
+  name_link(link, "self", 4, own, add_number(end, opened) - own);
+  file->length = CALL(readlinkat, AT_FDCWD, link, file->path, PATH_MAX, 0);
+  if (is_path(file->path, file->length) && file->length < PATH_MAX) return 0;
+  close_named(file);
+  return -EACCES;
+}
+
+/** The name under which a later call uses exactly the opened file. */
+static size_t name_opened(const struct named_file *file, char *name) {
+  char part[24];
+  char *end = add_text(part, "fd/", 3);
+  return name_link(name, "self", 4, part, add_number(end, file->descriptor) - part);
+}
+
+struct connect_call {
+  const struct guard_request *guard;
+  int listener, pid, copy;
+  /** The opened socket of a path, which the call uses. */
+  int opened;
+  unsigned long id;
+  union {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_un local;
+    unsigned char bytes[sizeof(struct sockaddr_storage)];
+  } address;
+  long length;
+};
+
+static int is_loopback_v4(unsigned long address) {
+  return address >> 24 == 127 || address == 0; // 0.0.0.0 connects to this host
+}
+
+static unsigned long number_of_bytes(const unsigned char *bytes) {
+  return (unsigned long)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
+static int is_loopback_v6(const unsigned char *bytes) {
+  static const unsigned char MAPPED[12] = {[10] = 0xff, [11] = 0xff};
+  if (memcmp(bytes, MAPPED, sizeof MAPPED) == 0) return is_loopback_v4(number_of_bytes(bytes + 12));
+  for (int each = 0; each < 15; each++)
+    if (bytes[each]) return 0;
+  return bytes[15] <= 1; // :: connects to this host
+}
+
+static char *add_port(char *to, unsigned short port) {
+  *to++ = ':';
+  return add_number(to, (port & 0xff) << 8 | port >> 8);
+}
+
+static void report_host(const struct connect_call *attempt) {
+  char text[64], *end = text;
+  static const char HEX[] = "0123456789abcdef";
+  if (attempt->address.any.sa_family == AF_INET) {
+    const unsigned char *bytes = attempt->address.bytes + 4;
+    for (int each = 0; each < 4; each++) {
+      if (each > 0) *end++ = '.';
+      end = add_number(end, bytes[each]);
+    }
+    end = add_port(end, attempt->address.v4.sin_port);
+  } else {
+    const unsigned char *bytes = attempt->address.bytes + 8;
+    *end++ = '[';
+    for (int each = 0; each < 16; each++) {
+      if (each > 0 && each % 2 == 0) *end++ = ':';
+      *end++ = HEX[bytes[each] >> 4];
+      *end++ = HEX[bytes[each] & 15];
+    }
+    *end++ = ']';
+    end = add_port(end, attempt->address.v6.sin6_port);
+  }
+  report_refusal(attempt->guard, attempt->pid, "host", text, end - text);
+}
+
+/** Replaces the path of a socket by that of the opened file. Returns 0, or the error of the attempt. */
+static long open_local(struct connect_call *attempt, struct named_file *file) {
+  char path[sizeof attempt->address.local.sun_path + 1];
+  const long length = attempt->length - (long)offsetof(struct sockaddr_un, sun_path);
+  if (length <= 0) return -EINVAL;
+  if (length > (long)sizeof attempt->address.local.sun_path) return -EINVAL;
+  memcpy(path, attempt->address.local.sun_path, length);
+  path[length] = 0;
+  if (path[0] == 0) {
+    report_refusal(attempt->guard, attempt->pid, "abstract", path + 1, length - 1);
+    return -EACCES;
+  }
+  const long error = open_named(file, attempt->pid, AT_FDCWD, path, 0);
+  if (error < 0) return error;
+  if (is_below_root(attempt->guard, 's', file->path, file->length)) {
+    const size_t size = name_opened(file, attempt->address.local.sun_path) + 1;
+    attempt->length = offsetof(struct sockaddr_un, sun_path) + size;
+    return 0;
+  }
+  report_refusal(attempt->guard, attempt->pid, "socket", file->path, file->length);
+  close_named(file);
+  return -EACCES;
+}
+
+/** Decides by the address. Returns 0, or the error of the attempt. */
+static long decide_connect(struct connect_call *attempt, struct named_file *file) {
+  const enum network network = attempt->guard->network;
+  int is_here;
+  switch (attempt->address.any.sa_family) {
+  case AF_UNIX: return open_local(attempt, file);
+  case AF_INET:
+    if (attempt->length < (long)sizeof attempt->address.v4) return -EINVAL;
+    is_here = is_loopback_v4(number_of_bytes(attempt->address.bytes + 4));
+    break;
+  case AF_INET6:
+    if (attempt->length < 24) return -EINVAL;
+    is_here = is_loopback_v6(attempt->address.bytes + 8);
+    break;
+  case AF_UNSPEC: // ends a connection
+  case AF_NETLINK: return 0;
+  default: return -EAFNOSUPPORT;
+  }
+  if (network == OPEN_NETWORK || (network == LOOPBACK && is_here)) return 0;
+  report_host(attempt);
+  return -EACCES;
+}
+
+static void *connect_and_answer(void *argument) {
+  struct connect_call *attempt = argument;
+  const long result = CALL(connect, attempt->copy, &attempt->address, attempt->length, 0, 0);
+  answer_call(attempt->listener, attempt->id, result);
+  CALL(close, attempt->copy, 0, 0, 0, 0);
+  CALL(close, attempt->listener, 0, 0, 0, 0);
+  if (attempt->opened >= 0) CALL(close, attempt->opened, 0, 0, 0, 0);
+  CALL(munmap, attempt, sizeof *attempt, 0, 0, 0);
+  atomic_fetch_sub(&connecting, 1);
+  return NULL;
+}
+
+static int give_up_thread(void) {
+  atomic_fetch_sub(&connecting, 1);
+  return 0;
+}
+
+/** Returns whether a thread makes the call and answers it. */
+static int connect_in_thread(const struct connect_call *attempt) {
+  if (atomic_fetch_add(&connecting, 1) >= MAX_CONNECTING) return give_up_thread();
+  const long place = CALL(mmap, 0, sizeof *attempt, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  if (place < 0 && place > -4096) return give_up_thread();
+  struct connect_call *own = (struct connect_call *)place;
+  *own = *attempt;
+  // A descriptor of its own, because the listener may be closed before.
+  own->listener = CALL(fcntl, attempt->listener, F_DUPFD_CLOEXEC, 0, 0, 0);
+  pthread_t thread;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  const int is_started = own->listener >= 0 && pthread_create(&thread, &attributes, connect_and_answer, own) == 0;
+  pthread_attr_destroy(&attributes);
+  if (is_started) return 1;
+  if (own->listener >= 0) CALL(close, own->listener, 0, 0, 0, 0);
+  CALL(munmap, own, sizeof *own, 0, 0, 0);
+  return give_up_thread();
+}
+
+/** Returns the process of a thread, or an error. */
+static long find_process(int thread) {
+  static const char FIELD[] = "\nTgid:\t";
+  char name[MAX_LINK_NAME], owner[20], text[1024];
+  name_link(name, owner, add_number(owner, thread) - owner, "status", 6);
+  const int file = CALL(openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0, 0);
+  if (file < 0) return file;
+  const long length = CALL(read, file, text, sizeof text - 1, 0, 0);
+  CALL(close, file, 0, 0, 0, 0);
+  if (length <= 0) return -ESRCH;
+  text[length] = 0;
+  const char *at = strstr(text, FIELD);
+  if (!at) return -ESRCH;
+  long number = 0;
+  for (at += sizeof FIELD - 1; *at >= '0' && *at <= '9'; at++) number = number * 10 + (*at - '0');
+  return number;
+}
+
+/** Returns a copy of a descriptor of the tracee, or an error. */
+static long copy_descriptor(int listener, const struct seccomp_notif *notice) {
+  long process = CALL(pidfd_open, notice->pid, 0, 0, 0, 0);
+  // The id is that of a thread, which may not be the first one of its process.
+  if (process == -EINVAL || process == -ENOENT) {
+    const long owner = find_process(notice->pid);
+    process = owner < 0 ? owner : CALL(pidfd_open, owner, 0, 0, 0, 0);
+  }
+  if (process < 0) return process;
+  const int descriptor = (int)notice->data.args[0];
+  const long copy = is_waiting(listener, notice->id) ? CALL(pidfd_getfd, process, descriptor, 0, 0, 0) : -ESRCH;
+  CALL(close, process, 0, 0, 0, 0);
+  return copy;
+}
+
+static void guard_connect(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
+  struct connect_call attempt = {.guard = guard, .listener = listener, .pid = notice->pid, .id = notice->id};
+  struct named_file file = {.descriptor = -1};
+  int read;
+  attempt.length = (int)notice->data.args[2];
+  long result = -EINVAL;
+  if (attempt.length < (long)sizeof attempt.address.any.sa_family || attempt.length > (long)sizeof attempt.address) goto answered;
+  read = read_bytes(notice->pid, notice->data.args[1], &attempt.address, attempt.length);
+  result = read == DENIED ? -EACCES : -EFAULT;
+  if (read < 0 || !is_waiting(listener, notice->id)) goto answered;
+  result = decide_connect(&attempt, &file);
+  if (result < 0) goto answered;
+  result = copy_descriptor(listener, notice);
+  if (result == -EPERM || result == -ENOSYS) {
+    report_refusal(guard, notice->pid, "container", "", 0);
+    result = -EACCES;
+  }
+  if (result < 0) goto answered;
+  attempt.copy = result;
+  attempt.opened = file.descriptor;
+  const long flags = CALL(fcntl, attempt.copy, F_GETFL, 0, 0, 0);
+  if (flags >= 0 && !(flags & O_NONBLOCK)) {
+    if (connect_in_thread(&attempt)) return;
+    result = -EAGAIN;
+  } else result = CALL(connect, attempt.copy, &attempt.address, attempt.length, 0, 0);
+  CALL(close, attempt.copy, 0, 0, 0, 0);
+answered:
+  close_named(&file);
+  answer_call(listener, notice->id, result);
+}
+
+/** A change of a file's mode by its path, which Landlock does not restrict. */
+static void guard_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int is_at) {
+  static const int KNOWN_FLAGS = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+  const unsigned long long *args = notice->data.args;
+  const int directory = is_at ? (int)args[0] : AT_FDCWD;
+  const unsigned mode = is_at ? args[2] : args[1];
+  const int flags = notice->data.nr == __NR_fchmodat2 ? (int)args[3] : 0;
+  char path[PATH_MAX], name[MAX_LINK_NAME];
+  struct named_file file;
+  const int length = read_text(notice->pid, is_at ? args[1] : args[0], path);
+  long result = length == DENIED ? -EACCES : -EFAULT;
+  if (length >= 0) result = length == 0 || flags & ~KNOWN_FLAGS ? -ENOENT : 0;
+  const int opening = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
+  if (result == 0) result = open_named(&file, notice->pid, directory, path, opening);
+  if (result == 0) {
+    if (!is_waiting(listener, notice->id)) result = -ESRCH;
+    else if (is_below_root(guard, 'w', file.path, file.length)) {
+      name_opened(&file, name);
+      result = CALL(fchmodat, AT_FDCWD, name, mode, 0, 0);
+    } else {
+      report_refusal(guard, notice->pid, "mode", file.path, file.length);
+      result = -EACCES;
+    }
+    close_named(&file);
+  }
+  answer_call(listener, notice->id, result);
+}
+
+/** Returns whether the call was decided here, and answered or passed to a thread. */
+static int guard_call(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
+  switch (notice->data.nr) {
+  case __NR_connect: guard_connect(guard, listener, notice); return 1;
+#if defined(__x86_64__)
+  case __NR_chmod: guard_mode(guard, listener, notice, 0); return 1;
+#endif
+  case __NR_fchmodat:
+  case __NR_fchmodat2: guard_mode(guard, listener, notice, 1); return 1;
+  default: return 0;
+  }
+}

@@ -1,0 +1,298 @@
+// The seccomp filters of a task with permissions. The first one is static and refuses calls; the second one notifies rt of the
+// calls that it decides by their paths and addresses.
+//
+// Invariants:
+// - A call of another architecture (int 0x80), of x32, or newer than the table fails with ENOSYS.
+// - The filters read registers only. A decision that needs memory is made by ../recorder/connect-guard.h.
+// Non-obvious: the second filter has a listener. A process tree has one listener at most, so a traced task has that of its tracer.
+#pragma once
+#include "../syscalls.h"
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+// Newer than the headers of some build machines.
+#ifndef __NR_quotactl_fd
+#define __NR_quotactl_fd 443
+#endif
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+enum { NR_MOUNT_SETATTR = 442, NR_OPEN_TREE_ATTR = 467 };
+/** The first call that the table lacks. */
+enum { FIRST_UNKNOWN = 470 };
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#endif
+
+struct refused_call {
+  short number, error;
+};
+
+/** Calls that are refused whatever their arguments are. */
+static const struct refused_call REFUSED[] = {
+    // Work that the kernel does past the filter.
+    {__NR_io_uring_setup, ENOSYS},
+    {__NR_io_uring_enter, ENOSYS},
+    {__NR_io_uring_register, ENOSYS},
+    // The flags are in memory, where the filter cannot read them. Callers fall back to clone and openat.
+    {__NR_clone3, ENOSYS},
+    {__NR_openat2, ENOSYS},
+    // Keyrings of the user.
+    {__NR_add_key, EPERM},
+    {__NR_request_key, EPERM},
+    {__NR_keyctl, EPERM},
+    // Mounts, and other views of the file system.
+    {__NR_mount, EPERM},
+    {__NR_umount2, EPERM},
+    {__NR_pivot_root, EPERM},
+    {__NR_chroot, EPERM},
+    {__NR_setns, EPERM},
+    {__NR_open_tree, EPERM},
+    {__NR_move_mount, EPERM},
+    {__NR_fsopen, EPERM},
+    {__NR_fsconfig, EPERM},
+    {__NR_fsmount, EPERM},
+    {__NR_fspick, EPERM},
+    {NR_MOUNT_SETATTR, EPERM},
+    {NR_OPEN_TREE_ATTR, EPERM},
+    {__NR_open_by_handle_at, EPERM},
+    {__NR_fanotify_init, EPERM},
+    // Memory and queues that processes outside share.
+    {__NR_shmget, EPERM},
+    {__NR_shmat, EPERM},
+    {__NR_shmctl, EPERM},
+    {__NR_semget, EPERM},
+    {__NR_semop, EPERM},
+    {__NR_semtimedop, EPERM},
+    {__NR_semctl, EPERM},
+    {__NR_msgget, EPERM},
+    {__NR_msgsnd, EPERM},
+    {__NR_msgrcv, EPERM},
+    {__NR_msgctl, EPERM},
+    {__NR_mq_open, EPERM},
+    {__NR_mq_unlink, EPERM},
+    // Parts of the kernel that builds do not need.
+    {__NR_bpf, EPERM},
+    {__NR_perf_event_open, EPERM},
+    {__NR_userfaultfd, EPERM},
+    {__NR_kexec_load, EPERM},
+    {__NR_kexec_file_load, EPERM},
+    {__NR_init_module, EPERM},
+    {__NR_finit_module, EPERM},
+    {__NR_delete_module, EPERM},
+    {__NR_reboot, EPERM},
+    {__NR_swapon, EPERM},
+    {__NR_swapoff, EPERM},
+    {__NR_acct, EPERM},
+    {__NR_quotactl, EPERM},
+    {__NR_quotactl_fd, EPERM},
+    {__NR_settimeofday, EPERM},
+    {__NR_clock_settime, EPERM},
+    {__NR_sethostname, EPERM},
+    {__NR_setdomainname, EPERM},
+    {__NR_syslog, EPERM},
+    {__NR_vhangup, EPERM},
+#if defined(__x86_64__)
+    {__NR_iopl, EPERM},
+    {__NR_ioperm, EPERM},
+    {__NR_modify_ldt, EPERM},
+    {__NR_uselib, ENOSYS},
+#endif
+};
+
+enum { MAX_INSTRUCTIONS = 512, NUMBER = 0, ARCHITECTURE = 4 };
+/** The low half of an argument: both processors are little-endian. */
+#define ARGUMENT(index) (16 + (index) * 8)
+#define ARGUMENT_HIGH(index) (ARGUMENT(index) + 4)
+
+struct bpf_program {
+  struct sock_filter *instructions;
+  unsigned short length;
+};
+
+static void add(struct bpf_program *program, unsigned short code, unsigned value, unsigned char yes, unsigned char no) {
+  program->instructions[program->length++] = (struct sock_filter){code, yes, no, value};
+}
+
+static void load(struct bpf_program *program, unsigned offset) { add(program, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0); }
+
+static void answer(struct bpf_program *program, unsigned action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
+
+static void refuse(struct bpf_program *program, int error) { answer(program, SECCOMP_RET_ERRNO | error); }
+
+/** Begins instructions for one value; returns the place of the jump that `end_block` completes. */
+static unsigned short begin_if_equal(struct bpf_program *program, unsigned value) {
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0);
+  return program->length - 1;
+}
+
+/** Begins instructions for values with one of these bits. */
+static unsigned short begin_if_set(struct bpf_program *program, unsigned bits) {
+  add(program, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 0);
+  return program->length - 1;
+}
+
+static void end_block(struct bpf_program *program, unsigned short place) {
+  program->instructions[place].jf = program->length - place - 1;
+}
+
+static void answer_if_equal(struct bpf_program *program, unsigned value, unsigned action) {
+  unsigned short block = begin_if_equal(program, value);
+  answer(program, action);
+  end_block(program, block);
+}
+
+static void allow_if_equal(struct bpf_program *program, unsigned value) {
+  answer_if_equal(program, value, SECCOMP_RET_ALLOW);
+}
+
+static unsigned short begin_call(struct bpf_program *program, unsigned number) {
+  load(program, NUMBER);
+  return begin_if_equal(program, number);
+}
+
+static void load_bits(struct bpf_program *program, int argument, unsigned bits) {
+  load(program, ARGUMENT(argument));
+  add(program, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
+}
+
+/** Refuses a call if the argument has one of these bits. */
+static void refuse_bits(struct bpf_program *program, unsigned number, int argument, unsigned bits) {
+  unsigned short call = begin_call(program, number);
+  load(program, ARGUMENT(argument));
+  unsigned short block = begin_if_set(program, bits);
+  refuse(program, EPERM);
+  end_block(program, block);
+  end_block(program, call);
+}
+
+enum { PRIVILEGED = S_ISUID | S_ISGID, CREATES = O_CREAT | (O_TMPFILE & ~O_DIRECTORY) };
+
+/** Refuses set-user-ID and set-group-ID in the mode of a file that the call creates. */
+static void refuse_privileged_file(struct bpf_program *program, unsigned number, int flags, int mode) {
+  unsigned short call = begin_call(program, number);
+  load(program, ARGUMENT(flags));
+  unsigned short creation = begin_if_set(program, CREATES);
+  load(program, ARGUMENT(mode));
+  unsigned short block = begin_if_set(program, PRIVILEGED);
+  refuse(program, EPERM);
+  end_block(program, block);
+  end_block(program, creation);
+  end_block(program, call);
+}
+
+enum { NAMESPACES = 0x7e020000, TIME_NAMESPACE = 0x80, PUSH_INPUT = 0x5412, PASTE = 0x541c, FAST_OPEN = 0x20000000 };
+enum { TYPE = 0xf, TCP = 6, UDP = 17, NETLINK_OF_ROUTES = 0 };
+
+/** Datagrams of Unix sockets are refused: they are sent to any address without connect. */
+static void restrict_unix_type(struct bpf_program *program) {
+  load_bits(program, 1, TYPE);
+  allow_if_equal(program, SOCK_STREAM);
+  allow_if_equal(program, SOCK_SEQPACKET);
+  refuse(program, EPROTONOSUPPORT);
+}
+
+/** Sockets: streams of TCP and Unix, and the list of network interfaces. @param is_open whether UDP is permitted */
+static void restrict_sockets(struct bpf_program *program, int is_open) {
+  unsigned short pair = begin_call(program, __NR_socketpair);
+  restrict_unix_type(program);
+  end_block(program, pair);
+  unsigned short call = begin_call(program, __NR_socket);
+  load(program, ARGUMENT(0));
+  unsigned short family = begin_if_equal(program, AF_UNIX);
+  restrict_unix_type(program);
+  end_block(program, family);
+  family = begin_if_equal(program, AF_NETLINK);
+  load(program, ARGUMENT(2));
+  allow_if_equal(program, NETLINK_OF_ROUTES);
+  refuse(program, EAFNOSUPPORT);
+  end_block(program, family);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
+  refuse(program, EAFNOSUPPORT);
+  load_bits(program, 1, TYPE);
+  if (is_open) {
+    unsigned short datagram = begin_if_equal(program, SOCK_DGRAM);
+    load(program, ARGUMENT(2));
+    allow_if_equal(program, 0);
+    allow_if_equal(program, UDP);
+    refuse(program, EPROTONOSUPPORT);
+    end_block(program, datagram);
+  }
+  unsigned short stream = begin_if_equal(program, SOCK_STREAM);
+  // Multipath TCP and SCTP have other ways to connect.
+  load(program, ARGUMENT(2));
+  allow_if_equal(program, 0);
+  allow_if_equal(program, TCP);
+  refuse(program, EPROTONOSUPPORT);
+  end_block(program, stream);
+  refuse(program, EACCES);
+  end_block(program, call);
+}
+
+/** Builds the static filter. @param is_open whether the task may use the network beyond loopback */
+static void build_static_filter(struct bpf_program *program, int is_open) {
+  load(program, ARCHITECTURE);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
+  refuse(program, ENOSYS);
+  load(program, NUMBER);
+  add(program, BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1);
+  refuse(program, ENOSYS);
+  for (size_t each = 0; each < sizeof REFUSED / sizeof *REFUSED; each++)
+    answer_if_equal(program, REFUSED[each].number, SECCOMP_RET_ERRNO | REFUSED[each].error);
+  restrict_sockets(program, is_open);
+  refuse_bits(program, __NR_unshare, 0, NAMESPACES | TIME_NAMESPACE);
+  refuse_bits(program, __NR_clone, 0, NAMESPACES);
+  // TCP fast open connects without connect.
+  refuse_bits(program, __NR_sendto, 3, FAST_OPEN);
+  refuse_bits(program, __NR_sendmsg, 2, FAST_OPEN);
+  refuse_bits(program, __NR_sendmmsg, 3, FAST_OPEN);
+  refuse_bits(program, __NR_fchmod, 1, PRIVILEGED);
+  refuse_bits(program, __NR_fchmodat, 2, PRIVILEGED);
+  refuse_bits(program, __NR_fchmodat2, 2, PRIVILEGED);
+  refuse_bits(program, __NR_mknodat, 2, PRIVILEGED);
+  refuse_privileged_file(program, __NR_openat, 2, 3);
+#if defined(__x86_64__)
+  refuse_bits(program, __NR_chmod, 1, PRIVILEGED);
+  refuse_bits(program, __NR_mknod, 1, PRIVILEGED);
+  refuse_bits(program, __NR_creat, 1, PRIVILEGED);
+  refuse_privileged_file(program, __NR_open, 1, 2);
+#endif
+  // These put input into the terminal, which the shell outside reads.
+  unsigned short call = begin_call(program, __NR_ioctl);
+  load(program, ARGUMENT(1));
+  answer_if_equal(program, PUSH_INPUT, SECCOMP_RET_ERRNO | EPERM);
+  answer_if_equal(program, PASTE, SECCOMP_RET_ERRNO | EPERM);
+  end_block(program, call);
+  // Limits of another process: the process id is not 0, and the address of new limits is not NULL.
+  call = begin_call(program, __NR_prlimit64);
+  load(program, ARGUMENT(0));
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, 0);
+  load(program, ARGUMENT(2));
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+  load(program, ARGUMENT_HIGH(2));
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+  refuse(program, EPERM);
+  end_block(program, call);
+  answer(program, SECCOMP_RET_ALLOW);
+}
+
+/** Builds the filter whose calls rt decides. */
+static void build_listener_filter(struct bpf_program *program) {
+  load(program, NUMBER);
+  answer_if_equal(program, __NR_connect, SECCOMP_RET_USER_NOTIF);
+  answer_if_equal(program, __NR_fchmodat, SECCOMP_RET_USER_NOTIF);
+  answer_if_equal(program, __NR_fchmodat2, SECCOMP_RET_USER_NOTIF);
+#if defined(__x86_64__)
+  answer_if_equal(program, __NR_chmod, SECCOMP_RET_USER_NOTIF);
+#endif
+  answer(program, SECCOMP_RET_ALLOW);
+}

@@ -1,0 +1,152 @@
+// Computes what a task may do: its table of rtfig.toml combined with the project, HOME and the toolchain. Pure.
+//
+// Invariants:
+// - Everything else is closed: the rest of HOME, other projects, /run, /tmp.
+// - An entry of the project never contains HOME, which would open all of it.
+import { dirname, join } from "node:path";
+import { ALL_HOSTS, folderOf, type PermissionTable, THIS_HOST } from "../config/tasks/permission-table.ts";
+import { UserError } from "../user-error.ts";
+import { printable } from "../printable.ts";
+
+/** Where a task runs. All paths are absolute and without symlinks. */
+export interface TaskSurroundings {
+  /** Folder of the root project. */
+  readonly root: string;
+  readonly packageDirectory: string;
+  readonly home: string;
+  /** Folders of PATH. */
+  readonly path: readonly string[];
+  /** Files with secrets that other packages have, such as `.env`. */
+  readonly otherEnvFiles: readonly string[];
+  readonly isRoot: boolean;
+}
+
+/** Where a rule comes from. Only rules of the table and of the project may not lead elsewhere through symlinks. */
+export type RuleSource = "system" | "toolchain" | "project" | "table";
+
+export interface ProfileRule {
+  readonly path: string;
+  readonly access: "read" | "write" | "device";
+  readonly source: RuleSource;
+}
+
+export interface Profile {
+  readonly rules: readonly ProfileRule[];
+  readonly hidden: readonly string[];
+  readonly sockets: readonly string[];
+  readonly network: "none" | "loopback" | "open";
+}
+
+/** Folders of the system that every task may read. /proc does not open other processes: Landlock covers them. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/proc", "/sys"],
+  ...["/nix", "/gnu/store", "/snap", "/run/current-system", "/run/opengl-driver", "/var/cache/fontconfig"],
+];
+
+const DEVICES: readonly string[] = [
+  ...["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm"],
+];
+
+/** Files of the system that root alone can read. */
+const ROOT_FILES: readonly string[] = [
+  ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"],
+  ...["/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab"],
+];
+
+/** Folders of HOME in which tools install themselves and keep what they have downloaded. None has credentials. */
+export const TOOL_FOLDERS: readonly string[] = [
+  ...[".nvm", ".fnm", ".local/share/fnm", ".volta", ".asdf", ".local/share/mise", ".local/share/pnpm"],
+  ...[".bun", ".deno", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rbenv", ".pyenv"],
+  ...[".sdkman/candidates", ".local/bin", ".local/lib", "go/bin", "go/pkg", ".npm/_cacache", ".npm/_npx"],
+  ...[".yarn/berry/cache", ".yarn/releases", ".cache/node", ".cache/ms-playwright", ".cache/puppeteer"],
+  ...[".cache/Cypress", ".cache/prisma", ".cache/pnpm", ".cache/yarn", ".cache/electron", ".m2/repository"],
+];
+
+/** Folders beside a `bin` folder that its programs need. */
+const BESIDE_BIN = ["lib", "libexec", "include"];
+
+/** @throws UserError if the project contains HOME */
+export function computeProfile(table: PermissionTable, surroundings: TaskSurroundings): Profile {
+  const { root, packageDirectory, home, path, otherEnvFiles, isRoot } = surroundings;
+  if (isInside(home, root))
+    throw new UserError(
+      `The project ${printable(root)} contains your home folder, so its tasks cannot have permissions`,
+      "move the project to a folder of its own",
+    );
+  const rules: ProfileRule[] = [
+    ...SYSTEM_FOLDERS.map((each) => ({ path: each, access: "read", source: "system" }) as const),
+    ...DEVICES.map((each) => ({ path: each, access: "device", source: "system" }) as const),
+    ...TOOL_FOLDERS.map((each) => ({ path: join(home, each), access: "read", source: "toolchain" }) as const),
+    ...toolchainFolders(path, home).map(
+      (each) => ({ path: each, access: "read", source: "toolchain" }) as const,
+    ),
+    { path: root, access: table.write ? "read" : "write", source: "project" },
+  ];
+  const resolveEntry = (entry: string) => resolvePath(folderOf(entry), packageDirectory, home);
+  const add = (entries: readonly string[] | undefined, access: ProfileRule["access"]) => {
+    for (const entry of entries ?? []) {
+      const place = resolveEntry(entry);
+      if (isInside(home, place))
+        throw new UserError(
+          `"${printable(entry)}" in permissions contains your home folder`,
+          "name the folders that the task needs",
+        );
+      rules.push({ path: place, access, source: "table" });
+    }
+  };
+  add(table.read, "read");
+  add(table.write, "write");
+  return {
+    rules,
+    hidden: [...(isRoot ? ROOT_FILES : []), ...otherEnvFiles],
+    sockets: [root, ...(table.sockets ?? []).map(resolveEntry)],
+    network: networkOf(table.hosts),
+  };
+}
+
+function networkOf(hosts: readonly string[] = [THIS_HOST]): Profile["network"] {
+  if (hosts.includes(ALL_HOSTS)) return "open";
+  return hosts.length > 0 ? "loopback" : "none";
+}
+
+function resolvePath(folder: string, packageDirectory: string, home: string): string {
+  if (folder === "~" || folder.startsWith("~/")) return join(home, folder.slice(1));
+  const path = folder.startsWith("/") ? join(folder) : join(packageDirectory, folder);
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** The folders of PATH, and `lib` beside `bin`. One that contains HOME opens nothing. */
+function toolchainFolders(path: readonly string[], home: string): string[] {
+  return path
+    .flatMap((folder) =>
+      folder.endsWith("/bin") ? [folder, ...BESIDE_BIN.map((each) => join(dirname(folder), each))] : [folder],
+    )
+    .filter((folder) => folder.startsWith("/") && !isInside(home, folder));
+}
+
+/** Returns whether a path is a folder, or below it. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
+
+/** Describes what differs from task to task, for `--dry-run`. */
+export function describeProfile({ rules, sockets, network }: Profile, root: string): string[] {
+  const own = rules.filter(({ source }) => source === "project" || source === "table");
+  const list = (access: ProfileRule["access"]) =>
+    own.filter((rule) => rule.access === access).map(({ path }) => showPath(path, root));
+  const line = (verb: string, entries: readonly string[]) =>
+    entries.length > 0 ? [`${verb} ${entries.join(", ")}`] : [];
+  return [
+    ...line("writes", [...list("write"), "its temporary folder"]),
+    ...line("reads", [...list("read"), "the system", "tools"]),
+    ...line("connects to", [
+      ...(network === "none" ? [] : [network === "open" ? "all hosts" : THIS_HOST]),
+      ...sockets.map((each) => `sockets in ${showPath(each, root)}`),
+    ]),
+  ];
+}
+
+function showPath(path: string, root: string): string {
+  if (path === root) return "the project";
+  return printable(isInside(path, root) ? path.slice(root.length + 1) : path);
+}

@@ -1,0 +1,58 @@
+// Selects the environment variables of a task with permissions: rt's, the declared ones, and an allowlist.
+//
+// Invariants:
+// - Tokens and the addresses of session bus, agents and container engines are not in the list.
+
+/** docs/guides/permissions.md has this list. */
+export const PERMITTED_VARIABLES: readonly string[] = [
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "TERM_PROGRAM", "COLUMNS", "LINES"],
+  ...[
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "CI",
+    "NODE_ENV",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "FORCE_COLOR",
+    "NO_COLOR",
+  ],
+  ...[
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "LD_LIBRARY_PATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+  ],
+];
+
+/** Variables that rt sets, which an outer rt may have set to the same values. */
+const OF_RT =
+  /^(?:npm_(?:package|lifecycle)_.*|npm_node_execpath|npm_execpath|npm_command|npm_config_local_prefix|npm_config_user_agent|npm_package_json|NODE|INIT_CWD|PORT|BUN_PORT|RT_SCRIPTS|RT_TRACED|RT_PERMISSIONS|RT_GRANTED|RT_WITHHELD)$/;
+
+export type VariableRecord = Readonly<Record<string, string | undefined>>;
+
+/**
+ * @param wanted the environment without permissions
+ * @param original the environment in which rt was started
+ * @param declared `env` of the task, and the variables of --env-file
+ */
+export function selectVariables(
+  wanted: VariableRecord,
+  original: VariableRecord,
+  declared: readonly string[],
+): Record<string, string> {
+  const selected: Record<string, string> = {};
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    const isOwn = original[name] !== value || OF_RT.test(name);
+    if (isOwn || isNamed(name, PERMITTED_VARIABLES) || isNamed(name, declared)) selected[name] = value;
+  }
+  return selected;
+}
+
+function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
+}

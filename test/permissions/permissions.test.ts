@@ -1,0 +1,253 @@
+// Permissions of tasks: their table, trust, and what a task can do with them.
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createProject, type Files } from "../support/project.ts";
+import { expectRt, REPOSITORY, runRt } from "../support/rt.ts";
+import { hashIn } from "../support/trusted.ts";
+
+const manifest = (scripts: Readonly<Record<string, string>>, more: object = {}): Files => ({
+  "package.json": { name: "shop", scripts, ...more },
+});
+
+/** A project beside a folder that its tasks cannot reach. */
+async function besideFolder(files: Files) {
+  const inside = Object.entries(files).map(([name, content]) => [`project/${name}`, content] as const);
+  return await createProject({ "outside/data": "outside\n", ...Object.fromEntries(inside) });
+}
+
+describe("table", () => {
+  const rows: readonly (readonly [title: string, toml: string, message: string, hint: string])[] = [
+    [
+      "an unknown key has the nearest name in its hint",
+      '[tasks.t.permissions]\nwrites = ["dist"]\n',
+      'rtfig.toml:2: Unknown key "tasks.t.permissions.writes"',
+      "did you mean tasks.t.permissions.write?",
+    ],
+    [
+      "a host that cannot be enforced is an error",
+      '[tasks.t.permissions]\nhosts = ["api.acme.com:443"]\n',
+      'rtfig.toml:2: tasks.t.permissions.hosts has "api.acme.com:443", which is not supported yet',
+      'use "localhost:*", or "*" for all hosts',
+    ],
+    [
+      "a glob of files is an error",
+      '[tasks.t.permissions]\nwrite = ["src/*.ts"]\n',
+      'rtfig.toml:2: tasks.t.permissions.write has "src/*.ts", which has wildcards',
+      'name a folder, as in "dist" or "dist/**"',
+    ],
+    [
+      "the home folder of another user is an error",
+      '[tasks.t.permissions]\nread = ["~other/x"]\n',
+      'rtfig.toml:2: tasks.t.permissions.read has "~other/x", which names the folder of another user',
+      'write an absolute path, or "~/" for your own folder',
+    ],
+    [
+      "a value of another type is an error",
+      '[tasks.t]\npermissions = "all"\n',
+      "rtfig.toml:2: tasks.t.permissions needs true or false, not a string",
+      "",
+    ],
+  ];
+  for (const [title, toml, message, hint] of rows)
+    test(title, async () => {
+      await expectRt({
+        files: { ...manifest({ t: "echo" }), "rtfig.toml": toml },
+        args: ["run", "t"],
+        stderr: `error: ${message}\n${hint === "" ? "" : `hint: ${hint}\n`}`,
+        status: 1,
+      });
+    });
+
+  test("--permissions is an error for a file", async () => {
+    await expectRt({
+      files: { ...manifest({ t: "echo" }), "x.ts": "console.log(1)" },
+      args: ["run", "--permissions", "./x.ts"],
+      stderr:
+        "error: --permissions works with package.json scripts and tasks only\nhint: write a script in package.json for it, as in: rt run --permissions build\n",
+      status: 1,
+    });
+  });
+
+  test("--dry-run shows the rules of each task", async () => {
+    await expectRt({
+      files: {
+        ...manifest({ build: "echo", free: "echo" }),
+        "rtfig.toml":
+          '[permissions]\ndefault = true\n[tasks.build.permissions]\nwrite = ["dist/**"]\nhosts = []\n[tasks.free]\npermissions = false\n',
+      },
+      args: ["run", "--dry-run", "--parallel", "build", "free"],
+      stdout:
+        "build\n  [tasks.build]: permissions\n  writes dist, its temporary folder\n  reads the project, the system, tools\n  connects to sockets in the project\n  $ echo\nfree\n  [tasks.free]: permissions\n  $ echo\n\n2 scripts would run\n",
+    });
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("enforcement", () => {
+  test("an entry outside of the project needs trust", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "cat ../outside/data" }),
+      "rtfig.toml": '[tasks.t.permissions]\nread = ["../outside"]\n',
+    });
+    const [cwd, args] = [place.join("project"), ["run", "--silent", "t"]];
+    const refused = await runRt({ args, cwd });
+    expect(refused.stdout).toBe("");
+    expect(refused.stderr).toContain(
+      "is not allowed to give tasks more permissions than the defaults: task t may read ../outside",
+    );
+    const trusted = await runRt({ args, cwd, env: { RT_TRUST: hashIn(refused) } });
+    expect([trusted.stdout, trusted.stderr, trusted.status]).toEqual(["outside\n", "", 0]);
+    const without = await runRt({ args: ["run", "--silent", "--no-permissions", "t"], cwd });
+    expect(without.stdout).toBe("outside\n");
+  });
+
+  test("only the folders of write can be written, and rt makes them", async () => {
+    await using place = await besideFolder({
+      ...manifest({
+        t: "echo > dist/deep/a && echo b > $TMPDIR/b && cat $TMPDIR/b; echo > rtfig.toml; mkdir -p .git/hooks",
+      }),
+      "rtfig.toml": '[tasks.t.permissions]\nwrite = ["dist/deep/**"]\n',
+    });
+    const { stdout, stderr, status } = await runRt({ args: ["run", "t"], cwd: place.join("project") });
+    expect([stdout, status]).toEqual(["b\n", 1]);
+    expect(existsSync(place.join("project/dist/deep/a"))).toBe(true);
+    expect(existsSync(place.join("project/.git"))).toBe(false);
+    expect(readFileSync(place.join("project/rtfig.toml"), "utf8")).toContain("deep");
+    expect(stderr).toContain("try rt run --no-permissions");
+  });
+
+  test("a symlink in place of a folder of write is an error", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "echo evil > dist/data" }),
+      "rtfig.toml": '[tasks.t.permissions]\nwrite = ["dist/**"]\n',
+    });
+    symlinkSync(place.join("outside"), place.join("project/dist"));
+    const { stderr, status } = await runRt({ args: ["run", "t"], cwd: place.join("project") });
+    expect([status, stderr]).toEqual([1, expect.stringContaining("in permissions is a link to") as string]);
+    expect(readFileSync(place.join("outside/data"), "utf8")).toBe("outside\n");
+  });
+
+  test("a task uses its project, its sockets and loopback by default", async () => {
+    const program = `
+      import { createServer, connect } from "node:net";
+      import * as fs from "node:fs";
+      import { join } from "node:path";
+      import { tmpdir } from "node:os";
+      const results = [];
+      for (const where of [{ port: 0, host: "127.0.0.1" }, { path: "own.sock" }, { path: join(tmpdir(), "own.sock") }]) {
+        const server = createServer((socket) => socket.end("answer"));
+        await new Promise((resolve) => server.listen(where, resolve));
+        const target = where.path ? where : { port: server.address().port, host: "localhost" };
+        results.push(await new Promise((resolve, reject) => connect(target).on("data", (data) => resolve(String(data))).on("error", reject)));
+        server.close();
+      }
+      fs.mkdirSync("a/b", { recursive: true });
+      fs.writeFileSync("file", "text");
+      fs.chmodSync("file", 0o700);
+      fs.renameSync("file", "a/b/file");
+      fs.linkSync("a/b/file", "a/file");
+      results.push((fs.statSync("a/file").mode & 0o777).toString(8));
+      console.log(results.join(" "));
+      process.exit(0);`;
+    await using place = await besideFolder({
+      ...manifest({ t: "rt ./program.ts && rt run nested", nested: "echo nested; exit 3" }),
+      "program.ts": program,
+    });
+    const { stdout, status } = await runRt({
+      args: ["run", "--silent", "--permissions", "t"],
+      cwd: place.join("project"),
+    });
+    expect([stdout, status]).toEqual(["answer answer answer 700\nnested\n", 3]);
+  });
+
+  test("hosts = [] refuses loopback too, and a signal of the script is passed on", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "rt ./program.ts; kill -TERM $$" }),
+      "program.ts": `try { await fetch("http://127.0.0.1:9/") } catch {}`,
+      "rtfig.toml": "[tasks.t.permissions]\nhosts = []\n",
+    });
+    const { stderr, status } = await runRt({ args: ["run", "t"], cwd: place.join("project") });
+    expect(status).toBe("SIGTERM");
+    expect(stderr).toContain("connects to 127.0.0.1:9;");
+  });
+
+  test("a secret of the task reaches it and is redacted, and other variables do not", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "echo $API_TOKEN $OTHER_TOKEN $API_URL" }),
+      "rtfig.toml":
+        '[secrets.API_TOKEN]\nfrom = "shop/api"\n[tasks.t]\npermissions = true\nsecrets = ["API_TOKEN"]\nenv = ["API_URL"]\n',
+    });
+    const env = { API_TOKEN: "the-token-of-the-api", OTHER_TOKEN: "other", API_URL: "url" };
+    const { stdout } = await runRt({ args: ["run", "--silent", "t"], cwd: place.join("project"), env });
+    expect(stdout).toBe("[API_TOKEN] url\n");
+  });
+
+  test("a cached task has its permissions in the key, and cannot read more when it is traced", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "cat ../outside/data > out 2>&1; wc -l < package.json > count" }),
+      "rtfig.toml": "[tasks.t]\ncache = true\npermissions = true\n",
+    });
+    const env = { XDG_CACHE_HOME: place.join("cache") };
+    const run = async (...options: string[]) => {
+      const { stderr } = await runRt({
+        args: ["run", "--why", ...options, "t"],
+        cwd: place.join("project"),
+        env,
+      });
+      return [readFileSync(place.join("project/out"), "utf8"), stderr];
+    };
+    const [first] = await run();
+    expect(first).toContain("Permission denied");
+    const [, again] = await run();
+    expect(again).toContain("cache hit");
+    const [without, why] = await run("--no-permissions");
+    expect(without).toBe("outside\n");
+    expect(why).not.toContain("cache hit");
+  });
+
+  test("vite, tsc, vitest and esbuild run under the defaults", async () => {
+    const packages = ["vite", "typescript", "vitest", "esbuild"];
+    await using place = await besideFolder({
+      ...manifest(
+        {
+          t: "vite build --logLevel warn && tsc -p . && vitest run && esbuild --bundle src/main.ts --outfile=out/bundle.js",
+        },
+        { type: "module" },
+      ),
+      "rtfig.toml": `[tasks.t.permissions]\nread = [${JSON.stringify(join(REPOSITORY, "node_modules"))}]\n`,
+      "index.html": '<script type="module" src="/src/main.ts"></script>',
+      "src/main.ts": 'import { add } from "./add";\ndocument.title = String(add(1));\n',
+      "src/add.ts": "export const add = (value: number): number => value + 1;\n",
+      "test/add.test.ts":
+        'import { expect, test } from "vitest";\nimport { add } from "../src/add";\ntest("adds", () => expect(add(1)).toBe(2));\n',
+      "tsconfig.json": {
+        compilerOptions: {
+          outDir: "out",
+          rootDir: "src",
+          types: [],
+          module: "esnext",
+          moduleResolution: "bundler",
+        },
+        include: ["src"],
+      },
+    });
+    for (const name of [
+      ...packages,
+      ...packages.map((each) => `.bin/${each === "typescript" ? "tsc" : each}`),
+    ]) {
+      const link = place.join("project/node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(REPOSITORY, "node_modules", name), link);
+    }
+    const [cwd, args] = [place.join("project"), ["run", "--silent", "t"]];
+    const { stdout, stderr, status } = await runRt({
+      args,
+      cwd,
+      env: { RT_TRUST: hashIn(await runRt({ args, cwd })) },
+    });
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining("was refused") as string]);
+    expect(stdout).toContain("1 passed");
+    for (const file of ["dist/index.html", "out/main.js", "out/bundle.js"])
+      expect(existsSync(join(cwd, file))).toBe(true);
+  });
+});
