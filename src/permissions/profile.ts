@@ -44,8 +44,10 @@ export const SYSTEM_FOLDERS: readonly string[] = [
 ];
 
 const DEVICES: readonly string[] = [
-  ...["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm"],
+  ...["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"],
 ];
+/** Programs share memory between their own processes by files here. */
+const SHARED_MEMORY = "/dev/shm";
 
 /** Files of the system that root alone can read. */
 const ROOT_FILES: readonly string[] = [
@@ -76,6 +78,7 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
   const rules: ProfileRule[] = [
     ...SYSTEM_FOLDERS.map((each) => ({ path: each, access: "read", source: "system" }) as const),
     ...DEVICES.map((each) => ({ path: each, access: "device", source: "system" }) as const),
+    { path: SHARED_MEMORY, access: "write", source: "system" },
     ...TOOL_FOLDERS.map((each) => ({ path: join(home, each), access: "read", source: "toolchain" }) as const),
     ...toolchainFolders(path, home).map(
       (each) => ({ path: each, access: "read", source: "toolchain" }) as const,

@@ -178,7 +178,9 @@ export class TaskPermissions {
 
   /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */
   #makeWritableFolders(task: PermittedTask): void {
-    const { rules } = this.#profileOf(task, this.tableOf(task)!, "");
+    const table = this.tableOf(task)!;
+    if (!table.read && !table.write) return;
+    const { rules } = this.#profileOf(task, table, "");
     for (const { path, access, source } of rules) {
       if (source !== "table") continue;
       const end = resolveEnd(path);

@@ -4,7 +4,7 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
@@ -194,6 +194,33 @@ const attempts: Record<string, () => boolean | Promise<boolean>> = {
       worker.on("message", (message) => void worker.terminate().then(() => resolve(message as boolean)));
       worker.on("error", reject);
     }),
+  "exchanges the address while rt decides": async () => {
+    const [own, foreign] = [join(process.cwd(), "own-service.sock"), join(services, "docker.sock")];
+    const allowed = createServer((socket) => socket.end("own"));
+    await new Promise<void>((resolve) => allowed.listen(own, resolve));
+    const shared = new SharedArrayBuffer(256);
+    const bytes = new Uint8Array(shared);
+    const paths = [own, foreign].map((path) => new TextEncoder().encode(`${path.padEnd(100, "\0")}`));
+    bytes.set([AF_UNIX, 0]);
+    bytes.set(paths[0]!, 2);
+    const source = `const { bytes, paths } = require("node:worker_threads").workerData; for (;;) for (const path of paths) bytes.set(path, 2);`;
+    const worker = new Worker(source, { eval: true, workerData: { bytes, paths } });
+    await new Promise<void>((resolve) => worker.once("online", resolve));
+    let reached = 0;
+    const answer = new Uint8Array(new ArrayBuffer(64));
+    for (let round = 0; round < 400; round += 1) {
+      const socket = call(SOCKET, AF_UNIX, SOCK_STREAM | 0o4000, 0);
+      if (call(CONNECT, socket, ptr(bytes), 102) === 0) {
+        await Bun.sleep(1);
+        const count = call([0, 63], socket, ptr(answer), answer.length);
+        if (count > 0 && new TextDecoder().decode(answer.subarray(0, count)).includes(SECRET)) reached += 1;
+      }
+      call([3, 57], socket);
+    }
+    await worker.terminate();
+    allowed.close();
+    return reached > 0;
+  },
   "connects to an abstract socket": () => {
     const socket = call(SOCKET, AF_UNIX, SOCK_STREAM, 0);
     const { place, length } = unixAddress(`\0${around.abstract}`);

@@ -1,6 +1,7 @@
 // Permissions of tasks: their table, trust, and what a task can do with them.
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { createProject, type Files } from "../support/project.ts";
 import { expectRt, REPOSITORY, runRt } from "../support/rt.ts";
@@ -169,6 +170,24 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     const { stderr, status } = await runRt({ args: ["run", "t"], cwd: place.join("project") });
     expect(status).toBe("SIGTERM");
     expect(stderr).toContain("connects to 127.0.0.1:9;");
+  });
+
+  test('hosts = ["*"] opens other hosts and UDP, with trust', async () => {
+    const address = Object.values(networkInterfaces())
+      .flatMap((each) => each ?? [])
+      .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+    using server = Bun.serve({ hostname: "0.0.0.0", port: 0, fetch: () => new Response("answer") });
+    await using place = await besideFolder({
+      ...manifest({ t: "rt ./program.ts" }),
+      "program.ts": `
+        const socket = await Bun.udpSocket({});
+        socket.close();
+        console.log(await (await fetch("http://${address ?? "127.0.0.1"}:${server.port}/")).text());`,
+      "rtfig.toml": '[tasks.t.permissions]\nhosts = ["*"]\n',
+    });
+    const [cwd, args] = [place.join("project"), ["run", "--silent", "t"]];
+    const { stdout } = await runRt({ args, cwd, env: { RT_TRUST: hashIn(await runRt({ args, cwd })) } });
+    expect(stdout).toBe("answer\n");
   });
 
   test("a secret of the task reaches it and is redacted, and other variables do not", async () => {
