@@ -206,11 +206,12 @@ const attempts: Record<string, () => boolean | Promise<boolean>> = {
     const source = `const { bytes, paths } = require("node:worker_threads").workerData; for (;;) for (const path of paths) bytes.set(path, 2);`;
     const worker = new Worker(source, { eval: true, workerData: { bytes, paths } });
     await new Promise<void>((resolve) => worker.once("online", resolve));
-    let reached = 0;
+    let [reached, connected] = [0, 0];
     const answer = new Uint8Array(new ArrayBuffer(64));
     for (let round = 0; round < 400; round += 1) {
       const socket = call(SOCKET, AF_UNIX, SOCK_STREAM | 0o4000, 0);
       if (call(CONNECT, socket, ptr(bytes), 102) === 0) {
+        connected += 1;
         await Bun.sleep(1);
         const count = call([0, 63], socket, ptr(answer), answer.length);
         if (count > 0 && new TextDecoder().decode(answer.subarray(0, count)).includes(SECRET)) reached += 1;
@@ -219,7 +220,8 @@ const attempts: Record<string, () => boolean | Promise<boolean>> = {
     }
     await worker.terminate();
     allowed.close();
-    return reached > 0;
+    // Without any connection the attempt proves nothing, so it counts as one that worked.
+    return reached > 0 || connected === 0;
   },
   "connects to an abstract socket": () => {
     const socket = call(SOCKET, AF_UNIX, SOCK_STREAM, 0);

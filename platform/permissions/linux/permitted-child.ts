@@ -4,7 +4,8 @@
 // - If a restriction cannot be prepared, this throws; if one cannot be installed, the launcher exits with 126. The program does
 //   not run without them.
 // Non-obvious:
-// - A program in rt's memory (the tracer's launcher) is passed as a descriptor: rt's /proc entries are closed to the child.
+// - The launcher, and the tracer's, are in rt's memory. They are passed as descriptors, because rt's /proc entries are closed to
+//   the child: by the ruleset, and for a user also while rt has secrets.
 import { openProgram } from "../../native/linux/memory-program.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import type { Child, ChildRequest } from "../../processes/contract/process-tree.ts";
@@ -45,11 +46,12 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
     const rules = pass(ruleset);
     const memory = OWN_MEMORY.exec(program)?.[1];
     const place = memory === undefined ? "0" : pass(Number(memory));
+    const own = pass(Number(OWN_MEMORY.exec(launcher)![1]));
     child = start({
       ...plain,
-      program: launcher,
+      program: `/proc/thread-self/fd/${own}`,
       argv: [
-        ...[LAUNCHER_NAME, socket, rules, permissions!.rules.network === "open" ? "1" : "0", place],
+        ...[LAUNCHER_NAME, socket, rules, permissions!.rules.network === "open" ? "1" : "0", place, own],
         ...[memory === undefined ? program : `/proc/self/fd/${place}`, ...argv],
       ],
       descriptors: [...descriptors, ...inherited],

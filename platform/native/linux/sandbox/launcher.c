@@ -1,6 +1,6 @@
 // Starts a program with the permissions of its task, waits for it, and ends what it left running. rt starts it with these arguments:
 //
-//   rt-permitted <listener socket or 0> <ruleset> <network> <descriptor or 0> <program> <argv...>
+//   rt-permitted <listener socket or 0> <ruleset> <network> <descriptor or 0> <own descriptor> <program> <argv...>
 //
 // <ruleset> is a Landlock ruleset (../../../permissions/linux/ruleset.ts). <network> is 1 if UDP is permitted. <descriptor> is that of
 // a program in memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
@@ -120,11 +120,11 @@ __attribute__((noreturn)) static void become(char **argv, char **environment, in
   // The task must not inherit it: rt starts further tasks from the same memory.
   const int program = number_in(argv[4]);
   if (program != 0) require("FD_CLOEXEC", CALL(fcntl, program, F_SETFD, FD_CLOEXEC, 0, 0));
-  long error = -CALL(execve, argv[5], argv + 6, environment, 0, 0);
-  for (char *each = argv[5]; *each; each++)
+  long error = -CALL(execve, argv[6], argv + 7, environment, 0, 0);
+  for (char *each = argv[6]; *each; each++)
     if (*each < ' ' || *each > '~') *each = '?';
   print("error: Cannot run \"");
-  print(argv[5]);
+  print(argv[6]);
   print("\" with the permissions of its task (errno ");
   print_number(error);
   print(")\n");
@@ -173,8 +173,10 @@ __attribute__((noreturn)) static void end_as(int status) {
 }
 
 static void begin(char **argv, char **environment) {
-  for (int each = 0; each < 7; each++)
+  for (int each = 0; each < 8; each++)
     if (!argv[each]) exit_with(NOT_STARTED);
+  // The memory of this program: rt starts further tasks from it.
+  CALL(close, number_in(argv[5]), 0, 0, 0, 0);
   const int socket = number_in(argv[1]), ruleset = number_in(argv[2]);
   const unsigned long all = ~0UL;
   unsigned long inherited;
