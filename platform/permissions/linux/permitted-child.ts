@@ -4,8 +4,8 @@
 // - If a restriction cannot be prepared, this throws; if one cannot be installed, the launcher exits with 126. The program does
 //   not run without them.
 // Non-obvious:
-// - The launcher, and the tracer's, are in rt's memory. They are passed as descriptors, because rt's /proc entries are closed to
-//   the child: by the ruleset, and for a user also while rt has secrets.
+// - The launcher, and the tracer's, are in rt's memory. A child cannot open them by rt's /proc entries: the ruleset closes these,
+//   and so does the kernel while rt has secrets. So they are passed as descriptors.
 import { openProgram } from "../../native/linux/memory-program.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import type { Child, ChildRequest } from "../../processes/contract/process-tree.ts";
