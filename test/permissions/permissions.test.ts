@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
+import { supportOfLinux } from "../../platform/permissions/linux/support.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
@@ -230,6 +231,30 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     const [without, why] = await run("--no-permissions");
     expect(without).toBe("outside\n");
     expect(why).not.toContain("cache hit");
+  });
+
+  test("a task does not start if a restriction cannot be installed", async () => {
+    // The tracer of the cached task has the only listener that a process tree can have.
+    await using place = await besideFolder({
+      ...manifest({ outer: "rt run --permissions inner", inner: "echo > started" }),
+      "rtfig.toml": "[tasks.outer]\ncache = true\n",
+    });
+    const { stderr, status } = await runRt({
+      args: ["run", "outer"],
+      cwd: place.join("project"),
+      env: { XDG_CACHE_HOME: place.join("cache") },
+    });
+    expect(stderr).toContain(
+      "error: Permissions cannot be enforced, so nothing was started: the seccomp listener failed (errno 16)\n",
+    );
+    expect([status, existsSync(place.join("project/started"))]).toEqual([126, false]);
+  });
+
+  test("an older kernel is an obstacle without Landlock 3, and lacks signals before 6", () => {
+    expect(supportOfLinux(0).obstacle).toContain("no Landlock");
+    expect(supportOfLinux(2).obstacle).toContain("version 2 of Landlock, and 3 is needed");
+    expect(supportOfLinux(5)).toEqual({ missing: [expect.stringContaining("signals") as string] });
+    expect(supportOfLinux(6)).toEqual({ missing: [] });
   });
 
   test("vite, tsc, vitest and esbuild run under the defaults", async () => {
