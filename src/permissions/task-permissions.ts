@@ -42,7 +42,7 @@ const ENV_FILE = /^\.env(?:\.(?!example$|sample$|template$|defaults$|schema$).+)
 export class TaskPermissions {
   readonly #settings: PermissionSettings;
   readonly #root: string;
-  /** Private folder of temporary files; made before the first task starts. */
+  /** Private folder of the run, with a folder of temporary files for each task; made before the first task starts. */
   #temporary: string | undefined;
   readonly #explained = new Set<string>();
   #workspace: readonly string[] | undefined;
@@ -79,8 +79,10 @@ export class TaskPermissions {
     const widens = restricted.some((task) => wideningsOf("", this.tableOf(task)!).length > 0);
     if (widens) requirePermissionConsent(this.#settings.config!, this.#root);
     this.#temporary ??= mkdtempSync(join(realpathSync(temporaryDirectory()), "rt-"));
-    mkdirSync(join(this.#temporary, "config"), { recursive: true });
-    for (const task of restricted) this.#makeWritableFolders(task);
+    for (const task of restricted) {
+      mkdirSync(configFolder(this.#temporaryOf(task)!), { recursive: true });
+      this.#makeWritableFolders(task);
+    }
   }
 
   /** Selects the variables and rules of a step; undefined for a task without permissions. @throws UserError */
@@ -101,9 +103,10 @@ export class TaskPermissions {
     };
     const profile = this.#profileOf(task, table, environment.PATH ?? "");
     const row = task.rule?.sources.permissions ?? task.scriptName;
+    const temporary = this.#temporaryOf(task);
     const permissions: StepPermissions = {
-      rules: this.#resolveRules(profile),
-      variables: this.#temporary === undefined ? {} : temporaryVariables(this.#temporary),
+      rules: this.#resolveRules(profile, temporary),
+      variables: temporary === undefined ? {} : temporaryVariables(temporary),
       explain: (refusal) => {
         const key = JSON.stringify([task.label, refusal.kind, refusal.target]);
         if (this.#explained.has(key)) return undefined;
@@ -159,15 +162,24 @@ export class TaskPermissions {
     return [...new Set(this.#workspace)];
   }
 
-  #resolveRules({ rules, hidden, sockets, network }: Profile): PermissionRules {
+  /** Undefined before `prepare`. */
+  #temporaryOf({ packageDirectory, scriptName }: PermittedTask): string | undefined {
+    const name = Bun.hash(`${packageDirectory}\0${scriptName}`).toString(36);
+    return this.#temporary === undefined ? undefined : join(this.#temporary, name);
+  }
+
+  #resolveRules(
+    { rules, hidden, sockets, network }: Profile,
+    temporary: string | undefined,
+  ): PermissionRules {
     const home = host.originalVariable("HOME") ?? "/nonexistent";
     const files: FileRule[] = [...ownFiles()];
     for (const rule of rules) {
       const path = rule.source === "project" || rule.source === "table" ? rule.path : resolved(rule.path);
       if (path !== undefined && !isInside(home, path)) files.push({ path, access: rule.access });
     }
-    if (this.#temporary !== undefined) files.push({ path: this.#temporary, access: "write" });
-    const folders = [...sockets, ...(this.#temporary === undefined ? [] : [this.#temporary])];
+    if (temporary !== undefined) files.push({ path: temporary, access: "write" });
+    const folders = [...sockets, ...(temporary === undefined ? [] : [temporary])];
     return {
       files,
       hidden: hidden.filter((path) => existsSync(path)),
@@ -250,12 +262,16 @@ function listEnvFiles(folder: string): string[] {
   }
 }
 
+function configFolder(temporary: string): string {
+  return join(temporary, "config");
+}
+
 function temporaryVariables(folder: string): Record<string, string> {
   return {
     TMPDIR: folder,
     TMP: folder,
     TEMP: folder,
-    XDG_CONFIG_HOME: join(folder, "config"),
+    XDG_CONFIG_HOME: configFolder(folder),
     NX_SOCKET_DIR: folder,
   };
 }

@@ -1,6 +1,6 @@
 // Permissions of tasks: their table, trust, and what a task can do with them.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { supportOfLinux } from "../../platform/permissions/linux/support.ts";
@@ -117,6 +117,18 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(existsSync(place.join("project/.git"))).toBe(false);
     expect(readFileSync(place.join("project/rtfig.toml"), "utf8")).toContain("deep");
     expect(stderr).toContain("try rt run --no-permissions");
+  });
+
+  test("a task cannot list the temporary files of another task", async () => {
+    await using place = await besideFolder({
+      ...manifest({ a: "echo secret > $TMPDIR/a; ls -d $TMPDIR", b: "ls $TMPDIR $TMPDIR/../*/a" }),
+      "rtfig.toml": '[permissions]\ndefault = true\n[tasks.b]\ndepends-on = ["a"]\n',
+    });
+    const env = { TMPDIR: place.path };
+    const { stdout, stderr } = await runRt({ args: ["run", "b"], cwd: place.join("project"), env });
+    expect(stdout + stderr).toContain("cannot access");
+    expect(stdout).not.toContain("/a\n");
+    expect(readdirSync(place.path).toSorted()).toEqual(["outside", "project"]);
   });
 
   test("a symlink in place of a folder of write is an error", async () => {
