@@ -200,7 +200,7 @@ const attempts: Record<string, () => boolean | Promise<boolean>> = {
     await new Promise<void>((resolve) => allowed.listen(own, resolve));
     const shared = new SharedArrayBuffer(256);
     const bytes = new Uint8Array(shared);
-    const paths = [own, foreign].map((path) => new TextEncoder().encode(`${path.padEnd(100, "\0")}`));
+    const paths = [own, foreign].map((path) => new TextEncoder().encode(path.padEnd(100, "\0")));
     bytes.set([AF_UNIX, 0]);
     bytes.set(paths[0]!, 2);
     const source = `const { bytes, paths } = require("node:worker_threads").workerData; for (;;) for (const path of paths) bytes.set(path, 2);`;
