@@ -20,6 +20,8 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
+  permissions: "for scripts",
+  "no-permissions": "for scripts",
   remote: "for remote execution",
   "no-remote": "for remote execution",
   shard: "for many scripts",
