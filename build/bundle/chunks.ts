@@ -91,6 +91,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/reporters/report-files/report-file",
     "src/reporters/report-files/json-reporter",
     "src/reporters/terminal/live-reporter",
+    "src/reporters/terminal/grouped-reporter",
+    "src/reporters/terminal/json-lines-reporter",
   ],
   tasks: ["src/config/root-config", "src/config/tasks/task-rules", "src/runner/task-run/task-target"],
   cache: [

@@ -27,6 +27,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   completions: ["src/cli/completions/completions"],
   picker: ["src/cli/picker/pick"],
   "plan-graph": ["src/reporters/plan/plan-graph"],
+  list: ["src/reporters/list/list-reporter"],
   "github-report": ["src/reporters/terminal/github-reporter"],
   reports: [
     "src/reporters/page/run-page-reporter",

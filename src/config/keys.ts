@@ -153,6 +153,21 @@ const SCRIPTS = within("run", [
     as: "elide-lines",
     help: "Lines of script output shown with --filter; 0 shows all",
   }),
+  key("output", "string", '"grouped"', {
+    choices: ["stream", "grouped", "errors", "json"],
+    as: "output",
+    help: "Output of several scripts: as it arrives, by task, of failed tasks only, or JSON lines",
+  }),
+  key("log-prefix", "string", '"none"', {
+    choices: ["auto", "none", "task"],
+    as: "log-prefix",
+    help: "Prefix of output lines of several scripts",
+  }),
+  key("ui", "string", '"stream"', {
+    choices: ["stream", "list"],
+    as: "ui",
+    help: "Show several tasks on a terminal as a stream, or as a list with the output of one",
+  }),
   key("concurrency", "integer", "4", {
     as: "concurrency",
     range: [1, Number.MAX_SAFE_INTEGER],

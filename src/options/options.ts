@@ -133,6 +133,26 @@ export const OPTIONS: readonly Option[] = [
       help: "Show the last <count> output lines per script with --filter; 0 shows all",
     },
     {
+      name: "output",
+      value: oneOf("stream", "grouped", "errors", "json"),
+      by: "runner",
+      many: "scripts",
+      help: "Show output as it arrives, by task, of failed tasks only, or as JSON lines",
+    },
+    {
+      name: "log-prefix",
+      value: oneOf("auto", "none", "task"),
+      by: "runner",
+      default: "auto",
+      help: "Set the prefix of output lines; auto omits it in groups and for one script",
+    },
+    {
+      name: "ui",
+      value: oneOf("stream", "list"),
+      by: "runner",
+      help: "Show several tasks as a stream, or as a list with the output of one",
+    },
+    {
       name: "filter",
       short: "F",
       value: text("pattern"),

@@ -6,8 +6,10 @@ import { wantsColor } from "../color.ts";
 import type { Reporter } from "../tasks/task-events.ts";
 import { chooseLimit } from "../tasks/execution/concurrency-limit.ts";
 import type { TaskPlan } from "../tasks/planning/plan.ts";
-import type { TaskRequest } from "../tasks/task.ts";
+import type { ScriptTask, TaskRequest } from "../tasks/task.ts";
 import type { OutputQueue } from "../tasks/output-queue.ts";
+import { wantsList } from "./list/list-default.ts";
+import type { ListReporter } from "./list/list-reporter.ts";
 import { createPlainReporter } from "./terminal/plain-reporter.ts";
 import { createPrefixReporter } from "./terminal/prefix-reporter.ts";
 import { createSummaryReporter } from "./terminal/summary-reporter.ts";
@@ -18,6 +20,8 @@ export interface Reporting {
   readonly reporters: readonly Reporter[];
   readonly output: ChildRequest["output"];
   readonly extraEnvironment: Readonly<Record<string, string>>;
+  /** Set if the list of tasks is shown. */
+  readonly list?: ListReporter | undefined;
 }
 
 /** For a single script that runs without prefixes. A cached one has no terminal even if rt has one. */
@@ -91,60 +95,13 @@ export async function chooseReporters(
   begun = plan.tasks,
 ): Promise<Reporting> {
   const { env } = request;
-  const { tasks } = plan;
-  const isTerminal = host.isTerminal(1);
   const useColor = wantsColor(
     (name) => env[name],
-    () => isTerminal,
+    () => host.isTerminal(1),
   );
-  const isLabelled = request.parallel || request.sequential;
-  const isGitHub = env.GITHUB_ACTIONS === "true";
-  const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
-  const reports = request.reports.map((file) => ({ file, kind: reportKind(file) }));
-  // Output that a script writes directly to the terminal cannot be reported.
-  const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
-  // rt ends a process tree at its timeout only if it has started the tree itself.
-  const hasTimeout = tasks.some(({ rule }) => rule?.timeout !== undefined);
-  // A task with permissions and secrets has pipes, so that its output can be redacted.
-  const isRedacted =
-    request.secrets !== undefined && tasks.some((task) => request.permissions?.isRestricted(task));
-  const isAlone =
-    tasks.length === 1 &&
-    isTerminal &&
-    !isLabelled &&
-    !request.elideLines &&
-    !isShown &&
-    !hasTimeout &&
-    !isRedacted;
-
-  const reporters: Reporter[] = [];
-  if (isAlone)
-    reporters.push(
-      createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }),
-    );
-  else if (isGitHub && !isLabelled)
-    reporters.push((await import("./terminal/github-reporter.ts")).createGitHubReporter(queue, fail));
-  else if (isLive)
-    reporters.push(
-      (await import("./terminal/live-reporter.ts")).createLiveReporter({
-        tasks: begun,
-        queue,
-        elideLines: request.elideLines ?? DEFAULT_ELIDED_LINES,
-        useColor,
-        silent: request.silent,
-      }),
-    );
-  else
-    reporters.push(
-      createPrefixReporter({
-        style: isLabelled ? "label" : "script",
-        tasks,
-        queue,
-        useColor,
-        passCommands: isGitHub,
-      }),
-    );
-  if (!request.silent)
+  const chosen = await chooseMain(plan, request, queue, fail, begun, useColor);
+  const reporters: Reporter[] = [chosen.main];
+  if (!request.silent && request.output !== "json")
     reporters.push(
       createSummaryReporter(
         queue,
@@ -154,8 +111,80 @@ export async function chooseReporters(
         ),
       ),
     );
-  for (const { file, kind } of reports) reporters.push(await openReport(kind, file, plan, request, queue));
+  for (const file of request.reports)
+    reporters.push(await openReport(reportKind(file), file, plan, request, queue));
+  const { output, list } = chosen;
+  return { reporters, output, list, extraEnvironment: colorsFor(useColor && output !== "inherit", env) };
+}
 
-  const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
-  return { reporters, output, extraEnvironment: colorsFor(useColor && output !== "inherit", env) };
+interface MainReporting extends Pick<Reporting, "output" | "list"> {
+  readonly main: Reporter;
+}
+
+/** The reporter that shows output, and how it gets it. */
+async function chooseMain(
+  { tasks }: TaskPlan,
+  request: TaskRequest,
+  queue: OutputQueue,
+  fail: (error: unknown) => void,
+  begun: readonly ScriptTask[],
+  useColor: boolean,
+): Promise<MainReporting> {
+  const { env, output: mode, logPrefix } = request;
+  if (mode === "json") {
+    const { createJsonLinesReporter } = await import("./terminal/json-lines-reporter.ts");
+    return { main: createJsonLinesReporter(tasks, queue), output: "separate" };
+  }
+  const isLabelled = request.parallel || request.sequential;
+  const isGitHub = env.GITHUB_ACTIONS === "true";
+  const isBuffered = mode === "grouped" || mode === "errors";
+  if (ownsTerminal(tasks, request)) {
+    const main = createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false });
+    return { main, output: "inherit" };
+  }
+  if (isGitHub && !isLabelled && mode !== "stream" && logPrefix === undefined) {
+    const { createGitHubReporter } = await import("./terminal/github-reporter.ts");
+    const main = createGitHubReporter(queue, fail);
+    return { main: mode === "errors" ? await grouped(main, "failed") : main, output: "merged" };
+  }
+  const isCapable = host.isTerminal(1) && !env.CI && env.TERM !== "dumb";
+  if (isCapable && !isGitHub && host.isTerminal(0) && wantsList(tasks, request)) {
+    const { openListReporter } = await import("./list/list-reporter.ts");
+    const list = openListReporter({ tasks, queue, useColor, isLabelled });
+    if (list) return { main: list, output: "terminal", list };
+  }
+  if (isCapable && !isLabelled && !isGitHub && mode === undefined && logPrefix === undefined) {
+    const { createLiveReporter } = await import("./terminal/live-reporter.ts");
+    const elideLines = request.elideLines ?? DEFAULT_ELIDED_LINES;
+    const main = createLiveReporter({ tasks: begun, queue, elideLines, useColor, silent: request.silent });
+    return { main, output: "merged" };
+  }
+  const main = createPrefixReporter({
+    style: isLabelled ? "label" : "script",
+    tasks,
+    queue,
+    useColor,
+    passCommands: isGitHub,
+    omitsPrefix: logPrefix === "none",
+  });
+  if (isBuffered)
+    return { main: await grouped(main, mode === "errors" ? "failed" : "all"), output: "merged" };
+  return { main, output: isLabelled ? "separate" : "merged" };
+}
+
+async function grouped(inner: Reporter, shown: "all" | "failed"): Promise<Reporter> {
+  return (await import("./terminal/grouped-reporter.ts")).createGroupedReporter(inner, shown);
+}
+
+/** Whether a single script inherits the terminal. */
+function ownsTerminal(tasks: readonly ScriptTask[], request: TaskRequest): boolean {
+  const { elideLines, output, logPrefix, parallel, reports, sequential } = request;
+  if (tasks.length !== 1 || !host.isTerminal(1) || parallel || sequential || elideLines) return false;
+  if (output === "errors" || logPrefix === "task") return false;
+  // Output that a script writes directly to the terminal cannot be reported.
+  if (reports.some((file) => ["page", "junit"].includes(reportKind(file)))) return false;
+  // A task with permissions and secrets has pipes, so that its output can be redacted.
+  if (request.secrets !== undefined && request.permissions?.isRestricted(tasks[0]!)) return false;
+  // rt ends a process tree at its timeout only if it has started the tree itself.
+  return tasks[0]!.rule?.timeout === undefined;
 }

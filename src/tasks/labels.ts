@@ -90,6 +90,11 @@ export function describeOutcome(outcome: TaskOutcome): string {
   }
 }
 
+/** Whether the task has run and failed. */
+export function isFailure({ kind }: TaskOutcome): boolean {
+  return kind === "failure" || kind === "signal" || kind === "unstartable";
+}
+
 /** `milliseconds` as `7 ms`, `1.24 s` or `2 min 5 s`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;

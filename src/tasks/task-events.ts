@@ -1,5 +1,5 @@
 // Union of all events of a run. The executor emits them; reporters turn them into text.
-import type { ChildExit } from "../../platform/processes/contract/process-tree.ts";
+import type { ChildExit, ChildTerminal } from "../../platform/processes/contract/process-tree.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { TaskOutcome, TaskStep, ScriptTask } from "./task.ts";
 import type { Placement } from "./execution/placement.ts";
@@ -12,6 +12,8 @@ export type TaskEvent =
       readonly step: TaskStep;
       /** Replaces secret values by their names. Absent without secrets. */
       readonly hide?: Hide | undefined;
+      /** Set if the step has a pseudo-terminal. */
+      readonly terminal?: ChildTerminal | undefined;
       readonly at: number;
     }
   /** `bytes` are only valid during the call. */
@@ -53,6 +55,8 @@ export type TaskEvent =
   /** These tasks restart; those that run are ended first. */
   | { readonly type: "again"; readonly tasks: readonly ScriptTask[] }
   | { readonly type: "interrupt"; readonly signal: NodeJS.Signals }
+  /** The run is about to be suspended (Ctrl-Z). */
+  | { readonly type: "suspend" }
   /** The run was suspended (Ctrl-Z) and has been continued. */
   | { readonly type: "resume" };
 

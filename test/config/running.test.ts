@@ -242,4 +242,20 @@ describe("scripts", () => {
     const { stdout } = await runRt({ program, cwd: project.path });
     expect(Bun.stripANSI(stdout)).toContain("25 lines elided");
   });
+  const TWO = { "package.json": { scripts: { x: "echo one", y: "echo two" } } };
+  const configured = async (config: string) =>
+    await outputOf({ ...TWO, "rtfig.toml": config }, ["run", "--sequential", "x", "y"]);
+  effect("run.output", "shows the output of failed scripts only", async () => {
+    expect(await configured('[run]\noutput = "errors"')).toBe("");
+  });
+  effect("run.ui", "shows a list of tasks on a terminal", async () => {
+    const { createProject } = await import("../support/project.ts");
+    const { RT, runRt } = await import("../support/rt.ts");
+    await using project = await createProject({ ...TWO, "rtfig.toml": '[run]\nui = "list"' });
+    const program = ["script", "-qec", `'${RT}' run --parallel x y`, "/dev/null"];
+    expect((await runRt({ program, cwd: project.path })).stdout).toContain("\x1b[?1049h");
+  });
+  effect("run.log-prefix", "omits the prefixes of output", async () => {
+    expect(await configured('[run]\nlog-prefix = "none"')).toBe("one\ntwo");
+  });
 });

@@ -147,6 +147,29 @@ describe("workspaces", () => {
     expect(await inTerminal("--elide-lines=0")).not.toContain("elided");
   });
 
+  prove("output", "shows the output of failed scripts only", async () => {
+    const files = { "package.json": { scripts: { x: "echo fine", y: "echo broken; exit 1" } } };
+    const { stdout } = await runIn(files, ["--sequential", "--output=errors", "run", "x", "y"]);
+    expect(stdout).toBe("y | broken\n");
+  });
+
+  prove("ui", "shows a list of tasks on a terminal", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { x: "echo one", y: "echo two" } },
+    });
+    const shown = async (option: string) => {
+      const line = `'${RT}' run ${option} --parallel x y`;
+      return (await runRt({ program: ["script", "-qec", line, "/dev/null"], cwd: project.path })).stdout;
+    };
+    expect(await shown("--ui=list")).toContain("\x1b[?1049h");
+    expect(await shown("--ui=stream")).not.toContain("\x1b[?1049h");
+  });
+
+  prove("log-prefix", "omits the prefixes of output", async () => {
+    const files = { "package.json": { scripts: { x: "echo one", y: "echo two" } } };
+    expect(await outputOf(files, ["--sequential", "--log-prefix=none", "run", "x", "y"])).toBe("one\ntwo");
+  });
+
   prove("parallel", "runs scripts concurrently, with prefixed output", async () => {
     // Each script waits for the other, so both must run concurrently.
     const meet = (mine: string, other: string) =>

@@ -45,6 +45,8 @@ describe.skipIf(process.platform === "win32")("rt escapes control sequences in n
     ["a plan as JSON", ["run", "--dry-run=json", "--filter", "*", EVIL], {}],
     ["prefixes", ["run", ...ALL, EVIL], {}],
     ["aligned labels", ["run", "--parallel", ...ALL, EVIL, "t"], {}],
+    ["JSON lines", ["run", "--output=json", ...ALL, EVIL], {}],
+    ["output of failed scripts", ["run", "--output=errors", ...ALL, EVIL], {}],
     ["sequential output, in colour", ["run", "--sequential", ...ALL, EVIL], { FORCE_COLOR: "1" }],
     ["groups", ["run", ...ALL, EVIL], { GITHUB_ACTIONS: "true" }],
     ["groups with an unfinished last line", ["run", ...ALL, "t"], { GITHUB_ACTIONS: "true" }],

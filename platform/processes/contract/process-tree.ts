@@ -25,8 +25,11 @@ export interface ChildRequest {
    * - "merged": standard output and error in one stream, in write order
    * - "separate": two streams
    * - "inherit": rt's descriptors and process group, so that the child may read the terminal
+   * - "terminal": a pseudo-terminal, also as the controlling terminal; "merged" if none is available
    */
-  readonly output: "merged" | "separate" | "inherit";
+  readonly output: "merged" | "separate" | "inherit" | "terminal";
+  /** The size of a pseudo-terminal. */
+  readonly size?: TerminalDimensions | undefined;
   /** Further descriptors of the child, from 3 on; undefined leaves one closed. */
   readonly descriptors?: readonly (number | undefined)[];
   /** Whether the child inherits standard input; otherwise its standard input is empty. */
@@ -41,8 +44,22 @@ export interface ChildRequest {
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }
 
+export interface TerminalDimensions {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** The pseudo-terminal of a child, from rt's side. */
+export interface ChildTerminal {
+  /** Types input. Bytes that the child does not read in time are dropped. */
+  type(bytes: Uint8Array): void;
+  resize(size: TerminalDimensions): void;
+}
+
 export interface Child {
   readonly pid: number;
+  /** Set with the output "terminal", until the child has exited. */
+  readonly terminal?: ChildTerminal | undefined;
   /** Resolves after the last call of `onOutput`. Never rejects because of the child. */
   readonly done: Promise<ChildExit>;
 }

@@ -47,17 +47,20 @@ export function exitOf(change: Exclude<ProcessChange, { kind: "stopped" }>): Chi
 
 /**
  * @param writers pipe ends for standard output and error; empty to inherit rt's
+ * @param terminal path of a pseudo-terminal, instead of all three standard descriptors
  * @throws the system's error
  */
 export function spawnByteExact(
   request: ChildRequest,
   env: Readonly<Record<string, string | undefined>>,
   [output = 1, error = output === 1 ? 2 : output]: readonly number[],
+  terminal?: string,
 ): { readonly pid: number; readonly exited: Promise<ChildExit> } {
   const { argv, cwd, input, inheritStdin, descriptors = [] } = request;
   const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
   if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
-  const read = input ? openInput(input) : inheritStdin ? undefined : openNothing();
+  const isOnTerminal = terminal !== undefined;
+  const read = isOnTerminal ? undefined : input ? openInput(input) : inheritStdin ? undefined : openNothing();
   if (!looking) {
     looking = setInterval(look, POLL_INTERVAL); // which also keeps the engine from thinking that all is done
     process.on("SIGCHLD", look);
@@ -71,8 +74,10 @@ export function spawnByteExact(
       isWhole: true,
       directory: cwd,
       leadsSession: request.output !== "inherit",
-      standard: [read ?? 0, output, error, ...descriptors],
-      terminal: undefined,
+      standard: isOnTerminal
+        ? ["terminal", "terminal", "terminal", ...descriptors]
+        : [read ?? 0, output, error, ...descriptors],
+      terminal,
       descriptors: [],
     });
     if ("error" in started) {

@@ -11,12 +11,15 @@ import {
   type Child,
   type ChildExit,
   type ChildRequest,
+  type ChildTerminal,
   describeExit,
   type ProcessTreeOperations,
+  type TerminalDimensions,
 } from "../contract/process-tree.ts";
 import { isDecoded, spawnByteExact } from "./byte-exact-spawn.ts";
 import { OutputReader } from "./output-reader.ts";
-import { closeDescriptor, openPipe } from "../../native/posix/pipe.ts";
+import { closeDescriptor, openPipe, writeAvailable } from "../../native/posix/pipe.ts";
+import { openPair, setSize } from "../../terminal/posix/terminal-modes.ts";
 import { descriptorLimit } from "./process.ts";
 import { isHandledByRt, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
@@ -41,28 +44,93 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   if (request.permissions) return permittedStart()(request, startChild) as PosixChild;
   reapOrphans();
   const isPiped = request.output !== "inherit";
-  const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
+  const pair = request.output === "terminal" ? openPair() : undefined;
+  const pipes = isPiped && !pair ? [openPipe({ isPolled: true })] : [];
   const env = withFamily(request.env as Record<string, string>, request.family);
   const pending = addChild();
   let started: StartedChild;
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     const writers = pipes.map(({ writer }) => writer);
-    const start = isDecoded({ ...request, env }) ? startByEngine : spawnByteExact;
+    if (pair && request.size) setTerminalSize(pair.slave, request.size);
+    const isExact = pair !== undefined || !isDecoded({ ...request, env });
+    const start: typeof startByEngine = isExact
+      ? (wrapped, variables, ends) => spawnByteExact(wrapped, variables, ends, pair?.path)
+      : startByEngine;
     started = startRegistered(pending, request, (wrapped) => start(wrapped, env, writers));
     pending.confirm(started.pid);
   } catch (error) {
     pending.cancel();
     for (const { reader } of pipes) closeDescriptor(reader);
+    if (pair) closeDescriptor(pair.master);
     throw error;
   } finally {
     for (const { writer } of pipes) closeDescriptor(writer);
+    if (pair) closeDescriptor(pair.slave);
+  }
+  if (pair) {
+    const outlet = new OutputReader(pair.master, (bytes) => request.onOutput(bytes, false));
+    const terminal = new TypedTerminal(pair.master);
+    const done = follow(started, [outlet], () => terminal.close());
+    return { pid: started.pid, ownsSession: true, terminal, done };
   }
   const outlets = pipes.map(
     ({ reader }, index) => new OutputReader(reader, (bytes) => request.onOutput(bytes, index === 1)),
   );
   return { pid: started.pid, ownsSession: isPiped, done: follow(started, outlets) };
 };
+
+/** Bytes of input that wait for a child that does not read. */
+const MAX_TYPED = 1 << 16;
+const TYPE_INTERVAL = 10; // ms
+
+class TypedTerminal implements ChildTerminal {
+  #master: number;
+  #waiting: Uint8Array[] = [];
+  #size = 0;
+  #timer: Timer | undefined;
+
+  constructor(master: number) {
+    this.#master = master;
+  }
+
+  type(bytes: Uint8Array): void {
+    if (this.#master < 0 || this.#size + bytes.length > MAX_TYPED) return;
+    this.#waiting.push(bytes.slice());
+    this.#size += bytes.length;
+    if (!this.#timer) this.#write();
+  }
+
+  #write(): void {
+    this.#timer = undefined;
+    for (let first = this.#waiting[0]; first && this.#master >= 0; first = this.#waiting[0]) {
+      const count = writeAvailable(this.#master, first);
+      if (count === null) return this.close();
+      this.#size -= count;
+      if (count < first.length) this.#waiting[0] = first.subarray(count);
+      else this.#waiting.shift();
+      if (count === 0) {
+        this.#timer = setTimeout(() => this.#write(), TYPE_INTERVAL);
+        return;
+      }
+    }
+  }
+
+  resize(size: TerminalDimensions): void {
+    if (this.#master >= 0) setTerminalSize(this.#master, size);
+  }
+
+  /** Before the reader closes the descriptor. */
+  close(): void {
+    this.#master = -1;
+    this.#waiting = [];
+    clearTimeout(this.#timer);
+  }
+}
+
+function setTerminalSize(descriptor: number, { columns, rows }: TerminalDimensions): void {
+  setSize(descriptor, Uint16Array.of(rows, columns, 0, 0));
+}
 
 interface StartedChild {
   readonly pid: number;
@@ -121,12 +189,17 @@ function startByEngine(
   return { pid: subprocess.pid, exited: subprocess.exited.then(() => describeExit(subprocess)) };
 }
 
-async function follow({ pid, exited }: StartedChild, outlets: readonly OutputReader[]): Promise<ChildExit> {
+async function follow(
+  { pid, exited }: StartedChild,
+  outlets: readonly OutputReader[],
+  onExit?: () => void,
+): Promise<ChildExit> {
   const attaching = setTimeout(() => {
     for (const outlet of outlets) outlet.attach();
   }, ATTACH_AFTER);
   const exit = await exited;
   clearTimeout(attaching);
+  onExit?.();
   unwatchChild(pid);
   for (const outlet of outlets) await outlet.finish();
   return exit;

@@ -58,8 +58,18 @@ export function toRawModes(modes: TerminalModes): TerminalModes {
   return raw;
 }
 
+/** Returns modes for single keys: no echo and no line editing; Ctrl-C and Ctrl-Z still send signals. */
+export function toKeyModes(modes: TerminalModes): TerminalModes {
+  const changed = modes.slice();
+  const flags = word(modes, TERMIOS_LFLAG) & ~(ECHO | ICANON);
+  new DataView(changed.buffer).setUint32(TERMIOS_LFLAG, flags >>> 0, true);
+  changed[TERMIOS_CC + constants.VQUIT] = constants._POSIX_VDISABLE;
+  return changed;
+}
+
 const OPOST = 1;
 const ECHO = 0o10;
+const ICANON = process.platform === "darwin" ? 0x100 : 2;
 const VSUSP = 10;
 
 function word(modes: TerminalModes, place: number): number {

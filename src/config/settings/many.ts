@@ -25,6 +25,12 @@ export interface ManySettings {
   readonly concurrency?: number | undefined;
   /** Lines of each script's output that a terminal shows; 0 for all, undefined for the default. */
   readonly elideLines?: number | undefined;
+  /** How output is shown; undefined for the default of the terminal or CI service. */
+  readonly output?: "stream" | "grouped" | "errors" | "json" | undefined;
+  /** Undefined for the default of the terminal and the tasks. */
+  readonly ui?: "stream" | "list" | undefined;
+  /** Undefined for the default, "auto". */
+  readonly logPrefix?: "none" | "task" | undefined;
   readonly ifPresent: boolean;
   readonly dryRun?: "text" | "json" | "html" | "mermaid" | undefined;
   /** Report files; the extension selects the format. */
@@ -82,6 +88,9 @@ export function readSelection(
     noExitOnError: given.has("no-exit-on-error"),
     concurrency: readConcurrency(given, environment.RT_CONCURRENCY),
     elideLines: toCount(given.get("elide-lines")?.last),
+    output: given.get("output")?.last as ManySettings["output"],
+    ui: given.get("ui")?.last as ManySettings["ui"],
+    logPrefix: readLogPrefix(given.get("log-prefix")?.last),
     ifPresent: given.has("if-present"),
     dryRun: readDryRun(given),
     reports: given.get("report")?.all ?? [],
@@ -166,6 +175,11 @@ function readShareSettings(given: GivenOptions): ShareSettings | undefined {
   if (!["share", "share-id", "share-name"].some((name) => given.has(name))) return undefined;
   const { readShare } = require("./share.ts") as typeof import("./share.ts");
   return readShare(given);
+}
+
+/** The option parser has validated the value. */
+function readLogPrefix(value: string | undefined): ManySettings["logPrefix"] {
+  return value === "none" || value === "task" ? value : undefined;
 }
 
 function toCount(value: string | undefined): number | undefined {

@@ -3,12 +3,11 @@
 // Invariants: the format is documented in docs/; `version` changes when a field changes its meaning. Times are
 // milliseconds;
 // `start` counts from `startedAt`.
-import { escapeJson, oneLine } from "../../printable.ts";
+import { escapeJson } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
-import type { TaskOutcome, TaskStep, ScriptTask } from "../../tasks/task.ts";
-import type { Placement } from "../../tasks/execution/placement.ts";
+import type { TaskStep, ScriptTask } from "../../tasks/task.ts";
+import { endingFields, roundTime as round, taskFields } from "../task-fields.ts";
 import type { ReportFile } from "./report-file.ts";
-import { describeOutcome } from "../../tasks/labels.ts";
 
 interface ReportedStep {
   readonly script: string;
@@ -46,18 +45,11 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration, why, where, machine } = event;
+        const { task, at, duration } = event;
         tasks.delete(task);
         tasks.set(task, {
-          package: task.packageName === "" ? null : task.packageName,
-          directory: task.packageDirectory,
-          script: task.scriptName,
-          outcome: outcome.kind,
-          message: describeOutcome(outcome),
-          ...detailOf(outcome),
-          ...(why !== undefined && { why: oneLine(why) }),
-          ...(where && { where: placementOf(where) }),
-          ...(machine !== undefined && { machine: oneLine(machine) }),
+          ...taskFields(task),
+          ...endingFields(event),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
@@ -74,33 +66,4 @@ export function createJsonReporter(file: ReportFile): Reporter {
       return await file.write(`${escapeJson(JSON.stringify(report, null, 2))}\n`);
     },
   };
-}
-
-function placementOf({ place, why, server, machine }: Placement): object {
-  return { place, why: oneLine(why), server, machine: machine === undefined ? undefined : oneLine(machine) };
-}
-
-function detailOf(outcome: TaskOutcome): object {
-  switch (outcome.kind) {
-    case "success":
-      return {
-        exitCode: 0,
-        ...(outcome.saved !== undefined && { saved: round(outcome.saved) }),
-        ...(outcome.retries !== undefined && { flaky: true, retries: outcome.retries }),
-      };
-    case "failure":
-      return { exitCode: outcome.code, ...(outcome.timeout !== undefined && { timeout: outcome.timeout }) };
-    case "unstartable":
-      return { exitCode: outcome.code };
-    case "signal":
-      return { signal: outcome.signal };
-    case "skipped":
-      return { because: outcome.because.label };
-    case "stopped":
-      return {};
-  }
-}
-
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
 }

@@ -92,6 +92,7 @@ export class RunRecord {
       case "remark":
       case "again":
       case "interrupt":
+      case "suspend":
       case "resume":
         return;
     }

@@ -10,7 +10,7 @@ import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
 import { TaskLog } from "../task-log.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
-import { describeOutcome, formatDuration, labelOf } from "../../tasks/labels.ts";
+import { describeOutcome, formatDuration, isFailure, labelOf } from "../../tasks/labels.ts";
 import { commandProperty, commandText } from "./workflow-command.ts";
 
 interface LogGroup {
@@ -93,10 +93,8 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
         }
         case "task-end": {
           const { outcome, duration, task } = event;
-          const isFailure =
-            outcome.kind === "failure" || outcome.kind === "signal" || outcome.kind === "unstartable";
           const text = `${labelOf(task)}: ${describeOutcome(outcome)}`;
-          const line = isFailure
+          const line = isFailure(outcome)
             ? `::error title=${commandProperty(labelOf(task))}::${commandText(text)}\n`
             : `${text}${outcome.kind === "success" ? ` in ${formatDuration(duration)}` : ""}\n`;
           const entry = entryOf(task);
@@ -118,6 +116,7 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
         case "step-end":
         case "again":
         case "interrupt":
+        case "suspend":
         case "resume":
           return;
       }

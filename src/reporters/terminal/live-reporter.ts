@@ -180,6 +180,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           return draw();
         case "step-end":
         case "interrupt":
+        case "suspend":
           return;
       }
     },

@@ -50,6 +50,7 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
           return say(event.line);
         case "again":
         case "interrupt":
+        case "suspend":
         case "resume":
           return;
       }

@@ -4,6 +4,7 @@
 // - Style "script" (`--filter`, `--workspaces`): `PKG SCRIPT: line`, all on stdout, hooks under their own names.
 // - Style "label" (`--parallel`, `--sequential`): `LABEL | line`, aligned and coloured labels, each stream on its
 //   own descriptor, outcomes on stderr.
+// - Without prefixes (`--log-prefix=none`) only output has none: rt's own lines name their script.
 import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
@@ -27,6 +28,8 @@ export interface PrefixOptions {
   readonly useColor: boolean;
   /** Whether workflow commands of the CI service (annotations, groups) get no prefix. */
   readonly passCommands: boolean;
+  /** Whether lines of output have no prefix. */
+  readonly omitsPrefix?: boolean;
 }
 
 const LABEL_COLORS = [36, 33, 35, 32, 34, 96, 93, 95, 92, 94] as const;
@@ -37,6 +40,7 @@ export function createPrefixReporter({
   queue,
   useColor,
   passCommands,
+  omitsPrefix = false,
 }: PrefixOptions): Reporter {
   const openLine = new OpenLine();
   const width = style === "label" ? Math.max(0, ...tasks.map((task) => Bun.stringWidth(labelOf(task)))) : 0;
@@ -58,7 +62,7 @@ export function createPrefixReporter({
       stream = new LinePrefixer({
         queue,
         descriptor: isError && style === "label" ? 2 : 1,
-        prefix: prefixOf(task, step),
+        prefix: omitsPrefix ? "" : prefixOf(task, step),
         openLine,
         isBare,
       });
@@ -117,6 +121,7 @@ export function createPrefixReporter({
         case "step-start":
         case "again":
         case "interrupt":
+        case "suspend":
         case "resume":
           return;
       }

@@ -4,7 +4,7 @@
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask, TaskOutcome } from "../../tasks/task.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
-import { describeOutcome, formatDuration, labelOf } from "../../tasks/labels.ts";
+import { describeOutcome, formatDuration, isFailure, labelOf } from "../../tasks/labels.ts";
 
 interface TaskSummary {
   readonly task: ScriptTask;
@@ -61,8 +61,4 @@ function renderSummary(results: readonly TaskSummary[], total: number, useColor:
     lines.push(`Slowest: ${list.join(", ")}`);
   }
   return `${lines.join("\n")}\n`;
-}
-
-function isFailure({ kind }: TaskOutcome): boolean {
-  return kind === "failure" || kind === "signal" || kind === "unstartable";
 }

@@ -85,6 +85,7 @@ function describeNotices(
 }
 
 /** A single script inherits the terminal if there is nothing to prefix, summarize or report. */
-function ownsTerminal({ reports, elideLines }: TaskRequest): boolean {
-  return reports.length === 0 && !elideLines && host.isTerminal(1);
+function ownsTerminal({ reports, elideLines, output, logPrefix }: TaskRequest): boolean {
+  const isChanged = output === "errors" || output === "json" || logPrefix === "task";
+  return reports.length === 0 && !elideLines && !isChanged && host.isTerminal(1);
 }

@@ -5,7 +5,9 @@
 // - An internal error ends all scripts and is then thrown.
 // - After the first signal a slow reader of the output is still awaited, after the second one not.
 // - A watched run continues when no script runs: each round has its own reporters.
+import { trees } from "../../../platform/processes/process-tree.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
+import type { ListReporter } from "../../reporters/list/list-reporter.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "../../reporters/reporter-selection.ts";
 import { chooseLimit } from "../../tasks/execution/concurrency-limit.ts";
 import { Executor } from "../../tasks/execution/executor.ts";
@@ -22,7 +24,7 @@ import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { SharedCacheConnection } from "../../tasks/task-cache.ts";
 import type { RunStatus, ScriptTask, TaskOutcome, TaskRequest, WatchHooks } from "../../tasks/task.ts";
 import { ReporterGroup } from "./reporter-group.ts";
-import { WatchRounds } from "./watch-rounds.ts";
+import { createListHooks, WatchRounds } from "./watch-rounds.ts";
 
 /** Connections of the run. */
 interface Connections {
@@ -41,6 +43,9 @@ export class TaskRun {
   #executor: Executor | undefined;
   #schedule: Schedule | undefined;
   #rounds: WatchRounds | undefined;
+  /** The list of tasks restarts and stops tasks, so its run has hooks as a watched run has. */
+  #list: ListReporter | undefined;
+  #watcher: WatchHooks | undefined;
   #interruptedBy: NodeJS.Signals | undefined;
   #thrown: { readonly error: unknown } | undefined;
   /** Whether all output and reports of the round were delivered. */
@@ -61,13 +66,16 @@ export class TaskRun {
     const connections = await this.#connect();
     const reporting = await this.#chooseReporters();
     this.#reporters.reporters = reporting.reporters;
+    this.#list = reporting.list;
+    this.#watcher = this.#request.watcher ?? (this.#list && createListHooks());
+    if (this.#list) trees.adoptOrphans();
     const executor = (this.#executor = this.#createExecutor(connections, reporting));
     this.#queue.onBroken = ({ code }) => this.#loseOutput(code === "EPIPE");
     await this.#announce(notices, connections.shared);
     const schedule = (this.#schedule = this.#startSchedule(executor, connections));
     if (this.#interruptedBy || this.#thrown) schedule.halt();
-    const failure = this.#request.watcher
-      ? await this.#watch(this.#request.watcher, executor, schedule)
+    const failure = this.#watcher
+      ? await this.#watch(this.#watcher, executor, schedule)
       : await schedule.finished.catch(this.#fail);
     await executor.finish();
     await this.#disconnect(connections);
@@ -115,10 +123,11 @@ export class TaskRun {
       request: this.#request,
       remote,
       output,
+      terminalSize: () => this.#list?.size() ?? { columns: 80, rows: 24 },
       inheritStdin: this.#plan.tasks.length === 1,
       extraEnvironment,
       emit: this.#reporters.emit,
-      watcher: this.#request.watcher,
+      watcher: this.#watcher,
       leases: shared?.leases,
       onInterrupt: (signal) => {
         if (this.#interruptedBy || this.#isOver) this.#queue.hurry();
@@ -128,7 +137,10 @@ export class TaskRun {
         this.#schedule?.halt();
         this.#rounds?.wake();
       },
-      onSuspend: () => void this.#queue.flush(),
+      onSuspend: () => {
+        void this.#reporters.emit({ type: "suspend" });
+        void this.#queue.flush();
+      },
     });
   }
 
@@ -154,7 +166,7 @@ export class TaskRun {
       limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request),
       remoteTasks:
         remote && !sequential ? { limit: remoteLimit, has: (task) => remoteTasks.has(task) } : undefined,
-      onFailure: watcher && parallel ? "continue" : choosePolicy(request),
+      onFailure: this.#watcher && parallel ? "continue" : choosePolicy(request),
       run: (task) => executor.run(task),
       mayEnd: (task) => executor.watched.isRunning(task),
       settle: (task, outcome) =>
@@ -168,7 +180,7 @@ export class TaskRun {
     executor: Executor,
     schedule: Schedule,
   ): Promise<TaskFailure | null | void> {
-    this.#rounds = new WatchRounds({
+    const rounds = (this.#rounds = new WatchRounds({
       watcher,
       executor,
       schedule,
@@ -183,11 +195,19 @@ export class TaskRun {
         return this.#isComplete && !this.#plan.isIncomplete ? 0 : 1;
       },
       openRound: async () => {
-        this.#reporters.reporters = (await this.#chooseReporters([])).reporters;
+        const { reporters, list } = await this.#chooseReporters([]);
+        this.#reporters.reporters = reporters;
         this.#isComplete = true;
+        this.#list = list;
+        list?.begin(control);
       },
-    });
-    return await this.#rounds.run();
+    }));
+    const control = {
+      restart: (task: ScriptTask) => void rounds.again([task]),
+      stop: (task: ScriptTask) => executor.watched.end([task], watcher.killSignal),
+    };
+    this.#list?.begin(control);
+    return await rounds.run();
   }
 
   /** Ends all running tasks, and starts no others. */

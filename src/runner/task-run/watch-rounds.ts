@@ -121,3 +121,19 @@ export class WatchRounds implements WatchedRun {
     return this.#options.executor.watched.isRunning(task);
   }
 }
+
+/** For a run with the list of tasks that is not watched: it is over after the first round. */
+export function createListHooks(): WatchHooks {
+  let run: WatchedRun | undefined;
+  return {
+    killSignal: "SIGTERM",
+    onBegin(begun) {
+      run = begun;
+    },
+    onStart() {},
+    async onEnd() {},
+    isShown: () => false,
+    onIdle: () => run?.end(),
+    onRound() {},
+  };
+}

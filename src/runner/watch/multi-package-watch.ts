@@ -110,7 +110,7 @@ async function watchPlans(
           onStart: (concerns) => changes.begin(concerns),
           clear,
         });
-        const standsAlone = !choosesPackages(many) && plan.tasks.length === 1;
+        const standsAlone = !choosesPackages(many) && plan.tasks.length === 1 && many.output === undefined;
         const status = await runTasks({ ...request.tasks, standsAlone, watcher: session }, plan);
         if (!session.isOver || stop) return status;
         session = undefined;

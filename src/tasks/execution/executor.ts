@@ -4,7 +4,11 @@
 // - A failing step ends the task.
 // - A background process of a script survives a run that ends normally. A signal to rt ends it (shutdown.ts).
 // - In watch mode, background processes end before their task restarts, and with the run.
-import type { ChildRequest, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
+import type {
+  ChildRequest,
+  StopSignal,
+  TerminalDimensions,
+} from "../../../platform/processes/contract/process-tree.ts";
 import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
@@ -22,6 +26,8 @@ export interface ExecutorOptions {
   /** Set if tasks of this run may run on a remote server. */
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
+  /** The size of a pseudo-terminal. */
+  terminalSize?(): TerminalDimensions;
   readonly inheritStdin: boolean;
   /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;

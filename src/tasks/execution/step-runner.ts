@@ -6,7 +6,12 @@
 // - A cached step runs under the tracer. If tracing is not permitted, it is started again without the tracer,
 //   because nothing has run.
 import { trees } from "../../../platform/processes/process-tree.ts";
-import type { Child, ChildExit, ChildRequest } from "../../../platform/processes/contract/process-tree.ts";
+import type {
+  Child,
+  ChildExit,
+  ChildRequest,
+  TerminalDimensions,
+} from "../../../platform/processes/contract/process-tree.ts";
 import type { RedactedOutput } from "../../redaction/stream.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { ResourceExhausted } from "./schedule.ts";
@@ -18,6 +23,8 @@ import { awaitEnd, processTreeIdOf, type WatchedTrees } from "./watched-process-
 export interface StepsOptions {
   readonly request: Pick<TaskRequest, "commandFor" | "secrets">;
   readonly output: ChildRequest["output"];
+  /** The size of a pseudo-terminal. */
+  terminalSize?(): TerminalDimensions;
   readonly inheritStdin: boolean;
   /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
@@ -196,19 +203,22 @@ export class Steps {
     }
     const redacted = command.redact?.(deliver);
     const onOutput = redacted?.push ?? deliver;
-    const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
+    // A program on a terminal decides about colours itself.
+    const isPlain = output === "terminal" || isEmpty(extraEnvironment);
+    const env = isPlain ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
       program: command.program,
       argv: command.argv,
       cwd: command.cwd,
       env,
       output,
+      size: this.#options.terminalSize?.(),
       inheritStdin,
       onOutput,
       ...family,
       permissions,
     });
-    void emit(begin);
+    void emit({ ...begin, terminal: child.terminal });
     return await this.#awaitExit(child, task, redacted);
   }
 
