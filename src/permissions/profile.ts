@@ -52,7 +52,9 @@ const SHARED_MEMORY = "/dev/shm";
 /** Files of the system that root alone can read. */
 const ROOT_FILES: readonly string[] = [
   ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"],
-  ...["/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab"],
+  ...["/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/ipsec.secrets"],
+  ...["/etc/letsencrypt", "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections"],
+  ...["/etc/kubernetes", "/etc/rancher", "/etc/docker", "/etc/ppp"],
 ];
 
 /** Folders of HOME in which tools install themselves and keep what they have downloaded. None has credentials. */

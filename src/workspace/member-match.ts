@@ -1,4 +1,4 @@
-// Matches members with a selector: by name, path or directory. What has changed does not matter here.
+// Matches members with a selector: by name, path or directory. Changes since a commit do not matter here.
 //
 // Invariants: the root of a declared workspace matches only an exact name or path.
 import type { Selector } from "./filter-syntax.ts";

@@ -131,6 +131,22 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(readdirSync(place.path).toSorted()).toEqual(["outside", "project"]);
   });
 
+  test("the mode of an open file can be changed below the project only", async () => {
+    // As tar does: it opens a file without access to its content.
+    const code = (path: string) =>
+      `import os; f = os.open("${path}", os.O_PATH); os.chmod(f"/proc/self/fd/{f}", 0o640); print("changed")`;
+    const script = (path: string) => `python3 -c '${code(path)}'`;
+    await using project = await besideFolder(
+      manifest({ inside: script("package.json"), outside: script("../outside/data") }),
+    );
+    const run = (name: string) =>
+      runRt({ args: ["--silent", "run", "--permissions", name], cwd: project.join("project") });
+    expect((await run("inside")).stdout).toBe("changed\n");
+    const outside = await run("outside");
+    expect(outside.stdout).toBe("");
+    expect(outside.stderr).toContain("PermissionError");
+  });
+
   test("a symlink in place of a folder of write is an error", async () => {
     await using place = await besideFolder({
       ...manifest({ t: "echo evil > dist/data" }),

@@ -94,9 +94,24 @@ static void close_named(struct named_file *file) {
   file->descriptor = -1;
 }
 
+/** Writes a path below /proc/self as one of the tracee: C libraries change the mode of an open file this way. */
+static const char *name_of_tracee(const char *path, int pid, char *name) {
+  static const char *const OWN[] = {"/proc/self/", "/proc/thread-self/"};
+  for (size_t each = 0; each < sizeof OWN / sizeof *OWN; each++) {
+    const size_t size = strlen(OWN[each]);
+    if (strncmp(path, OWN[each], size) != 0) continue;
+    char *end = add_number(add_text(name, "/proc/", 6), pid);
+    *end++ = '/';
+    add_text(end, path + size, strlen(path + size) + 1);
+    return name;
+  }
+  return path;
+}
+
 /** Opens what a path of the tracee means. Returns 0, or the error of the attempt. */
-static long open_named(struct named_file *file, int pid, int directory, const char *path, int flags) {
-  char link[MAX_LINK_NAME], own[24], owner[20];
+static long open_named(struct named_file *file, int pid, int directory, const char *written, int flags) {
+  char link[MAX_LINK_NAME], own[24], owner[20], name[PATH_MAX + 20];
+  const char *path = name_of_tracee(written, pid, name);
   long from = AT_FDCWD;
   if (path[0] != '/') {
     char part[24] = "cwd";
