@@ -35,6 +35,11 @@ const IN_SOURCES: Readonly<Record<string, readonly string[]>> = {
   "@bufbuild/protobuf": ["dist/esm/create.js", "dist/esm/wire/varint.js"],
 };
 
+/** Licence texts of packages that contain none, from the repositories of their authors. */
+const OUTSIDE_PACKAGES: Readonly<Record<string, string>> = {
+  "@xterm/headless": "build/release/licences/xterm.txt",
+};
+
 function firstComment(source: string): string {
   const lines = source.split("\n");
   const end = lines.findIndex((line) => !line.startsWith("//"));
@@ -57,6 +62,11 @@ export function readComponents(inputs: Iterable<string>): Component[] {
     const licence = licenceOf(manifest);
     const file = readdirSync(directory).find((name) => /^licen[cs]e/i.test(name));
     const files = file ? [file] : (IN_SOURCES[manifest.name] ?? []);
+    const outside = OUTSIDE_PACKAGES[manifest.name];
+    if (licence && outside !== undefined) {
+      const licenceText = readFileSync(join(ROOT, outside), "utf8").trim();
+      return { name: manifest.name, version: manifest.version, licence, licenceText };
+    }
     if (!licence || files.length === 0)
       throw new Error(`The licence of ${manifest.name} is not in its package`);
     const texts = files.map((name) => readFileSync(join(directory, name), "utf8"));

@@ -15,3 +15,9 @@ export function permittedStart() {
   return (require("./linux/permitted-child.ts") as typeof import("./linux/permitted-child.ts"))
     .startPermitted;
 }
+
+/** Returns the paths of the terminals that the standard descriptors are. */
+export function listTerminals(): readonly string[] {
+  if (process.platform !== "linux") return [];
+  return (require("./linux/terminals.ts") as typeof import("./linux/terminals.ts")).listTerminals();
+}

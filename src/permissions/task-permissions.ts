@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
-import { findSupport } from "../../platform/permissions/permissions.ts";
+import { findSupport, listTerminals } from "../../platform/permissions/permissions.ts";
 import { temporaryDirectory } from "../../platform/files/temporary-directory.ts";
 import { host } from "../../platform/processes/process.ts";
 import { type PermissionSettings, permissionsFor } from "../config/settings/permissions.ts";
@@ -245,10 +245,7 @@ function ownFiles(): FileRule[] {
   const readable = files.flatMap((path): FileRule[] =>
     path === undefined ? [] : [{ path, access: "read" }],
   );
-  const terminals = [0, 1, 2].flatMap((descriptor): FileRule[] => {
-    const path = resolved(`/proc/self/fd/${descriptor}`);
-    return path?.startsWith("/dev/pts/") ? [{ path, access: "device" }] : [];
-  });
+  const terminals = listTerminals().map((path): FileRule => ({ path, access: "device" }));
   return [...readable, ...terminals];
 }
 
