@@ -5,7 +5,7 @@ export default {
   "src/cache/key/cache-key.ts": [
     {
       fault: "arguments are not part of the key",
-      text: "step.argv.map(ownProgram)]",
+      text: "step.argv.map(placeless)]",
       becomes: "[]]",
       tests: ["cache/entry/cache-key"],
     },
