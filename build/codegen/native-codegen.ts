@@ -62,6 +62,8 @@ const LIBRARY = [
 const FRONT = [...COMMON, "-fPIC", "-fvisibility=hidden", "-static", "-Wl,-T,front/front.ld"];
 /** Otherwise code is addressed by pages, which the front does not begin at. */
 const FRONT_MODEL = { x64: [], arm64: ["-mcmodel=tiny"] } as const;
+/** The functions of outlined atomic operations are in libgcc, which no program is linked with. */
+const ARCHITECTURE_FLAGS = { x64: [], arm64: ["-mno-outline-atomics"] } as const;
 type NativeProgram = StoredProgram | "interposer";
 const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
   registration: PROGRAM,
@@ -115,7 +117,15 @@ function compile(
   to: string,
   more: readonly string[] = [],
 ): void {
-  const words = [COMPILERS[architecture], ...FLAGS[name], ...more, "-o", to, FILES[name]];
+  const words = [
+    COMPILERS[architecture],
+    ...FLAGS[name],
+    ...ARCHITECTURE_FLAGS[architecture],
+    ...more,
+    "-o",
+    to,
+    FILES[name],
+  ];
   const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
   if (exitCode !== 0)
     throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr.toString()}`);
@@ -165,7 +175,7 @@ export async function hashCompiled(compilers: Readonly<Record<string, string>>):
   const hashes = files.map(async (file) => [file, sha256(await readFile(join(COMPILED, file)))] as const);
   return {
     sources: await hashSources(),
-    flags: sha256(JSON.stringify(FLAGS)),
+    flags: sha256(JSON.stringify([FLAGS, ARCHITECTURE_FLAGS])),
     compilers,
     files: Object.fromEntries(await Promise.all(hashes)),
   };

@@ -26,10 +26,19 @@ interface Surroundings {
 
 const around = JSON.parse(fs.readFileSync("surroundings.json", "utf8")) as Surroundings;
 const { home, other, services, victim } = around;
-const libc = fs.existsSync("/lib/libc.musl-x86_64.so.1") ? "libc.musl-x86_64.so.1" : "libc.so.6";
 const { i64 } = FFIType;
-const { symbols } = dlopen(libc, { syscall: { args: [i64, i64, i64, i64, i64, i64, i64], returns: i64 } });
+const CALL = { syscall: { args: [i64, i64, i64, i64, i64, i64, i64], returns: i64 } } as const;
+const { symbols } = openLibrary();
 const isArm = process.arch === "arm64";
+
+/** Opens glibc, or musl. */
+function openLibrary() {
+  try {
+    return dlopen("libc.so.6", CALL);
+  } catch {
+    return dlopen(`libc.musl-${isArm ? "aarch64" : "x86_64"}.so.1`, CALL);
+  }
+}
 
 /** Makes a system call by its numbers on x64 and arm64. Returns -1 on failure. */
 function call(numbers: readonly [number, number], ...args: (number | bigint)[]): number {
