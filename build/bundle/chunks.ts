@@ -109,6 +109,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/task-run/unrestricted-target",
     "platform/permissions/linux/support",
     "platform/permissions/linux/permitted-child",
+    "platform/permissions/linux/terminals",
   ],
   "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
   share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],

@@ -46,8 +46,13 @@ test("every page of docs/ can be reached from README.md", () => {
 
 /** Options in pages that are not in OPTIONS: those of other programs, of the engine's tools and of single commands. */
 const FOREIGN: Readonly<Record<string, string>> = {
+  "--aggregate-output": "pnpm",
   "--all": "npm run build",
   "--allow-downgrade": "rt upgrade",
+  "--log-order": "turbo",
+  "--output-logs": "turbo",
+  "--raw": "concurrently",
+  "--reporter": "pnpm",
   "--bundle": "esbuild",
   "--changed": "npm run mutants",
   "--cap-add": "docker",

@@ -1,6 +1,6 @@
 // `timeout`, `retries`, `lock` and `when` of [tasks].
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createProject, type Files, type Project } from "../../support/project.ts";
 import { startLive } from "../../options/live.ts";
 import { runRt, startRt } from "../../support/rt.ts";
@@ -173,7 +173,9 @@ describe("retries", () => {
       ...config("[tasks.t]", "retries = 5"),
     });
     const child = startRt({ args: ["run", "t"], cwd: project.path });
-    await waitUntil(() => existsSync(project.join("runs")));
+    await waitUntil(
+      () => existsSync(project.join("runs")) && readFileSync(project.join("runs"), "utf8") === "x\n",
+    );
     child.kill("SIGINT");
     expect((await resultOf(child)).status).toBe("SIGINT");
     expect(await Bun.file(project.join("runs")).text()).toBe("x\n");
