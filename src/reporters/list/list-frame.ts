@@ -132,8 +132,7 @@ function renderEntries(
 /** Whole seconds, so that the list changes at most once a second. */
 function shortDuration(milliseconds: number): string {
   if (milliseconds < 59_500) return `${Math.floor(milliseconds / 1000)} s`;
-  if (milliseconds < 3_600_000)
-    return formatDuration(milliseconds).replace(/ (min|s)\b/g, (_, unit) => unit[0]);
+  if (milliseconds < 3_600_000) return formatDuration(milliseconds).replace(/ (?:(m)in|(s))\b/g, "$1$2");
   return `${Math.floor(milliseconds / 3_600_000)}h ${Math.floor(milliseconds / 60_000) % 60}m`;
 }
 

@@ -62,13 +62,12 @@ const LAST_LINES = 10;
 
 /** Returns undefined if rt has no terminal for keys. */
 export function openListReporter(options: ListOptions): ListReporter | undefined {
-  let reporter: RunList | undefined;
   const tty = consoles.openConsole({
-    onKeys: (bytes) => reporter?.pressKeys(bytes),
+    onKeys: (bytes) => reporter.pressKeys(bytes),
     onEnd: () => process.kill(process.pid, "SIGHUP"),
   });
   if (!tty) return undefined;
-  reporter = new RunList(options, new ListScreen(options.queue, tty), tty);
+  const reporter = new RunList(options, new ListScreen(options.queue, tty), tty);
   return reporter;
 }
 
@@ -142,7 +141,7 @@ class RunList implements ListReporter {
         return this.#update(task.index, { state: stateOf(outcome), time, message, hasTerminal: false });
       }
       case "notice":
-        return this.#addNotice(`${colorLabel(`warning: ${oneLine(event.message)}`)}`, event.message);
+        return this.#addNotice(colorLabel(`warning: ${oneLine(event.message)}`), event.message);
       case "remark":
         return this.#addNotice(event.line, event.line);
       case "again":
