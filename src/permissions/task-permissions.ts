@@ -19,8 +19,9 @@ import { reportLine } from "../output.ts";
 import { oneLine, printable } from "../printable.ts";
 import { requirePermissionConsent } from "../secrets/trust/permission-consent.ts";
 import { UserError } from "../user-error.ts";
+import { isWithin } from "../workspace/member-match.ts";
 import { openOwnWorkspace } from "../workspace/members.ts";
-import { computeProfile, describeProfile, isInside, type Profile } from "./profile.ts";
+import { computeProfile, describeProfile, type Profile } from "./profile.ts";
 import { describeFailure, describeRefusal } from "./refusal-text.ts";
 import type { StepPermissions } from "./step-permissions.ts";
 import { selectVariables, type VariableRecord } from "./variables.ts";
@@ -42,16 +43,20 @@ const ENV_FILE = /^\.env(?:\.(?!example$|sample$|template$|defaults$|schema$).+)
 export class TaskPermissions {
   readonly #settings: PermissionSettings;
   readonly #root: string;
+  /** HOME without symlinks. */
+  readonly #home: string;
   /** Private folder of the run, with a folder of temporary files for each task; made before the first task starts. */
   #temporary: string | undefined;
   readonly #explained = new Set<string>();
-  #workspace: readonly string[] | undefined;
+  #packages: readonly string[] | undefined;
   #isWarned = false;
 
   /** @param root folder of the root project */
   constructor(settings: PermissionSettings, root: string) {
     this.#settings = settings;
     this.#root = realpathSync(root);
+    const home = host.originalVariable("HOME") ?? "";
+    this.#home = (home.startsWith("/") ? resolved(home) : undefined) ?? "/nonexistent";
   }
 
   /** Returns the table of a task; undefined for a task without permissions. */
@@ -101,11 +106,15 @@ export class TaskPermissions {
       ...selectVariables(environment, original, declared),
       RT_PERMISSIONS: "1",
     };
-    const profile = this.#profileOf(task, table, environment.PATH ?? "");
+    const readRules = () =>
+      this.#resolveRules(this.#profileOf(task, table, environment.PATH ?? ""), temporary);
     const row = task.rule?.sources.permissions ?? task.scriptName;
     const temporary = this.#temporaryOf(task);
     const permissions: StepPermissions = {
-      rules: this.#resolveRules(profile, temporary),
+      // Read when the step starts: a cache hit needs none, and an earlier task may have made a file that is hidden.
+      get rules() {
+        return readRules();
+      },
       variables: temporary === undefined ? {} : temporaryVariables(temporary),
       explain: (refusal) => {
         const key = JSON.stringify([task.label, refusal.kind, refusal.target]);
@@ -140,11 +149,10 @@ export class TaskPermissions {
 
   #profileOf({ packageDirectory }: PermittedTask, table: PermissionTable, path: string): Profile {
     const own = realpathSync(packageDirectory);
-    const home = host.originalVariable("HOME") ?? "";
     return computeProfile(table, {
       root: this.#root,
       packageDirectory: own,
-      home: home.startsWith("/") && existsSync(home) ? realpathSync(home) : "/nonexistent",
+      home: this.#home,
       path: path.split(":"),
       otherEnvFiles: this.#packageFolders()
         .filter((folder) => folder !== own)
@@ -155,11 +163,10 @@ export class TaskPermissions {
 
   /** The root and its packages. */
   #packageFolders(): readonly string[] {
-    this.#workspace ??= [
-      this.#root,
-      ...openOwnWorkspace(this.#root).members.map(({ directory }) => directory),
+    this.#packages ??= [
+      ...new Set([this.#root, ...openOwnWorkspace(this.#root).members.map(({ directory }) => directory)]),
     ];
-    return [...new Set(this.#workspace)];
+    return this.#packages;
   }
 
   /** Undefined before `prepare`. */
@@ -172,11 +179,10 @@ export class TaskPermissions {
     { rules, hidden, sockets, network }: Profile,
     temporary: string | undefined,
   ): PermissionRules {
-    const home = host.originalVariable("HOME") ?? "/nonexistent";
     const files: FileRule[] = [...ownFiles()];
     for (const rule of rules) {
       const path = rule.source === "project" || rule.source === "table" ? rule.path : resolved(rule.path);
-      if (path !== undefined && !isInside(home, path)) files.push({ path, access: rule.access });
+      if (path !== undefined && !isWithin(this.#home, path)) files.push({ path, access: rule.access });
     }
     if (temporary !== undefined) files.push({ path: temporary, access: "write" });
     const folders = [...sockets, ...(temporary === undefined ? [] : [temporary])];
@@ -201,7 +207,7 @@ export class TaskPermissions {
           `${oneLine(task.label)}: "${printable(end.written)}" in permissions is a link to "${printable(end.real)}"`,
           "name the folder that it leads to",
         );
-      if (access === "write" && end.written !== path && isInside(path, this.#root))
+      if (access === "write" && end.written !== path && isWithin(path, this.#root))
         mkdirSync(path, { recursive: true });
     }
   }

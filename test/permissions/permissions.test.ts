@@ -147,6 +147,19 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(outside.stderr).toContain("PermissionError");
   });
 
+  test("a folder of PATH that leads above HOME opens nothing, also where HOME is a symlink", async () => {
+    await using project = await besideFolder(manifest({ t: "cat ../users/me/.npmrc || echo refused" }));
+    await project.write({ "users/me/.npmrc": "token\n" });
+    symlinkSync(project.join("users/me"), project.join("home"));
+    symlinkSync(project.join("users"), project.join("tools"));
+    const { stdout } = await runRt({
+      args: ["--silent", "run", "--permissions", "t"],
+      cwd: project.join("project"),
+      env: { HOME: project.join("home"), PATH: `${project.join("tools")}:${process.env.PATH}` },
+    });
+    expect(stdout).toBe("refused\n");
+  });
+
   test("a symlink in place of a folder of write is an error", async () => {
     await using place = await besideFolder({
       ...manifest({ t: "echo evil > dist/data" }),
