@@ -12,17 +12,7 @@ import { hasProgram } from "../system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../../platform/native/linux");
 export const COMPILED = join(ROOM, "compiled");
-const SOURCES = [
-  ...["syscalls.h", "start.h", "registration.c", "tracee-launcher.c", "job-monitor.c"],
-  ...[
-    ...["tracee-memory.h", "syscall-handlers.h", "file-contents.h", "journal.h", "arena.h", "recorder.c"],
-    ...["path-table.h", "interposer-log.h", "preload-injection.h", "path-resolution.h", "connect-guard.h"],
-  ].map((name) => `recorder/${name}`),
-  ...["interposer/call-log.h", "interposer/interposer.c", "sandbox/filter.h", "sandbox/launcher.c"],
-  ...["tables.h", "text.h", "json.h", "surroundings.h", "plan.h", "front.c", "front.ld"].map(
-    (name) => `front/${name}`,
-  ),
-];
+const SOURCES = [...new Bun.Glob("**/*.{c,h,ld}").scanSync(ROOM)].toSorted();
 /** The compiled files. build/executable/elf-compaction.ts appends the front to rt's file; rt contains the others. */
 export const STORED = ["registration", "launcher", "sandbox", "monitor", "recorder", "front"] as const;
 export type StoredProgram = (typeof STORED)[number];

@@ -9,11 +9,11 @@
 // - A blocking connect has a thread of its own, because the thread of the listener must not wait.
 // - pidfd_getfd is refused in some containers. There every connect fails.
 #pragma once
+#include "detached-thread.h"
 #include "tracee-memory.h"
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -278,12 +278,7 @@ static int connect_in_thread(const struct connect_call *attempt) {
   *own = *attempt;
   // A descriptor of its own, because the listener may be closed before.
   own->listener = CALL(fcntl, attempt->listener, F_DUPFD_CLOEXEC, 0, 0, 0);
-  pthread_t thread;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  const int is_started = own->listener >= 0 && pthread_create(&thread, &attributes, connect_and_answer, own) == 0;
-  pthread_attr_destroy(&attributes);
+  const int is_started = own->listener >= 0 && start_detached(connect_and_answer, own);
   if (is_started) return 1;
   if (own->listener >= 0) CALL(close, own->listener, 0, 0, 0, 0);
   CALL(munmap, own, sizeof *own, 0, 0, 0);

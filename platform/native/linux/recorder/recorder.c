@@ -10,7 +10,6 @@
 #include "connect-guard.h"
 #include "preload-injection.h"
 #include <poll.h>
-#include <pthread.h>
 #include <sys/ioctl.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -139,9 +138,6 @@ static void serve(struct supervisor *supervisor, int listener) {
   CALL(close, listener, 0, 0, 0, 0);
 }
 
-/** Moving a directory recurses; the default stack of some C libraries is too small for that. */
-enum { STACK = 8 << 20 };
-
 /** Returns 0. */
 static int release(struct supervisor *supervisor) {
   if (supervisor->guard) free_guard(supervisor->guard);
@@ -173,18 +169,6 @@ static void *run(void *argument) {
   release(supervisor);
   CALL(close, wakeup, 0, 0, 0, 0);
   return NULL;
-}
-
-/** Returns whether the thread was started. */
-static int start_detached(void *(*function)(void *), void *argument) {
-  pthread_t thread;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, STACK);
-  const int is_started = pthread_create(&thread, &attributes, function, argument) == 0;
-  pthread_attr_destroy(&attributes);
-  return is_started;
 }
 
 /**

@@ -164,13 +164,17 @@ static void load_bits(struct bpf_program *program, int argument, unsigned bits) 
   add(program, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
 }
 
-/** Refuses a call if the argument has one of these bits. */
-static void refuse_bits(struct bpf_program *program, unsigned number, int argument, unsigned bits) {
-  unsigned short call = begin_call(program, number);
+/** Refuses the call whose block is open if the argument has one of these bits. */
+static void refuse_if_set(struct bpf_program *program, int argument, unsigned bits) {
   load(program, ARGUMENT(argument));
   unsigned short block = begin_if_set(program, bits);
   refuse(program, EPERM);
   end_block(program, block);
+}
+
+static void refuse_bits(struct bpf_program *program, unsigned number, int argument, unsigned bits) {
+  unsigned short call = begin_call(program, number);
+  refuse_if_set(program, argument, bits);
   end_block(program, call);
 }
 
@@ -181,10 +185,7 @@ static void refuse_privileged_file(struct bpf_program *program, unsigned number,
   unsigned short call = begin_call(program, number);
   load(program, ARGUMENT(flags));
   unsigned short creation = begin_if_set(program, CREATES);
-  load(program, ARGUMENT(mode));
-  unsigned short block = begin_if_set(program, PRIVILEGED);
-  refuse(program, EPERM);
-  end_block(program, block);
+  refuse_if_set(program, mode, PRIVILEGED);
   end_block(program, creation);
   end_block(program, call);
 }
