@@ -62,6 +62,7 @@ const GROUND = [
     "process-id",
     "shell-quoting",
     "source-extensions",
+    "variable-names",
     "output",
     "repository-name",
   ],

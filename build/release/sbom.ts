@@ -49,6 +49,16 @@ function firstComment(source: string): string {
     .join("\n");
 }
 
+function readLicenceText(name: string, directory: string): string | undefined {
+  const read = (path: string) => readFileSync(path, "utf8").trim();
+  const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
+  if (file) return read(join(directory, file));
+  const outside = OUTSIDE_PACKAGES[name];
+  if (outside !== undefined) return read(join(ROOT, outside));
+  const sources = IN_SOURCES[name]?.map((each) => firstComment(read(join(directory, each))));
+  return sources?.join("\n\n").trim();
+}
+
 /** @param inputs bundled source files, relative to the root */
 export function readComponents(inputs: Iterable<string>): Component[] {
   const folders = new Set<string>();
@@ -60,17 +70,9 @@ export function readComponents(inputs: Iterable<string>): Component[] {
     const directory = join(ROOT, folder);
     const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Manifest;
     const licence = licenceOf(manifest);
-    const file = readdirSync(directory).find((name) => /^licen[cs]e/i.test(name));
-    const files = file ? [file] : (IN_SOURCES[manifest.name] ?? []);
-    const outside = OUTSIDE_PACKAGES[manifest.name];
-    if (licence && outside !== undefined) {
-      const licenceText = readFileSync(join(ROOT, outside), "utf8").trim();
-      return { name: manifest.name, version: manifest.version, licence, licenceText };
-    }
-    if (!licence || files.length === 0)
+    const licenceText = readLicenceText(manifest.name, directory);
+    if (!licence || licenceText === undefined)
       throw new Error(`The licence of ${manifest.name} is not in its package`);
-    const texts = files.map((name) => readFileSync(join(directory, name), "utf8"));
-    const licenceText = (file ? texts : texts.map(firstComment)).join("\n\n").trim();
     return { name: manifest.name, version: manifest.version, licence, licenceText };
   });
   return components.toSorted((a, b) => (a.name < b.name ? -1 : 1));

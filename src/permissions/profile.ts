@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { ALL_HOSTS, folderOf, type PermissionTable, THIS_HOST } from "../config/tasks/permission-table.ts";
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
+import { isWithin } from "../workspace/member-match.ts";
 
 /** Where a task runs. All paths are absolute and without symlinks. */
 export interface TaskSurroundings {
@@ -72,7 +73,7 @@ const BESIDE_BIN = ["lib", "libexec", "include"];
 /** @throws UserError if the project contains HOME */
 export function computeProfile(table: PermissionTable, surroundings: TaskSurroundings): Profile {
   const { root, packageDirectory, home, path, otherEnvFiles, isRoot } = surroundings;
-  if (isInside(home, root))
+  if (isWithin(home, root))
     throw new UserError(
       `The project ${printable(root)} contains your home folder, so its tasks cannot have permissions`,
       "move the project to a folder of its own",
@@ -91,7 +92,7 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
   const add = (entries: readonly string[] | undefined, access: ProfileRule["access"]) => {
     for (const entry of entries ?? []) {
       const place = resolveEntry(entry);
-      if (isInside(home, place))
+      if (isWithin(home, place))
         throw new UserError(
           `"${printable(entry)}" in permissions contains your home folder`,
           "name the folders that the task needs",
@@ -126,12 +127,7 @@ function toolchainFolders(path: readonly string[], home: string): string[] {
     .flatMap((folder) =>
       folder.endsWith("/bin") ? [folder, ...BESIDE_BIN.map((each) => join(dirname(folder), each))] : [folder],
     )
-    .filter((folder) => folder.startsWith("/") && !isInside(home, folder));
-}
-
-/** Returns whether a path is a folder, or below it. */
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+    .filter((folder) => folder.startsWith("/") && !isWithin(home, folder));
 }
 
 /** Describes what differs from task to task, for `--dry-run`. */
@@ -153,5 +149,5 @@ export function describeProfile({ rules, sockets, network }: Profile, root: stri
 
 function showPath(path: string, root: string): string {
   if (path === root) return "the project";
-  return printable(isInside(path, root) ? path.slice(root.length + 1) : path);
+  return printable(isWithin(path, root) ? path.slice(root.length + 1) : path);
 }

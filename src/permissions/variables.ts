@@ -2,6 +2,7 @@
 //
 // Invariants:
 // - Tokens and the addresses of session bus, agents and container engines are not in the list.
+import { isNamed } from "../variable-names.ts";
 
 /** docs/guides/permissions.md has this list. */
 export const PERMITTED_VARIABLES: readonly string[] = [
@@ -51,8 +52,4 @@ export function selectVariables(
     if (isOwn || isNamed(name, PERMITTED_VARIABLES) || isNamed(name, declared)) selected[name] = value;
   }
   return selected;
-}
-
-function isNamed(name: string, names: readonly string[]): boolean {
-  return names.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
 }

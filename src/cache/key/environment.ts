@@ -1,6 +1,7 @@
 // Builds the environment of a cached script: declared variables, variables that rt sets, and an allowlist. All of
 // them are part of the cache key, so no other variable can change the result.
 import type { CacheRule } from "../../config/settings/cache.ts";
+import { isNamed } from "../../variable-names.ts";
 import { describeRule } from "./rule-line.ts";
 
 /**
@@ -42,10 +43,6 @@ function isPassed(name: string): boolean {
     passed.set(name, answer);
   }
   return answer;
-}
-
-function isNamed(name: string, names: readonly string[]): boolean {
-  return names.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
 export interface CachedEnvironment {

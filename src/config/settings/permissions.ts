@@ -25,10 +25,7 @@ export function readPermissionSettings(
   if (isAsked && isRefused)
     throw new UserError("--permissions cannot be used with --no-permissions", "remove one of them");
   if (isRefused) return undefined;
-  const { permissions, tasks } = (root?.content ?? {}) as {
-    permissions?: { default?: boolean };
-    tasks?: Readonly<Record<string, { permissions?: unknown }>>;
-  };
+  const { permissions, tasks } = root?.content ?? {};
   const isDefault = permissions?.default === true;
   const isDeclared = Object.values(tasks ?? {}).some((row) => (row.permissions ?? false) !== false);
   return isAsked || isDefault || isDeclared ? { isDefault, isAsked, config: root } : undefined;

@@ -3,6 +3,7 @@
 // Invariants:
 // - A table that this returns is valid: every entry names one folder or file, and every host can be enforced.
 // - A widening is an entry beyond the defaults. It needs trust (src/secrets/trust), because the project's files may change.
+import type { ConfigContent } from "../config-content.ts";
 import { printable } from "../../printable.ts";
 
 /** Entries as written. Paths are relative to the package, or begin with "/" or "~/". */
@@ -73,11 +74,8 @@ const VERBS: Readonly<Record<PermissionKey, string>> = {
 };
 
 /** Returns the widenings of all rows of a parsed rtfig.toml. */
-export function allWidenings(content: Readonly<Record<string, unknown>>): string[] {
-  const rows = Object.entries((content.tasks ?? {}) as Readonly<Record<string, { permissions?: unknown }>>);
-  return rows.flatMap(([name, { permissions }]) =>
-    typeof permissions === "object" && permissions !== null
-      ? wideningsOf(name, permissions as PermissionTable)
-      : [],
+export function allWidenings({ tasks = {} }: ConfigContent): string[] {
+  return Object.entries(tasks).flatMap(([name, { permissions }]) =>
+    typeof permissions === "object" ? wideningsOf(name, permissions) : [],
   );
 }

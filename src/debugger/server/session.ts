@@ -21,7 +21,7 @@ export interface DebuggedProgram {
   readonly sessions: Set<ClientSession>;
   /** Open connections of disconnected clients (see multi-client.ts). */
   readonly parked: Backend[];
-  /** Set while the engine's debugger is being disabled: each connection has its own order, so enabling waits for it. */
+  /** The last time that the engine's debugger was disabled. Enabling waits for it: each connection has its own order. */
   disabling?: Promise<unknown> | undefined;
 }
 

@@ -123,7 +123,7 @@ export class TaskRun {
       request: this.#request,
       remote,
       output,
-      terminalSize: () => this.#list?.size() ?? { columns: 80, rows: 24 },
+      terminalSize: () => this.#list?.size(),
       inheritStdin: this.#plan.tasks.length === 1,
       extraEnvironment,
       emit: this.#reporters.emit,

@@ -27,7 +27,7 @@ export interface ExecutorOptions {
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
   /** The size of a pseudo-terminal. */
-  terminalSize?(): TerminalDimensions;
+  terminalSize?(): TerminalDimensions | undefined;
   readonly inheritStdin: boolean;
   /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export interface StepsOptions {
   readonly request: Pick<TaskRequest, "commandFor" | "secrets">;
   readonly output: ChildRequest["output"];
   /** The size of a pseudo-terminal. */
-  terminalSize?(): TerminalDimensions;
+  terminalSize?(): TerminalDimensions | undefined;
   readonly inheritStdin: boolean;
   /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
