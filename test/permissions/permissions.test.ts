@@ -5,7 +5,9 @@ import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { supportOfLinux } from "../../platform/permissions/linux/support.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { placeRt } from "../support/programs/programs.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { cleanEnvironment, expectRt, REPOSITORY, runRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
 import { AS_OTHER_USER } from "../support/users.ts";
 
@@ -239,16 +241,25 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
       "rtfig.toml":
         '[secrets.API_TOKEN]\nfrom = "shop/api"\n[tasks.t]\npermissions = true\nsecrets = ["API_TOKEN"]\nenv = ["API_URL"]\n',
     });
-    const env = { API_TOKEN: "the-token-of-the-api", OTHER_TOKEN: "other", API_URL: "url" };
+    const given = { API_TOKEN: "the-token-of-the-api", OTHER_TOKEN: "other", API_URL: "url" };
     chmodSync(place.path, 0o777);
+    // Other users may not reach the checkout.
+    await placeRt(place.join("rt"));
+    const env = { ...given, TMPDIR: place.path };
+    const cwd = place.join("project");
     // With secrets, the kernel closes rt's own memory to other programs of a user, but not to those of root.
-    const { stdout } = await runRt({
-      program: [...AS_OTHER_USER, RT],
-      args: ["run", "--silent", "t"],
-      cwd: place.join("project"),
-      env: { ...env, TMPDIR: place.path },
-    });
-    expect(stdout).toBe("[API_TOKEN] url\n");
+    const program = [...AS_OTHER_USER, place.join("rt")];
+    const args = ["run", "--silent", "t"];
+    expect((await runRt({ program, args, cwd, env })).stdout).toBe("[API_TOKEN] url\n");
+    // Without permissions, a single script would inherit the terminal.
+    for (const filter of [[], ["--filter=shop"]]) {
+      const command = [...program, ...args.toSpliced(1, 0, ...filter)];
+      await using terminal = startOnTerminal(command, cleanEnvironment(env), { cwd, isSessionLeader: true });
+      expect(await terminal.awaitExit()).toBe(0);
+      await terminal.awaitClose();
+      expect(terminal.shown).toContain("[API_TOKEN] url");
+      expect(terminal.shown).not.toContain(given.API_TOKEN);
+    }
   });
 
   test("a cached task has its permissions in the key, and cannot read more when it is traced", async () => {
