@@ -9,7 +9,7 @@ export async function findSupport(): Promise<PermissionSupport> {
   return { obstacle: NOT_ENFORCED, missing: [] };
 }
 
-/** Returns the function that starts a child with permissions. Synchronous, as the start of a child is. @throws an Error elsewhere */
+/** Returns the function that starts a child with permissions. Synchronous, as the start of a child is. @throws an Error on other systems */
 export function permittedStart() {
   if (process.platform === "linux")
     return (require("./linux/permitted-child.ts") as typeof import("./linux/permitted-child.ts"))

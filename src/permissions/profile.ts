@@ -22,7 +22,7 @@ export interface TaskSurroundings {
   readonly isRoot: boolean;
 }
 
-/** Where a rule comes from. Only rules of the table and of the project may not lead elsewhere through symlinks. */
+/** Where a rule comes from. Paths of the table and of the project may not have symlinks. */
 export type RuleSource = "system" | "toolchain" | "project" | "table";
 
 export interface ProfileRule {

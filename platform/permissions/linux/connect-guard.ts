@@ -15,7 +15,7 @@ interface GuardDescriptors {
   readonly reports: number;
 }
 
-/** Returns a `struct guard_request`, in a buffer of its own because native code reads it. */
+/** Returns a `struct guard_request`, in a separate buffer because native code reads it. */
 export function guardRequest(
   { rules }: ChildPermissions,
   { socket, stop, reports }: GuardDescriptors,

@@ -1,7 +1,7 @@
 // Creates Landlock rulesets for children with permissions.
 //
 // Invariants:
-// - A rule applies to the file that its path names without symlinks. A path that leads elsewhere has no rule.
+// - A rule applies to the file that its path names without symlinks. A path with a symlink has no rule.
 // - A ruleset handles all accesses of its version, so what no rule names is refused.
 // Non-obvious:
 // - Rights are inherited downwards and cannot be taken away below. So a folder above a hidden file gets no right to read files,
@@ -111,7 +111,7 @@ function addTree(ruleset: number, path: string, rights: number, hidden: readonly
   for (const name of names) addTree(ruleset, path === "/" ? `/${name}` : `${path}/${name}`, rights, hidden);
 }
 
-/** Adds a rule unless the path does not exist, or leads elsewhere. */
+/** Adds a rule unless the path does not exist, or has a symlink. */
 function addRule(ruleset: number, path: string, rights: number): void {
   const text = encodeCString(path);
   const descriptor = calls!.functions.open(ptr(text), O_PATH | O_NOFOLLOW | O_CLOEXEC);

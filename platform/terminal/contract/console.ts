@@ -1,4 +1,4 @@
-// The contract of rt's own terminal as an interface with keys: modes and input.
+// Declares how rt reads keys from its terminal: modes and input.
 
 export interface ConsoleOptions {
   /** The bytes are valid during the call only. */

@@ -1,4 +1,4 @@
-// Splits the names of tasks in rtfig.toml. A file of its own, because the check for secrets before every start needs nothing else.
+// Splits the names of tasks in rtfig.toml. Separate, because the check for secrets before every start needs nothing else.
 
 export interface TaskName {
   /** Name or glob; undefined for all packages. */

@@ -6,7 +6,7 @@
 // - A path is resolved once, to a descriptor. The decision and the call use that descriptor.
 // - Each refusal is reported. A call whose arguments cannot be read or parsed is refused.
 // Non-obvious:
-// - A blocking connect has a thread of its own, because the thread of the listener must not wait.
+// - A blocking connect has a separate thread, because the thread of the listener must not wait.
 // - pidfd_getfd is refused in some containers. There every connect fails.
 #pragma once
 #include "detached-thread.h"
@@ -276,7 +276,7 @@ static int connect_in_thread(const struct connect_call *attempt) {
   if (place < 0 && place > -4096) return give_up_thread();
   struct connect_call *own = (struct connect_call *)place;
   *own = *attempt;
-  // A descriptor of its own, because the listener may be closed before.
+  // A separate descriptor, because the listener may be closed before.
   own->listener = CALL(fcntl, attempt->listener, F_DUPFD_CLOEXEC, 0, 0, 0);
   const int is_started = own->listener >= 0 && start_detached(connect_and_answer, own);
   if (is_started) return 1;
