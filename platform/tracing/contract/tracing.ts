@@ -54,6 +54,32 @@ export interface TracedPath {
   readonly isListedAlone?: boolean;
   /** Paths in the directory that another program added or removed between two listings. */
   readonly unsteadyNames?: readonly string[];
+  readonly uses?: PathUses;
+}
+
+/** The process of a call, for messages. */
+export interface TracedProcess {
+  readonly pid: number;
+  /** Name of the program. */
+  readonly program: string;
+}
+
+/** The first process that tried to use a path in each way. The path existed, unless the use creates it. */
+export interface PathUses {
+  /** Opened for reading, listed or executed. */
+  read?: TracedProcess;
+  /** Created, changed or replaced. */
+  write?: TracedProcess;
+  /** Removed or moved, so that the folder above is changed. */
+  remove?: TracedProcess;
+}
+
+/** An attempt to connect. */
+export interface TracedConnection {
+  readonly process: TracedProcess;
+  readonly kind: "host" | "socket" | "abstract";
+  /** `address:port`, `name:port` if the name of the host is known, or the path or name of a Unix socket. */
+  readonly target: string;
 }
 
 export type IncompleteReason =
@@ -78,6 +104,8 @@ export interface Trace {
   readonly incompleteReason?: { readonly kind: IncompleteReason; readonly detail: string };
   /** `thread access path` of each call, if `keepsCalls` is set. */
   readonly calls?: readonly string[];
+  /** Each target once, except sockets that the tree has bound itself. */
+  readonly connections?: readonly TracedConnection[];
 }
 
 /** The system could not create the supervisor thread. The script was not started. */
@@ -105,6 +133,8 @@ export interface TracingOptions {
   /** rt's executable, also used for the background supervisor. */
   readonly program: string;
   readonly keepsCalls?: boolean;
+  /** Adds `uses` and `connections` to the trace. */
+  readonly namesProcesses?: boolean;
 }
 
 export interface TracingOperations {

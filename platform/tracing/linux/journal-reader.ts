@@ -13,6 +13,7 @@ import { noteUntraceable } from "./untraceable-calls.ts";
 const [ACCESS_RECORD, STATE_RECORD, NAMES_RECORD, UNTRACEABLE_RECORD, CALL_RECORD, LISTING_RECORD] = [
   1, 2, 3, 4, 5, 6,
 ];
+const PROCESS_RECORD = 7;
 /** Sizes in bytes: of an access record, and of the head of any other record. */
 const [ACCESS_SIZE, HEAD_SIZE] = [6, 5];
 
@@ -88,6 +89,10 @@ export class Journal {
         });
       case LISTING_RECORD:
         return this.#builder.noteListing(this.#entry(reader.word()), reader.word());
+      case PROCESS_RECORD: {
+        this.#builder.process = { pid: reader.word(), program: reader.rest() };
+        return;
+      }
       case CALL_RECORD: {
         const label = LABELS[reader.byte()]!;
         this.calls.push(`${reader.word()} ${label} ${reader.rest()}`);

@@ -8,8 +8,7 @@ import { closeDescriptor, openPipe, type Pipe } from "../../native/posix/pipe.ts
 import { NoThreadError } from "../contract/tracing.ts";
 import { addressOf, recorderLibrary } from "../../native/linux/library.ts";
 import { ptr } from "../../native/posix/ffi.ts";
-import type { ChildPermissions } from "../../permissions/contract/permissions.ts";
-import { guardRequest, readRefusals } from "../../permissions/linux/connect-guard.ts";
+import type { GuardSession } from "../../permissions/linux/guard-session.ts";
 import { TABLES } from "./syscall-tables.ts";
 
 const fs = process.getBuiltinModule("node:fs");
@@ -43,6 +42,9 @@ export interface RecorderHandle {
   stop(): void;
 }
 
+/** `enum log_bits` of recorder.c. */
+const [LOG_CALLS, LOG_PROCESSES] = [1, 2];
+
 const CHUNK = 1 << 16;
 
 /**
@@ -56,12 +58,14 @@ export function startRecorder(
   socket: number,
   {
     keepsAll,
-    permissions,
+    namesProcesses,
+    session,
     onChunk,
   }: {
     readonly keepsAll: boolean;
-    /** The thread also decides the calls of a task with permissions. */
-    readonly permissions?: ChildPermissions | undefined;
+    readonly namesProcesses: boolean;
+    /** The thread also decides calls of the child. */
+    readonly session?: GuardSession | undefined;
     readonly onChunk: (chunk: Buffer) => void;
   },
 ): RecorderHandle {
@@ -80,15 +84,18 @@ export function startRecorder(
     const [journal, wakeup, stop] = [keep(openAnonymousFile()), openOwned(true), openOwned(false)];
     const request = copyStable([
       ...[socket, stop.reader, journal, wakeup.writer, TABLES.audit | 0],
-      ...[keepsAll ? 1 : 0, TABLES.rowCount, NONE, NONE, 0],
+      ...[(keepsAll ? LOG_CALLS : 0) | (namesProcesses ? LOG_PROCESSES : 0), TABLES.rowCount, NONE, NONE, 0],
     ]);
-    const reports = permissions && openOwned(true);
-    const guard =
-      reports && guardRequest(permissions, { socket, stop: stop.reader, reports: reports.writer });
+    const reports = session && openOwned(true);
+    const guard = session?.encodeRequest({ socket, stop: stop.reader, reports: reports!.writer });
     if (startThread(addressOf(request), addressOf(rows), guard ? ptr(guard) : null) === 0)
       throw new NoThreadError();
-    if (reports) void readRefusals(reports.reader, permissions.onRefusal).readToEnd();
-    return readJournal(request, { journal, wakeup: wakeup.reader, stop }, onChunk);
+    const refusals = session
+      ?.openReports(reports!.reader)
+      .readToEnd()
+      .then(() => session.close());
+    const { result, stop: end } = readJournal(request, { journal, wakeup: wakeup.reader, stop }, onChunk);
+    return { result: refusals ? result.then(async (each) => (await refusals, each)) : result, stop: end };
   } catch (error) {
     for (const descriptor of opened) closeDescriptor(descriptor);
     throw error;

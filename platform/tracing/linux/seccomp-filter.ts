@@ -3,7 +3,6 @@
 // Invariants:
 // - Calls of the table are notified to the supervisor, and so are calls of another architecture (32 bits).
 // - Calls that are newer than the table fail with ENOSYS, as on an older kernel.
-// - Read-only calls through the interposer's trampoline are exempt: the interposer logs them.
 // - All other calls run without a notification.
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "./syscalls.ts";
 
@@ -21,20 +20,7 @@ const ENOSYS = 38;
 /** Offsets in `struct seccomp_data`. Both processors are little-endian, so the low half of an argument is first. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
-const INSTRUCTION = 8;
 const argument = (index: number) => 16 + index * 8;
-
-/** The trampoline (../../native/linux/interposer/call-log.h) in two halves. The kernel reports the address after the instruction. */
-const TRAMPOLINE_LOW = 0x52540000;
-const TRAMPOLINE_HIGH = 0x20;
-const AFTER_TRAMPOLINE: Readonly<Record<Architecture, number>> = {
-  x64: TRAMPOLINE_LOW + 2,
-  arm64: TRAMPOLINE_LOW + 4,
-};
-/** The interposer's calls besides openat. */
-const INTERPOSED = ["newfstatat", "statx", "faccessat"];
-/** An openat without these flags is read-only. */
-const O_ACCMODE_CREAT_TRUNC = 0o1103;
 
 const AF_UNIX = 1;
 const AF_NETLINK = 16;
@@ -54,22 +40,11 @@ function listInstructions(architecture: Architecture): BpfInstruction[] {
   const numbers = CALLS.filter(({ special }) => special !== "socket")
     .map((call) => call[architecture])
     .filter((number) => number >= 0);
-  const numberOf = (wanted: string) => CALLS.find(({ name }) => name === wanted)![architecture];
-  const socket = numberOf("socket");
+  const socket = CALLS.find(({ special }) => special === "socket")![architecture];
   return [
     { code: LOAD_WORD, value: ARCHITECTURE },
     { code: JUMP_EQUAL, value: AUDIT_ARCHITECTURES[architecture], no: "notify" },
-    { code: LOAD_WORD, value: INSTRUCTION },
-    { code: JUMP_EQUAL, value: AFTER_TRAMPOLINE[architecture], no: "others" },
-    { code: LOAD_WORD, value: INSTRUCTION + 4 },
-    { code: JUMP_EQUAL, value: TRAMPOLINE_HIGH, no: "others" },
     { code: LOAD_WORD, value: NUMBER },
-    ...INTERPOSED.map((name) => ({ code: JUMP_EQUAL, value: numberOf(name), yes: "allow" })),
-    { code: JUMP_EQUAL, value: numberOf("openat"), no: "others" },
-    { code: LOAD_WORD, value: argument(2) },
-    { code: AND, value: O_ACCMODE_CREAT_TRUNC },
-    { code: JUMP_EQUAL, value: 0, yes: "allow" },
-    { code: LOAD_WORD, value: NUMBER, label: "others" },
     { code: JUMP_AT_LEAST, value: FIRST_UNKNOWN, yes: "absent" },
     ...HIDDEN.map((call) => ({ code: JUMP_EQUAL, value: call[architecture], yes: "absent" })),
     ...numbers.map((value) => ({ code: JUMP_EQUAL, value, yes: "notify" })),

@@ -118,6 +118,8 @@ export const CALLS: readonly Syscall[] = [
   call("mknod", 133, -1, plain("create", 0, false)),
   call("mknodat", 259, 33, at("create", false)),
   call("chmod", 90, -1, plain("modify")),
+  // The file was opened before. Permissions decide the call (../../native/linux/recorder/connect-guard.h).
+  call("fchmod", 91, 52),
   call("fchmodat", 268, 53, at("modify")),
   call("fchmodat2", 452, 452, at("modify", unless(3))),
   call("chown", 92, -1, plain("modify")),

@@ -4,7 +4,16 @@
 // - An output of the tree is not an input: after the path was seen to change, later reads do not count.
 // - An attempt to change a path is not proof of a change. The state that the next call observes decides.
 // - Paths that were observed but never accessed are not part of the trace.
-import type { IncompleteReason, StatPath, PathState, Trace, TracedPath } from "../contract/tracing.ts";
+import type {
+  IncompleteReason,
+  StatPath,
+  PathState,
+  PathUses,
+  Trace,
+  TracedConnection,
+  TracedPath,
+  TracedProcess,
+} from "../contract/tracing.ts";
 import { dirname } from "node:path";
 import { isSame } from "../../files/path-state.ts";
 import type { PathAccess } from "./access-kinds.ts";
@@ -28,6 +37,7 @@ export interface TraceEntry {
   unsteadyNames?: string[];
   walks?: string[];
   isListedAlone?: boolean;
+  uses?: PathUses;
 }
 
 const SET_ID = 0o6000;
@@ -39,6 +49,29 @@ const CHANGES: ReadonlySet<PathAccess> = new Set([
   "modify",
   "append",
 ]);
+
+/** How an access uses a path in this state; undefined if it uses nothing, as a failing call does. */
+function useOf(access: PathAccess, { kind }: PathState): keyof PathUses | undefined {
+  const isThere = kind !== "absent";
+  switch (access) {
+    case "probe":
+      return undefined;
+    case "read":
+    case "list":
+    case "run":
+      return isThere ? "read" : undefined;
+    case "create":
+      return isThere ? undefined : "write";
+    case "remove":
+      return isThere ? "remove" : undefined;
+    case "truncate":
+    case "modify":
+      return isThere ? "write" : undefined;
+    case "append":
+    case "replace":
+      return "write";
+  }
+}
 
 function endWalk(walk: readonly TraceEntry[]): void {
   const end = walk.at(-1)?.path;
@@ -53,9 +86,27 @@ export class TraceBuilder {
   readonly #entries = new Map<string, TraceEntry>();
   /** Paths of sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
+  /** The first program that opened a TCP socket. */
+  #streamOf: string | undefined;
+  /** Whether the tree has connected to a server of its own. */
+  #isOwnClient = false;
   /** By process id: the directories that it lists in descending order, from `/`. */
   readonly #walks = new Map<number, TraceEntry[]>();
+  /** By target. */
+  readonly #connections: Map<string, TracedConnection> | undefined;
+  /** The process of the next records; undefined unless processes are named. */
+  process: TracedProcess | undefined;
   #reason: { kind: IncompleteReason; detail: string; isVague: boolean } | undefined;
+
+  constructor(namesProcesses = false) {
+    this.#connections = namesProcesses ? new Map() : undefined;
+  }
+
+  addConnection(kind: TracedConnection["kind"], target: string): void {
+    const key = `${kind} ${target}`;
+    if (this.process && !this.#connections?.has(key))
+      this.#connections?.set(key, { process: this.process, kind, target });
+  }
 
   /** Only the first reason is kept. @param isVague lets a later reason of the same kind replace it, with more detail */
   addIncompleteReason(kind: IncompleteReason, detail: string, isVague = false): void {
@@ -63,14 +114,27 @@ export class TraceBuilder {
       this.#reason = { kind, detail, isVague };
   }
 
+  noteStream(program: string): void {
+    this.#streamOf ??= program;
+  }
+
+  noteOwnConnection(): void {
+    this.#isOwnClient = true;
+  }
+
   /** @param stat returns the final state of a path; not called if there is an incomplete reason */
   finish(stat: StatPath): Trace {
     for (const walk of this.#walks.values()) endWalk(walk);
     this.#walks.clear();
+    // A server without a client in the tree serves other programs.
+    if (this.#streamOf !== undefined && !this.#isOwnClient)
+      this.addIncompleteReason("network", this.#streamOf, true);
     const entries = [...this.#entries.values()].filter(({ isAccessed }) => isAccessed);
+    const connections = this.#connections && { connections: [...this.#connections.values()] };
     if (this.#reason) {
       const { kind, detail } = this.#reason;
-      return { paths: entries, incompleteReason: { kind, detail } };
+      const paths = connections ? entries.map((entry) => ({ ...entry, last: entry.current })) : entries;
+      return { paths, incompleteReason: { kind, detail }, ...connections };
     }
     const paths: TracedPath[] = [];
     for (const entry of entries) {
@@ -81,7 +145,7 @@ export class TraceBuilder {
           : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted },
       );
     }
-    return { paths };
+    return { paths, ...connections };
   }
 
   /** Returns the last observed state of a path. */
@@ -159,6 +223,10 @@ export class TraceBuilder {
   /** Records an access to a path that was just observed. */
   recordAccess(entry: TraceEntry, access: PathAccess): void {
     entry.isAccessed = true;
+    if (this.process) {
+      const use = useOf(access, entry.current);
+      if (use) (entry.uses ??= {})[use] ??= this.process;
+    }
     if (CHANGES.has(access)) entry.isTouched = true;
     if (entry.isWritten && !entry.isChangeObserved) {
       // Whether the path has changed.

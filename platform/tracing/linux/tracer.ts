@@ -3,7 +3,15 @@
 //
 // Non-obvious: background processes keep the filter, and their calls would fail without a supervisor. After a grace period the
 // listener moves to a background supervisor, which continues every call until the last process has exited.
-import type { Trace, Tracer, TracingOperations, TracingOptions } from "../contract/tracing.ts";
+import type {
+  Trace,
+  TracedConnection,
+  Tracer,
+  TracingOperations,
+  TracingOptions,
+} from "../contract/tracing.ts";
+import type { ChildPermissions } from "../../permissions/contract/permissions.ts";
+import { type GuardedChild, GuardSession } from "../../permissions/linux/guard-session.ts";
 import { TRACED_NAME } from "../contract/tracing.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import { operations as host } from "../../processes/posix/process.ts";
@@ -20,14 +28,17 @@ import { TABLES } from "./syscall-tables.ts";
 /** Grace period in milliseconds for processes that outlive the script. */
 const GRACE_PERIOD = 200;
 
+const NO_RULES: GuardedChild["rules"] = { files: [], sockets: [], network: "open", hosts: [] };
+
 let filter: Uint8Array | undefined;
 
-function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
+function openTracer({ program, keepsCalls = false, namesProcesses = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
   filter ??= Uint8Array.fromBase64(TABLES.filter);
   const filterProgram = filter;
-  const builder = new TraceBuilder();
+  const builder = new TraceBuilder(namesProcesses);
   const journal = new Journal(builder);
+  let session: GuardSession | undefined;
   let steps = 0;
   let hasSurvivor = false;
 
@@ -43,6 +54,11 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
     return launchError === 0;
   }
 
+  const nameHost = (connection: TracedConnection): TracedConnection =>
+    connection.kind === "host"
+      ? { ...connection, target: session?.nameOf(connection.target) ?? connection.target }
+      : connection;
+
   return {
     start(request) {
       const [ours, theirs] = openSocketPair();
@@ -53,9 +69,11 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
         steps += 1;
         journal.begin();
         const { permissions } = request;
+        session = openSession(permissions, namesProcesses);
         recording = startRecorder(ours, {
           keepsAll: keepsCalls,
-          permissions,
+          namesProcesses,
+          session,
           onChunk: (chunk) => journal.read(chunk),
         });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
@@ -85,9 +103,19 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
         ...trace,
         ...(hasSurvivor && { incompleteReason: { kind: "survivor", detail: "" } }),
         ...(keepsCalls && { calls: journal.calls }),
+        ...(trace.connections && { connections: trace.connections.map(nameHost) }),
       };
     },
   };
+}
+
+/** Opens what the thread needs to decide calls, or to observe host names; undefined if it only traces. */
+function openSession(
+  permissions: ChildPermissions | undefined,
+  namesHosts: boolean,
+): GuardSession | undefined {
+  if (permissions) return new GuardSession(permissions);
+  return namesHosts ? new GuardSession({ rules: NO_RULES, isObserved: true, onRefusal() {} }) : undefined;
 }
 
 /** Stops the thread after a timeout. */

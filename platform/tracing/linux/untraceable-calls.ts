@@ -25,6 +25,10 @@ const KINDS = [
   "bind",
   /** The tracee has observed another state of the path than the recorder. */
   "contradicted",
+  /** A connection to a server of the script itself (own-servers.h). */
+  "own-connect",
+  /** A TCP socket. */
+  "stream",
 ] as const;
 
 export interface UntraceableCall {
@@ -74,6 +78,11 @@ export function noteUntraceable(builder: TraceBuilder, call: UntraceableCall): v
       return familyOf(call) === AF_UNIX ? builder.addBoundSocket(nameOf(call)) : undefined;
     case "contradicted":
       return builder.markContradicted(path);
+    case "own-connect":
+      builder.addConnection("host", addressIn(call.address));
+      return builder.noteOwnConnection();
+    case "stream":
+      return builder.noteStream(programOf(call));
     default:
       throw new Error("the journal contains an unknown record");
   }
@@ -83,11 +92,14 @@ function noteConnection(builder: TraceBuilder, call: UntraceableCall): void {
   const family = familyOf(call);
   if (family === AF_UNIX || family === undefined) {
     const name = family === undefined ? "" : nameOf(call);
+    if (family !== undefined && !builder.isBound(name))
+      builder.addConnection(name.startsWith("\0") ? "abstract" : "socket", name.replace("\0", ""));
     if (!NAME_SERVICE_SOCKETS.includes(name) && !builder.isBound(name))
       builder.addIncompleteReason("socket", name.replace("\0", "@"));
     return;
   }
   const address = addressIn(call.address);
+  if (family === AF_INET || family === AF_INET6) builder.addConnection("host", address);
   // To sort the addresses of a host name, libc connects to port 0 of each.
   builder.addIncompleteReason("network", `${programOf(call)}, ${address}`, address.endsWith(":0"));
 }

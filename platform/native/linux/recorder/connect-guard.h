@@ -7,9 +7,12 @@
 // - Each refusal is reported. A call whose arguments cannot be read or parsed is refused.
 // Non-obvious:
 // - A blocking connect has a separate thread, because the thread of the listener must not wait.
-// - pidfd_getfd is refused in some containers. There every connect fails.
+// - pidfd_getfd is refused in some containers. There every connect fails, except to a DNS server.
+// - A connection to a DNS server is replaced by one to rt's resolver (resolver-connection.h).
 #pragma once
 #include "detached-thread.h"
+#include "loopback.h"
+#include "resolver-connection.h"
 #include "tracee-memory.h"
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -18,13 +21,15 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #ifndef __NR_fchmodat2
 #define __NR_fchmodat2 452
 #endif
 
-enum network { NO_NETWORK, LOOPBACK, OPEN_NETWORK };
+/** OBSERVED: the task has no limits, and rt resolves names to learn them. */
+enum network { NO_NETWORK, LOOPBACK, OPEN_NETWORK, OBSERVED };
 enum { MAX_CONNECTING = 64, MAX_REPORT = 3500 };
 
 /** Written by rt (../../../permissions/linux/connect-guard.ts). */
@@ -33,6 +38,9 @@ struct guard_request {
   enum network network;
   /** Bytes of `roots`. */
   int roots_length;
+  int unused;
+  /** rt frees it after this thread has closed `reports`. */
+  struct permitted_hosts *hosts;
   /** Paths without symlinks, each after a letter and before a NUL: `s` for sockets below it, `w` for modes of files below it. */
   char roots[];
 };
@@ -49,27 +57,34 @@ static int is_waiting(int listener, unsigned long id) {
   return CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id, 0, 0) == 0;
 }
 
-/** Reports `pid kind address` and the name of the program. A full pipe loses the report. */
-static void report_refusal(const struct guard_request *guard, int pid, const char *kind, const char *address, size_t length) {
-  char text[MAX_REPORT + 200], name[MAX_LINK_NAME], owner[20];
+/** Copies without NUL, which ends a part of a report: a task could otherwise forge reports. */
+static char *add_part(char *to, const char *text, size_t length) {
+  for (size_t each = 0; each < length; each++) *to++ = text[each] ? text[each] : '?';
+  return to;
+}
+
+/** Reports `pid kind address` and the name of the program. A full pipe loses the report, and the result is an error. */
+static long report_call(const struct guard_request *guard, int pid, const char *kind, const char *address, size_t length) {
+  char text[MAX_REPORT + 200], name[MAX_LINK_NAME], owner[20], program[32];
   char *end = add_number(text, pid);
   *end++ = ' ';
   end = add_text(end, kind, strlen(kind));
   *end++ = ' ';
   name_link(name, owner, add_number(owner, pid) - owner, "comm", 4);
   const int file = CALL(openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0, 0);
-  const long read = file < 0 ? 0 : CALL(read, file, end, 32, 0, 0);
+  const long read = file < 0 ? 0 : CALL(read, file, program, sizeof program, 0, 0);
   if (file >= 0) CALL(close, file, 0, 0, 0, 0);
-  if (read > 0) end += read - 1; // without the line break
+  if (read > 0) end = add_part(end, program, read - 1); // without the line break
   *end++ = 0;
-  end = add_text(end, address, length < MAX_REPORT ? length : MAX_REPORT);
+  end = add_part(end, address, length < MAX_REPORT ? length : MAX_REPORT);
   *end++ = 0;
   *end++ = '\n';
-  CALL(write, guard->reports, text, end - text, 0, 0);
+  return CALL(write, guard->reports, text, end - text, 0, 0);
 }
 
 /** Returns whether a path without symlinks is one of the roots of this letter, or below one. */
 static int is_below_root(const struct guard_request *guard, char letter, const char *path, long length) {
+  if (length <= 0 || length >= PATH_MAX) return 0;
   for (const char *root = guard->roots; root < guard->roots + guard->roots_length;) {
     const long size = strlen(root) - 1;
     const int is_kind = root[0] == letter;
@@ -108,9 +123,17 @@ static const char *name_of_tracee(const char *path, int pid, char *name) {
   return path;
 }
 
+/** Reads the path of an opened file. */
+static void read_name(struct named_file *file) {
+  char link[MAX_LINK_NAME], own[24];
+  char *end = add_text(own, "fd/", 3);
+  name_link(link, "self", 4, own, add_number(end, file->descriptor) - own);
+  file->length = CALL(readlinkat, AT_FDCWD, link, file->path, PATH_MAX, 0);
+}
+
 /** Opens what a path of the tracee means. Returns 0, or the error of the attempt. */
 static long open_named(struct named_file *file, int pid, int directory, const char *written, int flags) {
-  char link[MAX_LINK_NAME], own[24], owner[20], name[PATH_MAX + 20];
+  char link[MAX_LINK_NAME], owner[20], name[PATH_MAX + 20];
   const char *path = name_of_tracee(written, pid, name);
   long from = AT_FDCWD;
   if (path[0] != '/') {
@@ -129,12 +152,24 @@ static long open_named(struct named_file *file, int pid, int directory, const ch
   if (from >= 0) CALL(close, from, 0, 0, 0, 0);
   if (opened < 0) return opened;
   file->descriptor = opened;
-  char *end = add_text(own, "fd/", 3);
-  name_link(link, "self", 4, own, add_number(end, opened) - own);
-  file->length = CALL(readlinkat, AT_FDCWD, link, file->path, PATH_MAX, 0);
+  read_name(file);
   if (is_path(file->path, file->length) && file->length < PATH_MAX) return 0;
   close_named(file);
   return -EACCES;
+}
+
+/** Opens the file of a tracee's descriptor, which may have no name: a pipe, or a deleted file. Returns 0, or the error of the attempt. */
+static long open_inherited(struct named_file *file, int pid, int descriptor) {
+  char link[MAX_LINK_NAME], part[24], owner[20];
+  file->descriptor = -1;
+  if (descriptor < 0) return -EBADF;
+  char *end = add_text(part, "fd/", 3);
+  name_link(link, owner, add_number(owner, pid) - owner, part, add_number(end, descriptor) - part);
+  const long opened = CALL(openat, AT_FDCWD, link, O_PATH | O_CLOEXEC, 0, 0);
+  if (opened < 0) return opened == -ENOENT ? -EBADF : opened;
+  file->descriptor = opened;
+  read_name(file);
+  return 0;
 }
 
 /** The name under which a later call uses exactly the opened file. */
@@ -159,22 +194,6 @@ struct connect_call {
   } address;
   long length;
 };
-
-static int is_loopback_v4(unsigned long address) {
-  return address >> 24 == 127 || address == 0; // 0.0.0.0 connects to this host
-}
-
-static unsigned long number_of_bytes(const unsigned char *bytes) {
-  return (unsigned long)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
-}
-
-static int is_loopback_v6(const unsigned char *bytes) {
-  static const unsigned char MAPPED[12] = {[10] = 0xff, [11] = 0xff};
-  if (memcmp(bytes, MAPPED, sizeof MAPPED) == 0) return is_loopback_v4(number_of_bytes(bytes + 12));
-  for (int each = 0; each < 15; each++)
-    if (bytes[each]) return 0;
-  return bytes[15] <= 1; // :: connects to this host
-}
 
 static char *add_port(char *to, unsigned short port) {
   *to++ = ':';
@@ -202,7 +221,7 @@ static void report_host(const struct connect_call *attempt) {
     *end++ = ']';
     end = add_port(end, attempt->address.v6.sin6_port);
   }
-  report_refusal(attempt->guard, attempt->pid, "host", text, end - text);
+  report_call(attempt->guard, attempt->pid, "host", text, end - text);
 }
 
 /** Replaces the path of a socket by that of the opened file. Returns 0, or the error of the attempt. */
@@ -214,7 +233,7 @@ static long open_local(struct connect_call *attempt, struct named_file *file) {
   memcpy(path, attempt->address.local.sun_path, length);
   path[length] = 0;
   if (path[0] == 0) {
-    report_refusal(attempt->guard, attempt->pid, "abstract", path + 1, length - 1);
+    report_call(attempt->guard, attempt->pid, "abstract", path + 1, length - 1);
     return -EACCES;
   }
   const long error = open_named(file, attempt->pid, AT_FDCWD, path, 0);
@@ -224,30 +243,45 @@ static long open_local(struct connect_call *attempt, struct named_file *file) {
     attempt->length = offsetof(struct sockaddr_un, sun_path) + size;
     return 0;
   }
-  report_refusal(attempt->guard, attempt->pid, "socket", file->path, file->length);
+  report_call(attempt->guard, attempt->pid, "socket", file->path, file->length);
   close_named(file);
   return -EACCES;
+}
+
+/** Returns whether the address is that of a DNS server. */
+static int is_name_server(const struct connect_call *attempt) {
+  const int family = attempt->address.any.sa_family;
+  const int is_complete = (family == AF_INET && attempt->length >= (long)sizeof attempt->address.v4) || (family == AF_INET6 && attempt->length >= 24);
+  return is_complete && attempt->address.v4.sin_port == htons(53);
+}
+
+static int is_permitted_v4(const struct connect_call *attempt) {
+  unsigned char mapped[16] = {[10] = 0xff, [11] = 0xff};
+  memcpy(mapped + 12, attempt->address.bytes + 4, 4);
+  return is_permitted_host(attempt->guard->hosts, mapped, attempt->address.v4.sin_port);
 }
 
 /** Decides by the address. Returns 0, or the error of the attempt. */
 static long decide_connect(struct connect_call *attempt, struct named_file *file) {
   const enum network network = attempt->guard->network;
-  int is_here;
+  int is_here, is_listed;
   switch (attempt->address.any.sa_family) {
   case AF_UNIX: return open_local(attempt, file);
   case AF_INET:
     if (attempt->length < (long)sizeof attempt->address.v4) return -EINVAL;
-    is_here = is_loopback_v4(number_of_bytes(attempt->address.bytes + 4));
+    is_here = is_loopback_v4(number_of_bytes(attempt->address.bytes + 4)) && !is_resolver_port(attempt->address.v4.sin_port);
+    is_listed = is_permitted_v4(attempt);
     break;
   case AF_INET6:
     if (attempt->length < 24) return -EINVAL;
-    is_here = is_loopback_v6(attempt->address.bytes + 8);
+    is_here = is_loopback_v6(attempt->address.bytes + 8) && !is_resolver_port(attempt->address.v6.sin6_port);
+    is_listed = is_permitted_host(attempt->guard->hosts, attempt->address.bytes + 8, attempt->address.v6.sin6_port);
     break;
   case AF_UNSPEC: // ends a connection
   case AF_NETLINK: return 0;
   default: return -EAFNOSUPPORT;
   }
-  if (network == OPEN_NETWORK || (network == LOOPBACK && is_here)) return 0;
+  if (network == OPEN_NETWORK || (network == LOOPBACK && is_here) || is_listed) return 0;
   report_host(attempt);
   return -EACCES;
 }
@@ -285,30 +319,12 @@ static int connect_in_thread(const struct connect_call *attempt) {
   return give_up_thread();
 }
 
-/** Returns the process of a thread, or an error. */
-static long find_process(int thread) {
-  static const char FIELD[] = "\nTgid:\t";
-  char name[MAX_LINK_NAME], owner[20], text[1024];
-  name_link(name, owner, add_number(owner, thread) - owner, "status", 6);
-  const int file = CALL(openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0, 0);
-  if (file < 0) return file;
-  const long length = CALL(read, file, text, sizeof text - 1, 0, 0);
-  CALL(close, file, 0, 0, 0, 0);
-  if (length <= 0) return -ESRCH;
-  text[length] = 0;
-  const char *at = strstr(text, FIELD);
-  if (!at) return -ESRCH;
-  long number = 0;
-  for (at += sizeof FIELD - 1; *at >= '0' && *at <= '9'; at++) number = number * 10 + (*at - '0');
-  return number;
-}
-
 /** Returns a copy of a descriptor of the tracee, or an error. */
 static long copy_descriptor(int listener, const struct seccomp_notif *notice) {
   long process = CALL(pidfd_open, notice->pid, 0, 0, 0, 0);
   // The id is that of a thread, which may not be the first one of its process.
   if (process == -EINVAL || process == -ENOENT) {
-    const long owner = find_process(notice->pid);
+    const long owner = read_number(notice->pid, "status", 6, "\nTgid:\t", 10);
     process = owner < 0 ? owner : CALL(pidfd_open, owner, 0, 0, 0, 0);
   }
   if (process < 0) return process;
@@ -316,6 +332,51 @@ static long copy_descriptor(int listener, const struct seccomp_notif *notice) {
   const long copy = is_waiting(listener, notice->id) ? CALL(pidfd_getfd, process, descriptor, 0, 0, 0) : -ESRCH;
   CALL(close, process, 0, 0, 0, 0);
   return copy;
+}
+
+/** Connects the tracee to rt's resolver. Returns the call's result. */
+static long connect_resolver(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
+  const int descriptor = (int)notice->data.args[0];
+  int client = -1;
+  const long flags = read_descriptor_flags(notice->pid, descriptor);
+  if (flags < 0) return flags;
+  if (!is_waiting(listener, notice->id)) return -ESRCH;
+  long server = -EAGAIN;
+  if (atomic_fetch_add(&guard->hosts->resolving, 1) < MAX_RESOLVING) server = open_connection(&client);
+  if (server >= 0) {
+    char number[20];
+    // rt owns the accepted end from here on.
+    const long reported = report_call(guard, notice->pid, "resolver", number, add_number(number, server) - number);
+    if (reported >= 0) {
+      const long result = replace_descriptor(listener, notice->id, descriptor, client, flags);
+      CALL(close, client, 0, 0, 0, 0);
+      return result < 0 ? result : 0;
+    }
+    CALL(close, server, 0, 0, 0, 0);
+    CALL(close, client, 0, 0, 0, 0);
+  }
+  atomic_fetch_sub(&guard->hosts->resolving, 1);
+  return -ECONNREFUSED;
+}
+
+/** Returns whether a descriptor of the tracee is a TCP socket. */
+static int is_stream(int listener, const struct seccomp_notif *notice) {
+  const long copy = copy_descriptor(listener, notice);
+  if (copy < 0) return 0;
+  int type = 0, size = sizeof type;
+  CALL(getsockopt, copy, SOL_SOCKET, SO_TYPE, &type, &size);
+  CALL(close, copy, 0, 0, 0, 0);
+  return type == SOCK_STREAM;
+}
+
+/** Resolves the names of a task without limits. Returns whether the call was answered. */
+static int observe_connect(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
+  struct connect_call attempt = {.length = (int)notice->data.args[2]};
+  if (notice->data.nr != __NR_connect || attempt.length < 16 || attempt.length > (long)sizeof attempt.address) return 0;
+  if (read_bytes(notice->pid, notice->data.args[1], &attempt.address, attempt.length) < 0) return 0;
+  if (!is_name_server(&attempt) || !is_stream(listener, notice)) return 0;
+  answer_call(listener, notice->id, connect_resolver(guard, listener, notice));
+  return 1;
 }
 
 static void guard_connect(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
@@ -328,11 +389,15 @@ static void guard_connect(const struct guard_request *guard, int listener, const
   read = read_bytes(notice->pid, notice->data.args[1], &attempt.address, attempt.length);
   result = read == DENIED ? -EACCES : -EFAULT;
   if (read < 0 || !is_waiting(listener, notice->id)) goto answered;
+  if (guard->network != OPEN_NETWORK && is_name_server(&attempt)) {
+    result = connect_resolver(guard, listener, notice);
+    goto answered;
+  }
   result = decide_connect(&attempt, &file);
   if (result < 0) goto answered;
   result = copy_descriptor(listener, notice);
   if (result == -EPERM || result == -ENOSYS) {
-    report_refusal(guard, notice->pid, "container", "", 0);
+    report_call(guard, notice->pid, "container", "", 0);
     result = -EACCES;
   }
   if (result < 0) goto answered;
@@ -349,6 +414,35 @@ answered:
   answer_call(listener, notice->id, result);
 }
 
+/** Returns whether the file has no path: a pipe, a socket, or a deleted file. */
+static int is_nameless(const struct named_file *file) {
+  struct stat status;
+  if (file->length > 6 && memcmp(file->path, "pipe:[", 6) == 0) return 1;
+  if (file->length > 8 && memcmp(file->path, "socket:[", 8) == 0) return 1;
+  return CALL(fstat, file->descriptor, &status, 0, 0, 0) == 0 && status.st_nlink == 0;
+}
+
+/** Changes the mode of a file below the roots, or of one without a path. Returns the call's result. */
+static long change_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, const struct named_file *file, unsigned mode) {
+  char name[MAX_LINK_NAME];
+  if (!is_waiting(listener, notice->id)) return -ESRCH;
+  if (!is_nameless(file) && !is_below_root(guard, 'w', file->path, file->length)) {
+    report_call(guard, notice->pid, "mode", file->path, file->length > 0 ? file->length : 0);
+    return -EACCES;
+  }
+  name_opened(file, name);
+  return CALL(fchmodat, AT_FDCWD, name, mode, 0, 0);
+}
+
+/** A change of an open file's mode. */
+static void guard_open_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int descriptor, unsigned mode) {
+  struct named_file file;
+  long result = open_inherited(&file, notice->pid, descriptor);
+  if (result == 0) result = change_mode(guard, listener, notice, &file, mode);
+  close_named(&file);
+  answer_call(listener, notice->id, result);
+}
+
 /** A change of a file's mode by its path, which Landlock does not restrict. */
 static void guard_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int is_at) {
   static const int KNOWN_FLAGS = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
@@ -356,31 +450,25 @@ static void guard_mode(const struct guard_request *guard, int listener, const st
   const int directory = is_at ? (int)args[0] : AT_FDCWD;
   const unsigned mode = is_at ? args[2] : args[1];
   const int flags = notice->data.nr == __NR_fchmodat2 ? (int)args[3] : 0;
-  char path[PATH_MAX], name[MAX_LINK_NAME];
-  struct named_file file;
+  char path[PATH_MAX];
+  struct named_file file = {.descriptor = -1};
   const int length = read_text(notice->pid, is_at ? args[1] : args[0], path);
+  if (length == 0 && flags & AT_EMPTY_PATH && directory != AT_FDCWD) return guard_open_mode(guard, listener, notice, directory, mode);
   long result = length == DENIED ? -EACCES : -EFAULT;
   if (length >= 0) result = length == 0 || flags & ~KNOWN_FLAGS ? -ENOENT : 0;
   const int opening = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
   if (result == 0) result = open_named(&file, notice->pid, directory, path, opening);
-  if (result == 0) {
-    if (!is_waiting(listener, notice->id)) result = -ESRCH;
-    else if (is_below_root(guard, 'w', file.path, file.length)) {
-      name_opened(&file, name);
-      result = CALL(fchmodat, AT_FDCWD, name, mode, 0, 0);
-    } else {
-      report_refusal(guard, notice->pid, "mode", file.path, file.length);
-      result = -EACCES;
-    }
-    close_named(&file);
-  }
+  if (result == 0) result = change_mode(guard, listener, notice, &file, mode);
+  close_named(&file);
   answer_call(listener, notice->id, result);
 }
 
 /** Returns whether the call was decided here, and answered or passed to a thread. */
 static int guard_call(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
+  if (guard->network == OBSERVED) return observe_connect(guard, listener, notice);
   switch (notice->data.nr) {
   case __NR_connect: guard_connect(guard, listener, notice); return 1;
+  case __NR_fchmod: guard_open_mode(guard, listener, notice, (int)notice->data.args[0], notice->data.args[1]); return 1;
 #if defined(__x86_64__)
   case __NR_chmod: guard_mode(guard, listener, notice, 0); return 1;
 #endif

@@ -154,29 +154,14 @@ static struct text find_interpreter(struct path_table *path_table, const struct 
   return size >= 2 && start[0] == '#' && start[1] == '!' ? find_shebang(start, start + size) : find_loader(start, size);
 }
 
-/** The last program in the chain of interpreters: the one that the kernel loads. */
-struct program {
-  struct text path;
-  /** Empty if the program needs no loader. */
-  char loader[MAX_LINK_NAME];
-};
-
-/**
- * Notes a program and its interpreters. Returns the last of them if the kernel does not know its format; otherwise NULL.
- * @param program receives the program that the kernel loads
- */
-static struct entry *note_program(struct path_table *path_table, struct resolved_path resolved_path, int pid, struct program *program) {
-  *program = (struct program){0};
+/** Notes a program and its interpreters. Returns the last of them if the kernel does not know its format; otherwise NULL. */
+static struct entry *note_program(struct path_table *path_table, struct resolved_path resolved_path, int pid) {
   for (int depth = 0; resolved_path.entry; depth++) {
     note(path_table, resolved_path.entry, resolved_path.is_whole ? RUN : PROBE);
     if (!resolved_path.is_whole || depth > MAX_INTERPRETERS) break;
     struct text named = find_interpreter(path_table, resolved_path.entry);
     if (!named.bytes) return resolved_path.entry;
     if (named.length == 0) break;
-    if (path_table->start[0] != '#' && named.length < sizeof program->loader) {
-      program->path = resolved_path.entry->path;
-      memcpy(program->loader, named.bytes, named.length);
-    }
     char path[MAX_PATH];
     size_t length = 0;
     if (named.bytes[0] != '/') {

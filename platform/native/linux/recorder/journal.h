@@ -9,7 +9,15 @@
 #include <string.h>
 
 /** Only ACCESS_RECORD has a fixed size. */
-enum record { ACCESS_RECORD = 1, STATE_RECORD, NAMES_RECORD, UNTRACEABLE_RECORD, CALL_RECORD, LISTING_RECORD };
+enum record {
+  ACCESS_RECORD = 1,
+  STATE_RECORD,
+  NAMES_RECORD,
+  UNTRACEABLE_RECORD,
+  CALL_RECORD,
+  LISTING_RECORD,
+  PROCESS_RECORD,
+};
 
 struct journal {
   int file;

@@ -8,17 +8,20 @@
 // - When the other end of `stop` is closed before that, the thread exits and leaves the listener open for the background
 //   supervisor (`continue_all_calls`).
 #include "connect-guard.h"
-#include "preload-injection.h"
+#include "process-names.h"
 #include <poll.h>
 #include <sys/ioctl.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
+/** Records that are written besides accesses: each call, and the process of each call. */
+enum log_bits { LOG_CALLS = 1, LOG_PROCESSES = 2 };
+
 struct recorder_request {
   int socket, stop, journal, wakeup;
   unsigned architecture;
-  /** Also writes a record of each call. */
-  int logs_all;
+  /** Bits of `enum log_bits`. */
+  int logs;
   int row_count;
   /** 0 if the script was traced; the error number, or -1 if the launcher has exited. */
   int launch_error;
@@ -92,24 +95,7 @@ struct supervisor {
   /** Set for a task with permissions. */
   struct guard_request *guard;
   struct recorder recorder;
-  struct preload_injector preload_injector;
-  struct interposer_logs interposer_logs;
 };
-
-/** Returns whether the call is answered already. */
-static int supervise_call(struct supervisor *supervisor, const struct seccomp_notif *notice, int listener) {
-  struct recorder *recorder = &supervisor->recorder;
-  recorder->notice = *notice;
-  if (supervisor->interposer_logs.last && may_change(recorder)) {
-    merge_all_logs(recorder, &supervisor->interposer_logs);
-    recorder->notice = *notice;
-  }
-  if (answer_loader(&supervisor->preload_injector, recorder, &supervisor->interposer_logs, listener)) return 1;
-  recorder->program.path.length = 0;
-  handle_call(recorder);
-  if (recorder->program.path.length > 0) watch_exec(&supervisor->preload_injector, &recorder->program, notice->pid);
-  return 0;
-}
 
 static void serve(struct supervisor *supervisor, int listener) {
   struct recorder *recorder = &supervisor->recorder;
@@ -118,10 +104,9 @@ static void serve(struct supervisor *supervisor, int listener) {
   CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
   for (;;) {
     enum next next = await_call(listener, request->stop);
-    if (next != CALL_WAITING) merge_all_logs(recorder, &supervisor->interposer_logs);
     if (next == STOPPED) {
       // A task with permissions leaves no processes; nothing may continue their calls.
-      if (supervisor->guard) break;
+      if (supervisor->guard && supervisor->guard->network != OBSERVED) break;
       request->remaining_listener = listener;
       return;
     }
@@ -130,10 +115,9 @@ static void serve(struct supervisor *supervisor, int listener) {
       break;
     }
     if (!receive(listener, &notice)) continue;
-    const int is_answered = !recorder->path_table.journal.is_lost && supervise_call(supervisor, &notice, listener);
-    const int is_guarded = supervisor->guard && !is_answered && guard_call(supervisor->guard, listener, &notice);
-    if (!is_answered && !is_guarded) continue_call(listener, &notice);
-    merge_all_logs(recorder, &supervisor->interposer_logs);
+    if (!recorder->path_table.journal.is_lost) handle_named_call(recorder, &notice);
+    const int is_answered = supervisor->guard && guard_call(supervisor->guard, listener, &notice);
+    if (!is_answered) continue_call(listener, &notice);
   }
   CALL(close, listener, 0, 0, 0, 0);
 }
@@ -162,8 +146,6 @@ static void *run(void *argument) {
   struct path_table *path_table = &recorder->path_table;
   if (path_table->entries) CALL(munmap, path_table->entries, path_table->capacity * sizeof *path_table->entries, 0, 0, 0);
   free_arena(&path_table->arena);
-  drop_all_pending(&supervisor->preload_injector);
-  close_logs(&supervisor->interposer_logs);
   int wakeup = request->wakeup;
   if (supervisor->guard) CALL(close, supervisor->guard->reports, 0, 0, 0, 0);
   release(supervisor);
@@ -183,7 +165,8 @@ EXPORTED int start_recorder(struct recorder_request *request, const struct row *
   supervisor->request = request;
   struct recorder *recorder = &supervisor->recorder;
   recorder->architecture = request->architecture;
-  recorder->logs_all = request->logs_all;
+  recorder->logs_all = request->logs & LOG_CALLS;
+  recorder->names_processes = request->logs & LOG_PROCESSES;
   recorder->path_table.generation = 1;
   recorder->path_table.journal.file = request->journal;
   recorder->path_table.journal.wakeup = request->wakeup;

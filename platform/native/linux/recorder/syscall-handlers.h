@@ -3,7 +3,7 @@
 // Non-obvious: most calls repeat an earlier one. They are memoized (`memos`) and not written again until the script changes
 // something.
 #pragma once
-#include "file-contents.h"
+#include "own-servers.h"
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
@@ -48,6 +48,8 @@ enum untraceable {
   CONNECTS,
   BINDS,
   CONTRADICTED,
+  CONNECTS_TO_OWN,
+  STREAMS,
 };
 
 /** The observable result of a call on a path. */
@@ -67,20 +69,19 @@ struct recorder {
   unsigned architecture;
   /** Also writes a record of each call. */
   int logs_all;
+  /** Also writes which process makes the calls (process-names.h). */
+  int names_processes;
+  /** The thread of the last such record; 0 for none. */
+  int named_thread;
   struct row rows[MAX_SYSCALLS];
   struct path_table path_table;
+  struct own_sockets own_sockets;
   /** Counts the calls that try to change something. */
   unsigned long changes;
   unsigned long memos[MEMO_SLOTS];
   /** The last result of each memo. */
   struct outcome outcomes[MEMO_SLOTS];
   struct seccomp_notif notice;
-  /** The absolute path of a logged call (interposer-log.h); NULL if the path is in the tracee's memory. */
-  const char *logged_path;
-  /** The result of the last path resolution. */
-  struct resolved_path resolved_path;
-  /** The program of the last exec. */
-  struct program program;
   /** Absolute paths. */
   char paths[2][MAX_PATH];
   /** A cached thread id and its process id. */
@@ -109,10 +110,6 @@ static int argument_of(const struct recorder *recorder, int place) { return reco
 
 static int read_path(struct recorder *recorder, char *path, const struct argument *argument) {
   int pid = recorder->notice.pid;
-  if (recorder->logged_path) {
-    memcpy(path, recorder->logged_path, length_of(recorder->logged_path));
-    return length_of(recorder->logged_path);
-  }
   int descriptor = argument->directory < 0 ? AT_FDCWD : argument_of(recorder, argument->directory);
   if (argument->path < 0) return find_directory(pid, descriptor, path);
   char text[PATH_MAX];
@@ -172,12 +169,8 @@ static struct outcome outcome_of(const char *path, int follows) {
   return outcome;
 }
 
-/** Returns whether a memoized call has the same result now. A logged call is compared by its log. */
+/** Returns whether a memoized call has the same result now. */
 static int repeats(struct recorder *recorder, struct text path, int follows, unsigned long memo) {
-  if (recorder->logged_path) {
-    recorder->resolved_path = resolve_path(&recorder->path_table, path.bytes, path.length, follows, recorder->notice.pid);
-    return 1;
-  }
   struct outcome outcome = outcome_of(path.bytes, follows);
   return memcmp(&outcome, recorder->outcomes + memo % MEMO_SLOTS, sizeof outcome) == 0;
 }
@@ -206,7 +199,6 @@ static int matches(struct path_table *path_table, const struct resolved_path *re
  * @param memo 0 if the result is not memoized
  */
 static void check(struct recorder *recorder, struct text path, int follows, const struct resolved_path *resolved_path, unsigned long memo) {
-  if (recorder->logged_path) return;
   struct outcome outcome = outcome_of(path.bytes, follows);
   if (memo) recorder->outcomes[memo % MEMO_SLOTS] = outcome;
   if (!resolved_path->entry || resolved_path->is_special || resolved_path->is_touched) return;
@@ -284,16 +276,14 @@ static void handle_path(struct recorder *recorder, int index, const struct argum
   }
   write_call(recorder, argument->access, path);
   int follows = follows_in(recorder, argument);
-  // An exec is not memoized: preload-injection.h needs each of them.
-  int is_repeatable = !is_change(argument->access) && argument->access != RUN && argument->access != LIST;
+  int is_repeatable = !is_change(argument->access) && argument->access != LIST;
   unsigned long memo = 0;
   if (is_repeatable && has_memo(recorder, path, follows, &memo) && repeats(recorder, path, follows, memo)) return;
   struct resolved_path resolved_path = resolve_path(path_table, path.bytes, path.length, follows, recorder->notice.pid);
-  recorder->resolved_path = resolved_path;
   check(recorder, path, follows, &resolved_path, memo);
   if (is_repeatable) store_memo(recorder, memo, resolved_path);
   if (argument->access == RUN) {
-    struct entry *unknown = note_program(path_table, resolved_path, recorder->notice.pid, &recorder->program);
+    struct entry *unknown = note_program(path_table, resolved_path, recorder->notice.pid);
     if (unknown) report_untraceable(recorder, FORMAT, NO_TEXT, unknown->path);
     return;
   }
@@ -334,10 +324,11 @@ static void handle_open(struct recorder *recorder, const struct row *row) {
   unsigned long memo = 0;
   if (change == PROBE && has_memo(recorder, path, flags, &memo) && repeats(recorder, path, follows, memo)) return;
   struct resolved_path resolved_path = resolve_path(&recorder->path_table, path.bytes, path.length, follows, recorder->notice.pid);
-  recorder->resolved_path = resolved_path;
   check(recorder, path, follows, &resolved_path, memo);
   if (change == PROBE) store_memo(recorder, memo, resolved_path);
-  if (is_probe) return note_resolved(recorder, resolved_path, PROBE);
+  // Listing a directory needs the permission to read it, as reading a file does.
+  int is_listing = (flags & O_DIRECTORY) && !(flags & (O_PATH | (O_TMPFILE & ~O_DIRECTORY)));
+  if (is_probe) return note_resolved(recorder, resolved_path, is_listing ? LIST : PROBE);
   int is_read = !(flags & O_TRUNC) && (flags & O_ACCMODE) != O_WRONLY;
   if (is_read) note_resolved(recorder, resolved_path, READ);
   if (change != PROBE) note_resolved(recorder, resolved_path, change);
@@ -385,7 +376,8 @@ static void handle_rename(struct recorder *recorder, const struct row *row) {
   note_change(path_table, ends[1].bytes, ends[1].length, REPLACE);
 }
 
-enum { MAX_ADDRESS = 110 };
+/** SOCKET_TYPE: without SOCK_CLOEXEC and SOCK_NONBLOCK. */
+enum { MAX_ADDRESS = 110, SOCKET_TYPE = 0xf };
 
 static void handle_address(struct recorder *recorder, int is_bind) {
   enum untraceable untraceable = is_bind ? BINDS : CONNECTS;
@@ -399,7 +391,11 @@ static void handle_address(struct recorder *recorder, int is_bind) {
   if (length < 0) return report_untraceable(recorder, untraceable, NO_TEXT, NO_TEXT);
   memcpy(&family, bytes, sizeof family);
   struct text address = {bytes, length};
-  if (family != AF_UNIX) return report_untraceable(recorder, untraceable, address, program_of(recorder));
+  if (family != AF_UNIX) {
+    if (is_bind) remember_bound(&recorder->own_sockets, &recorder->path_table, pid, argument_of(recorder, 0));
+    else if (is_own_server(&recorder->own_sockets, pid, address)) untraceable = CONNECTS_TO_OWN;
+    return report_untraceable(recorder, untraceable, address, program_of(recorder));
+  }
   // The name of an abstract socket begins with NUL.
   const char *name = bytes + sizeof family;
   if (*name == 0) return report_untraceable(recorder, untraceable, address, NO_TEXT);
@@ -416,23 +412,21 @@ static void handle_address(struct recorder *recorder, int is_bind) {
   report_untraceable(recorder, untraceable, address, whole);
 }
 
+static void handle_socket(struct recorder *recorder) {
+  const int family = argument_of(recorder, 0), type = argument_of(recorder, 1) & SOCKET_TYPE;
+  if (family == AF_UNIX) return report_untraceable(recorder, SOCKETS, NO_TEXT, NO_TEXT);
+  const int is_stream = (family == AF_INET || family == AF_INET6) && type == SOCK_STREAM;
+  report_untraceable(recorder, is_stream ? STREAMS : DATAGRAMS, NO_TEXT, program_of(recorder));
+}
+
 static const struct row *row_of(const struct recorder *recorder) {
   static const struct row none;
   int number = recorder->notice.data.nr;
   return number >= 0 && number < MAX_SYSCALLS ? recorder->rows + number : &none;
 }
 
-/** Returns whether the call may change a path. */
-static int may_change(const struct recorder *recorder) {
-  const struct row *row = row_of(recorder);
-  if (row->kind == OPEN)
-    return row->how >= 0 || row->flags < 0 || change_by(argument_of(recorder, row->flags)) != PROBE;
-  for (int each = 0; each < row->count; each++)
-    if (is_change(row->arguments[each].access)) return 1;
-  return row->kind == BIND;
-}
-
-static void handle_call(struct recorder *recorder) {
+static void handle_call(struct recorder *recorder, const struct seccomp_notif *notice) {
+  recorder->notice = *notice;
   const struct seccomp_data *data = &recorder->notice.data;
   if (data->arch != recorder->architecture) return report_untraceable(recorder, FOREIGN, NO_TEXT, NO_TEXT);
   const struct row *row = row_of(recorder);
@@ -448,8 +442,7 @@ static void handle_call(struct recorder *recorder) {
     case BIND:
       return handle_address(recorder, row->kind == BIND);
     case SOCKET:
-      if (argument_of(recorder, 0) == AF_UNIX) return report_untraceable(recorder, SOCKETS, NO_TEXT, NO_TEXT);
-      return report_untraceable(recorder, DATAGRAMS, NO_TEXT, program_of(recorder));
+      return handle_socket(recorder);
   }
   report_untraceable(recorder, UNTRACEABLE_CALL, NO_TEXT, NO_TEXT);
 }

@@ -91,3 +91,20 @@ static int find_directory(int pid, int descriptor, char *to) {
   if (length < 0) return length == -ENOENT ? UNREADABLE : DENIED;
   return is_path(to, length) ? length : UNREADABLE;
 }
+
+/** Reads a number after `field` in a file of /proc about a process. Returns an error below 0. */
+static long read_number(int pid, const char *file, size_t length, const char *field, int base) {
+  char name[MAX_LINK_NAME], owner[20], text[1024];
+  name_link(name, owner, add_number(owner, pid) - owner, file, length);
+  const int opened = CALL(openat, AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0, 0);
+  if (opened < 0) return opened;
+  const long size = CALL(read, opened, text, sizeof text - 1, 0, 0);
+  CALL(close, opened, 0, 0, 0, 0);
+  if (size <= 0) return -ESRCH;
+  text[size] = 0;
+  const char *at = strstr(text, field);
+  if (!at) return -ESRCH;
+  long number = 0;
+  for (at += strlen(field); *at >= '0' && *at < '0' + base; at++) number = number * base + (*at - '0');
+  return number;
+}

@@ -290,6 +290,7 @@ static void build_static_filter(struct bpf_program *program, int is_open) {
 static void build_listener_filter(struct bpf_program *program) {
   load(program, NUMBER);
   answer_if_equal(program, __NR_connect, SECCOMP_RET_USER_NOTIF);
+  answer_if_equal(program, __NR_fchmod, SECCOMP_RET_USER_NOTIF);
   answer_if_equal(program, __NR_fchmodat, SECCOMP_RET_USER_NOTIF);
   answer_if_equal(program, __NR_fchmodat2, SECCOMP_RET_USER_NOTIF);
 #if defined(__x86_64__)

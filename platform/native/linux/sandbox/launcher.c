@@ -1,9 +1,13 @@
 // Starts a program with the permissions of its task, waits for it, and ends what it left running. rt starts it with these arguments:
 //
-//   rt-permitted <listener socket or 0> <ruleset> <network> <descriptor or 0> <own descriptor> <program> <argv...>
+//   rt-permitted <list> <line> <alive> <report or 0> <listener socket or 0> <rules> <network> <descriptor or 0> <own descriptor>
+//     <program> <argv...>
 //
-// <ruleset> is a Landlock ruleset (../../../permissions/linux/ruleset.ts). <network> is 1 if UDP is permitted. <descriptor> is that of
-// a program in memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
+// The first four register the process, as ../registration.c does. They are 0 if it does not register itself. Another program for
+// that would need an exec, which takes a third of a start.
+//
+// <rules> is the descriptor of the list of rules (ruleset.h). <network> is 1 if UDP is permitted. <descriptor> is that of a program in
+// memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
 //
 // Invariants:
 // - The program starts only if every restriction has been installed. Otherwise the exit code is 126 with a message.
@@ -12,14 +16,17 @@
 // Non-obvious:
 // - This process stays outside of the restrictions, as the subreaper of the tree: the tree cannot end or trace it.
 // - Signals that are sent to the process group or to the tree reach the program itself, so this process blocks them.
-#include "../start.h"
+#include "../registration.h"
 #include "filter.h"
+#include "ruleset.h"
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { ERROR_OUTPUT = 2, NOT_STARTED = 126, NOT_FOUND = 127 };
+/** Places of the arguments. */
+enum { REGISTRATION = 1, REPORT = 4, SOCKET, RULES, NETWORK, PROGRAM, OWN, PATH };
 
 static void print(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
 
@@ -44,12 +51,6 @@ static void require(const char *step, long result) {
   if (result < 0) fail(step, result);
 }
 
-static int number_in(const char *digits) {
-  int number = 0;
-  while (*digits) number = number * 10 + (*digits++ - '0');
-  return number;
-}
-
 /** Root keeps the capabilities that concern files, which the ruleset limits: containers run builds of another user's files. */
 static const unsigned KEPT = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER | 1u << CAP_FSETID;
 
@@ -57,8 +58,9 @@ static void drop_capabilities(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   struct __user_cap_data_struct data[2];
   require("capget", CALL(capget, &header, data, 0, 0, 0));
+  // The call fails for numbers that the kernel does not have, and always without CAP_SETPCAP.
   for (int each = 0; each < 64; each++)
-    if (each >= 32 || !(KEPT >> each & 1)) CALL(prctl, PR_CAPBSET_DROP, each, 0, 0, 0);
+    if ((each >= 32 || !(KEPT >> each & 1)) && CALL(prctl, PR_CAPBSET_DROP, each, 0, 0, 0) < 0) break;
   CALL(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   data[0].effective &= KEPT;
   data[0].permitted &= KEPT;
@@ -89,10 +91,14 @@ static void send_listener(int socket, int listener) {
   *(int *)CMSG_DATA(&control.header) = listener;
   require("passing the listener", CALL(sendmsg, socket, &message, MSG_NOSIGNAL, 0, 0));
   // rt serves the listener from here on.
-  if (CALL(read, socket, &byte, 1, 0, 0) != 1) exit_with(NOT_STARTED);
+  if (CALL(read, socket, &byte, 1, 0, 0) != 1) fail("the thread of its connections", -EAGAIN);
 }
 
-static void restrict_self(int socket, int ruleset, int is_open) {
+static void restrict_self(int socket, int rules, int is_open) {
+  const char *step;
+  const long ruleset = open_ruleset(rules, is_open, &step);
+  require(step, ruleset);
+  CALL(close, rules, 0, 0, 0, 0);
   struct sock_filter instructions[MAX_INSTRUCTIONS];
   struct bpf_program filter = {.instructions = instructions, .length = 0};
   drop_capabilities();
@@ -113,18 +119,18 @@ static void restrict_self(int socket, int ruleset, int is_open) {
   CALL(close, socket, 0, 0, 0, 0);
 }
 
-__attribute__((noreturn)) static void become(char **argv, char **environment, int socket, int ruleset) {
+__attribute__((noreturn)) static void become(char **argv, char **environment, int socket, int rules) {
   // The tree ends with this launcher's process, whatever ended that.
   CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  restrict_self(socket, ruleset, number_in(argv[3]));
+  restrict_self(socket, rules, number_in(argv[NETWORK]));
   // The task must not inherit it: rt starts further tasks from the same memory.
-  const int program = number_in(argv[4]);
+  const int program = number_in(argv[PROGRAM]);
   if (program != 0) require("FD_CLOEXEC", CALL(fcntl, program, F_SETFD, FD_CLOEXEC, 0, 0));
-  long error = -CALL(execve, argv[6], argv + 7, environment, 0, 0);
-  for (char *each = argv[6]; *each; each++)
+  long error = -CALL(execve, argv[PATH], argv + PATH + 1, environment, 0, 0);
+  for (char *each = argv[PATH]; *each; each++)
     if (*each < ' ' || *each > '~') *each = '?';
   print("error: Cannot run \"");
-  print(argv[6]);
+  print(argv[PATH]);
   print("\" with the permissions of its task (errno ");
   print_number(error);
   print(")\n");
@@ -172,24 +178,73 @@ __attribute__((noreturn)) static void end_as(int status) {
   exit_with(128 + signal);
 }
 
+enum { STACK_SIZE = 1 << 16 };
+
+/** The start of the child, which has its own stack and shares all other memory with the waiting parent. */
+struct child_start {
+  char **argv, **environment;
+  int socket, rules;
+  unsigned long signals;
+  char stack[STACK_SIZE] __attribute__((aligned(16)));
+};
+
+__attribute__((noreturn, used)) static void run_child(const struct child_start *start) {
+  CALL(rt_sigprocmask, SIG_SETMASK, &start->signals, 0, sizeof start->signals, 0);
+  become(start->argv, start->environment, start->socket, start->rules);
+}
+
+/** Starts a child that calls `run_child`, and waits for its exec or end. A copy of this process's memory takes longer than an exec. */
+static long start_child(struct child_start *start) {
+  const long flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+  char *stack = start->stack + STACK_SIZE;
+#if defined(__x86_64__)
+  long result;
+  register long child_id __asm__("r10") = 0, storage __asm__("r8") = 0;
+  register struct child_start *argument __asm__("r12") = start;
+  __asm__ volatile("syscall\n test %%rax, %%rax\n jnz 1f\n mov %%r12, %%rdi\n call run_child\n hlt\n 1:"
+                   : "=a"(result)
+                   : "0"(__NR_clone), "D"(flags), "S"(stack), "d"(0L), "r"(child_id), "r"(storage), "r"(argument)
+                   : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long number __asm__("x8") = __NR_clone, result __asm__("x0") = flags;
+  register char *top __asm__("x1") = stack;
+  register long parent_id __asm__("x2") = 0, storage __asm__("x3") = 0, child_id __asm__("x4") = 0;
+  register struct child_start *argument __asm__("x9") = start;
+  __asm__ volatile("svc 0\n cbnz x0, 1f\n mov x0, x9\n bl run_child\n brk 0\n 1:"
+                   : "+r"(result)
+                   : "r"(number), "r"(top), "r"(parent_id), "r"(storage), "r"(child_id), "r"(argument)
+                   : "x30", "memory");
+  return result;
+#endif
+}
+
 static void begin(char **argv, char **environment) {
-  for (int each = 0; each < 8; each++)
+  for (int each = 0; each < PATH + 2; each++)
     if (!argv[each]) exit_with(NOT_STARTED);
-  // The memory of this program: rt starts further tasks from it.
-  CALL(close, number_in(argv[5]), 0, 0, 0, 0);
-  const int socket = number_in(argv[1]), ruleset = number_in(argv[2]);
-  const unsigned long all = ~0UL;
-  unsigned long inherited;
-  require("the subreaper", CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
-  CALL(rt_sigprocmask, SIG_SETMASK, &all, &inherited, sizeof all, 0);
-  const long child = CALL(clone, SIGCHLD, 0, 0, 0, 0);
-  require("fork", child);
-  if (child == 0) {
-    CALL(rt_sigprocmask, SIG_SETMASK, &inherited, 0, sizeof all, 0);
-    become(argv, environment, socket, ruleset);
+  const int report = number_in(argv[REPORT]);
+  if (report != 0) {
+    const int error = EIO;
+    if (!register_process(argv + REGISTRATION)) {
+      CALL(write, report, &error, sizeof error, 0, 0);
+      exit_with(NOT_STARTED);
+    }
+    CALL(close, report, 0, 0, 0, 0);
   }
-  for (int each = 1; each <= 4; each++)
-    if (each != 3 && number_in(argv[each]) != 0) CALL(close, number_in(argv[each]), 0, 0, 0, 0);
+  // The memory of this program: rt starts further tasks from it.
+  CALL(close, number_in(argv[OWN]), 0, 0, 0, 0);
+  const unsigned long all = ~0UL;
+  struct child_start start;
+  start.argv = argv;
+  start.environment = environment;
+  start.socket = number_in(argv[SOCKET]);
+  start.rules = number_in(argv[RULES]);
+  require("the subreaper", CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+  CALL(rt_sigprocmask, SIG_SETMASK, &all, &start.signals, sizeof all, 0);
+  const long child = start_child(&start);
+  require("the child", child);
+  for (int each = SOCKET; each <= PROGRAM; each++)
+    if (each != NETWORK && number_in(argv[each]) != 0) CALL(close, number_in(argv[each]), 0, 0, 0, 0);
   for (;;) {
     int status;
     const long ended = CALL(wait4, -1, &status, 0, 0, 0);
