@@ -17,7 +17,7 @@ const SEPARATOR = isWindows ? "\\" : "/";
 /** Fallback directories. */
 const COMMON = isWindows ? [] : ["/tmp", "/var/tmp", "/dev/shm"];
 
-/** No directory could be used. The message says why the first one could not. */
+/** No directory could be used. The message has the reason for the first one. */
 export class PrivateDirectoryError extends Error {
   override readonly name = "PrivateDirectoryError";
   readonly hint = "set TMPDIR to a directory that can be written to";
@@ -44,7 +44,7 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
       failures.push(explain(error as NodeJS.ErrnoException, place));
     }
   }
-  throw new PrivateDirectoryError(`There is no place for files of rt's own: ${failures[0]}`);
+  throw new PrivateDirectoryError(`Cannot create a private directory: ${failures[0]}`);
 }
 
 /**

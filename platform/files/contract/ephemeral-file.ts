@@ -3,7 +3,7 @@
 export interface EphemeralFile {
   /** The path to pass to the program. */
   readonly path: string;
-  /** Sends the text to the started process, if it is not readable at the path by itself. */
+  /** Sends the text to the started process, if the process cannot read it at the path without help. */
   serve?(pid: number): void;
 }
 

@@ -1,4 +1,4 @@
-// Opens anonymous files to share with a child: a memfd on Linux, elsewhere a temporary file that is unlinked at once.
+// Opens anonymous files to share with a child: a memfd on Linux, a temporary file that is unlinked at once on macOS.
 import { FFIType, ptr } from "../../native/posix/ffi.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 import { encodeCString, type Libc, openLibc } from "../../native/posix/libc.ts";
@@ -6,17 +6,25 @@ import { encodeCString, type Libc, openLibc } from "../../native/posix/libc.ts";
 const IS_LINUX = process.platform === "linux";
 const MFD_CLOEXEC = 1;
 
-/** Returns a close-on-exec descriptor for reading and writing. @throws at the system's limits */
-export function openAnonymousFile(): number {
-  return IS_LINUX ? openMemory() : openTemporary();
+/** Returns a close-on-exec descriptor for reading and writing, at offset 0. @throws at the system's limits */
+export function openAnonymousFile(content?: Uint8Array): number {
+  const descriptor = IS_LINUX ? openMemory() : openTemporary();
+  if (!content || writeAt(descriptor, content, 0)) return descriptor;
+  process.getBuiltinModule("node:fs").closeSync(descriptor);
+  throw new Error("The anonymous file could not be written");
 }
 
+/** macOS does not have it. */
+const MEMORY_SYMBOLS = {
+  memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+} as const;
+
+let memory: Libc<typeof MEMORY_SYMBOLS> | undefined;
+
 function openMemory(): number {
-  const { functions } = openLibc({
-    memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
-  });
-  const descriptor = functions.memfd_create(ptr(encodeCString("rt")), MFD_CLOEXEC);
-  if (descriptor < 0) throw new Error("No memory file");
+  memory ??= openLibc(MEMORY_SYMBOLS);
+  const descriptor = memory.functions.memfd_create(ptr(encodeCString("rt")), MFD_CLOEXEC);
+  if (descriptor < 0) throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   return descriptor;
 }
 

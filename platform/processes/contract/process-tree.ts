@@ -38,8 +38,15 @@ export interface ChildRequest {
   readonly input?: Uint8Array<ArrayBuffer> | undefined;
   /** Marker variable that identifies orphans after `adoptOrphans`. Unique, without a line break. */
   readonly family?: string;
+  /** Set if `program` registers itself: its first four arguments are then those of the registration program. */
+  readonly registersItself?: boolean;
   /** Restricts the process tree. A system that cannot enforce it throws. */
   readonly permissions?: ChildPermissions | undefined;
+  /**
+   * Delivers output of background processes after the child's exit too, until they close it. `done` then resolves at the exit.
+   * No effect on Windows.
+   */
+  readonly keepsOutput?: boolean;
   /** Receives output. The bytes are valid during the call only; a promise delays the child's next chunk. Must not throw. */
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }
@@ -60,8 +67,16 @@ export interface Child {
   readonly pid: number;
   /** Set with the output "terminal", until the child has exited. */
   readonly terminal?: ChildTerminal | undefined;
+  /** As requested. */
+  readonly family?: string | undefined;
   /** Resolves after the last call of `onOutput`. Never rejects because of the child. */
   readonly done: Promise<ChildExit>;
+}
+
+export interface TreeMember {
+  readonly pid: number;
+  /** Whether it is running or waits for a disk, and does not sleep. */
+  readonly isBusy: boolean;
 }
 
 export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGKILL";
@@ -82,6 +97,13 @@ export interface ProcessTreeOperations {
   shareSuspension(request: { children(): readonly Child[]; onSuspend(): void; onResume(): void }): () => void;
   /** Returns whether an ancestor of this process runs the program at that path; false if unknown. */
   hasAncestor(program: string): boolean;
+  /** Returns the living members of these trees. Linux only, otherwise empty. */
+  listMembers(children: readonly Child[], families: readonly string[]): readonly TreeMember[];
+  /**
+   * Ends the orphans of a marker variable with rt, if rt is killed. Called again when orphans may have been added. Without it only
+   * children and their descendants end. @param isOver whether none is left that matters
+   */
+  guardOrphans(family: string, isOver: boolean): void;
   /**
    * Makes rt the subreaper of its descendants. With one child at a time, all orphans belong to the last child's tree. With
    * several, an orphan belongs to the tree of its marker variable. No effect on macOS.

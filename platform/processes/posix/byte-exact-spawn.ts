@@ -6,7 +6,7 @@
 import type { ChildRequest, ChildExit } from "../contract/process-tree.ts";
 import { findOnPath } from "../program-search.ts";
 import { errorCode } from "../../native/posix/libc.ts";
-import { openAnonymousFile, writeAt } from "../../files/posix/anonymous-file.ts";
+import { openAnonymousFile } from "../../files/posix/anonymous-file.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import { type ProcessChange, startProgram, waitFor } from "./spawn.ts";
 import { nameOfSignal } from "./signals.ts";
@@ -60,7 +60,13 @@ export function spawnByteExact(
   const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
   if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
   const isOnTerminal = terminal !== undefined;
-  const read = isOnTerminal ? undefined : input ? openInput(input) : inheritStdin ? undefined : openNothing();
+  const read = isOnTerminal
+    ? undefined
+    : input
+      ? openAnonymousFile(input)
+      : inheritStdin
+        ? undefined
+        : openNothing();
   if (!looking) {
     looking = setInterval(look, POLL_INTERVAL); // which also keeps the engine from thinking that all is done
     process.on("SIGCHLD", look);
@@ -90,12 +96,6 @@ export function spawnByteExact(
     if (read !== undefined) closeDescriptor(read);
     if (running.size === 0) look();
   }
-}
-
-function openInput(input: Uint8Array): number {
-  const descriptor = openAnonymousFile();
-  if (!writeAt(descriptor, input, 0)) throw new Error("The input could not be written");
-  return descriptor;
 }
 
 function openNothing(): number {

@@ -172,6 +172,25 @@ export function unwatchChild(pid: number): void {
   writeLine(line, BLANK);
 }
 
+/** Lines of orphans, which descend from no watched child, by process id. */
+const orphans = new Map<number, { readonly line: number; readonly family: string }>();
+
+/** Watches exactly these orphans of a marker variable: their trees die with rt. */
+export function watchOrphans(family: string, pids: readonly number[]): void {
+  for (const [pid, { line, family: other }] of orphans) {
+    if (other !== family || pids.includes(pid)) continue;
+    orphans.delete(pid);
+    freeLines.push(line);
+    writeLine(line, BLANK);
+  }
+  for (const pid of pids) {
+    if (orphans.has(pid)) continue;
+    const line = freeLines.pop() ?? addLine();
+    orphans.set(pid, { line, family });
+    writeLine(line, String(pid));
+  }
+}
+
 const encoder = new TextEncoder();
 
 function writeLine(line: number, text: string): void {

@@ -57,6 +57,14 @@ export class OutputReader {
     this.#close();
   }
 
+  /** Delivers what has arrived, and later the output of background processes until they close the pipe. */
+  async finishLater(): Promise<void> {
+    if (!this.#stream && (await this.#drain())) return this.#close();
+    this.attach();
+    const ended = this.#stream?.then(() => this.#close());
+    await Promise.race([ended, Bun.sleep(LINGER)]);
+  }
+
   /** Delivers everything until the other end is closed. */
   async readToEnd(): Promise<void> {
     if (!this.#stream && !(await this.#drain())) this.attach();

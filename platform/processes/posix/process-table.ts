@@ -20,6 +20,8 @@ export interface ProcessEntry {
   readonly session: number;
   /** Linux: the process is exiting, but may still hold descriptors. */
   readonly isEnding?: boolean;
+  /** Linux: its first thread is running or waits for a disk. */
+  readonly isBusy?: boolean;
 }
 
 export interface TreeRoot {
@@ -76,6 +78,7 @@ function readStates(): ProcessState[] {
         group: Number(group),
         session: Number(session),
         isEnding: fields[MEMORY] === "0",
+        isBusy: state === "R" || state === "D",
       });
     } catch {
       // The process has exited concurrently.

@@ -11,15 +11,14 @@ import {
   type Child,
   type ChildExit,
   type ChildRequest,
-  type ChildTerminal,
   describeExit,
   type ProcessTreeOperations,
-  type TerminalDimensions,
 } from "../contract/process-tree.ts";
 import { isDecoded, spawnByteExact } from "./byte-exact-spawn.ts";
 import { OutputReader } from "./output-reader.ts";
-import { closeDescriptor, openPipe, writeAvailable } from "../../native/posix/pipe.ts";
-import { openPair, setSize } from "../../terminal/posix/terminal-modes.ts";
+import { closeDescriptor, openPipe } from "../../native/posix/pipe.ts";
+import { openPair } from "../../terminal/posix/terminal-modes.ts";
+import { setTerminalSize, TypedTerminal } from "../../terminal/posix/typed-terminal.ts";
 import { descriptorLimit } from "./process.ts";
 import { isHandledByRt, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
@@ -27,7 +26,7 @@ import { addChild, type PendingChild, stopWatchdog, unwatchChild } from "./kill-
 import { errorCode } from "../../native/posix/libc.ts";
 import { findOnPath } from "../program-search.ts";
 import { permittedStart } from "../../permissions/permissions.ts";
-import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
+import { adoptOrphans, guardOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
 
 const ATTACH_AFTER = 2; // ms
 /** Per child: pipe ends, the streams' duplicates, and the engine's pidfd. */
@@ -71,66 +70,19 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   if (pair) {
     const outlet = new OutputReader(pair.master, (bytes) => request.onOutput(bytes, false));
     const terminal = new TypedTerminal(pair.master);
-    const done = follow(started, [outlet], () => terminal.close());
-    return { pid: started.pid, ownsSession: true, terminal, done };
+    const done = follow(started, [outlet], request.keepsOutput ?? false, () => terminal.close());
+    return { pid: started.pid, family: request.family, ownsSession: true, terminal, done };
   }
   const outlets = pipes.map(
     ({ reader }, index) => new OutputReader(reader, (bytes) => request.onOutput(bytes, index === 1)),
   );
-  return { pid: started.pid, ownsSession: isPiped, done: follow(started, outlets) };
+  return {
+    pid: started.pid,
+    family: request.family,
+    ownsSession: isPiped,
+    done: follow(started, outlets, request.keepsOutput ?? false),
+  };
 };
-
-/** Bytes of input that wait for a child that does not read. */
-const MAX_TYPED = 1 << 16;
-const TYPE_INTERVAL = 10; // ms
-
-class TypedTerminal implements ChildTerminal {
-  #master: number;
-  #waiting: Uint8Array[] = [];
-  #size = 0;
-  #timer: Timer | undefined;
-
-  constructor(master: number) {
-    this.#master = master;
-  }
-
-  type(bytes: Uint8Array): void {
-    if (this.#master < 0 || this.#size + bytes.length > MAX_TYPED) return;
-    this.#waiting.push(bytes.slice());
-    this.#size += bytes.length;
-    if (!this.#timer) this.#write();
-  }
-
-  #write(): void {
-    this.#timer = undefined;
-    for (let first = this.#waiting[0]; first && this.#master >= 0; first = this.#waiting[0]) {
-      const count = writeAvailable(this.#master, first);
-      if (count === null) return this.close();
-      this.#size -= count;
-      if (count < first.length) this.#waiting[0] = first.subarray(count);
-      else this.#waiting.shift();
-      if (count === 0) {
-        this.#timer = setTimeout(() => this.#write(), TYPE_INTERVAL);
-        return;
-      }
-    }
-  }
-
-  resize(size: TerminalDimensions): void {
-    if (this.#master >= 0) setTerminalSize(this.#master, size);
-  }
-
-  /** Before the reader closes the descriptor. */
-  close(): void {
-    this.#master = -1;
-    this.#waiting = [];
-    clearTimeout(this.#timer);
-  }
-}
-
-function setTerminalSize(descriptor: number, { columns, rows }: TerminalDimensions): void {
-  setSize(descriptor, Uint16Array.of(rows, columns, 0, 0));
-}
 
 interface StartedChild {
   readonly pid: number;
@@ -150,12 +102,18 @@ function startRegistered(
   const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
   const registration = program === null ? undefined : pending.registration(3 + descriptors.length);
   if (!registration) return start(request);
+  const { program: registrar, argv: words } = registration;
+  const way: Partial<Pick<ChildRequest, "program" | "argv">> = request.registersItself
+    ? { argv: [argv[0]!, ...words.slice(1), ...argv.slice(words.length)] }
+    : {
+        program: registrar,
+        argv: [...words, program!.replace(OWN_PROCESS, `/proc/${process.pid}/`), ...argv],
+      };
   let started: StartedChild;
   try {
     started = start({
       ...request,
-      program: registration.program,
-      argv: [...registration.argv, program!.replace(OWN_PROCESS, `/proc/${process.pid}/`), ...argv],
+      ...way,
       descriptors: [...descriptors, registration.list, registration.alive, registration.report],
     });
   } catch {
@@ -192,6 +150,7 @@ function startByEngine(
 async function follow(
   { pid, exited }: StartedChild,
   outlets: readonly OutputReader[],
+  keepsOutput: boolean,
   onExit?: () => void,
 ): Promise<ChildExit> {
   const attaching = setTimeout(() => {
@@ -201,7 +160,7 @@ async function follow(
   clearTimeout(attaching);
   onExit?.();
   unwatchChild(pid);
-  for (const outlet of outlets) await outlet.finish();
+  for (const outlet of outlets) await (keepsOutput ? outlet.finishLater() : outlet.finish());
   return exit;
 }
 
@@ -293,6 +252,13 @@ const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children, families)
   return selectTrees(processes, roots, null).length > 0;
 };
 
+const listMembers: ProcessTreeOperations["listMembers"] = (children, families) => {
+  if (process.platform !== "linux") return [];
+  const processes = listProcesses();
+  const roots = withOrphans(children as readonly PosixChild[], processes, families);
+  return selectTrees(processes, roots, null).map(({ pid, isBusy = false }) => ({ pid, isBusy }));
+};
+
 /**
  * Checks each process group with one call, and reads the process table only if a group exists. A pid is reused only after its group
  * and session are gone; a process that reuses one is excluded by its group and session.
@@ -335,6 +301,8 @@ export const operations: ProcessTreeOperations = {
   shareSuspension,
   adoptOrphans,
   findSurvivingChildren,
+  listMembers,
+  guardOrphans,
   hasAncestor,
   hasSurvivors,
   childLimit,

@@ -1,4 +1,4 @@
-// Replaces rt's process by a program (exec) on Linux and macOS.
+// Process replacement (exec) on Linux and macOS: rt's process becomes the program.
 //
 // Non-obvious:
 // - `process.execve` cannot be used: it closes all descriptors above 2 and takes the environment from JavaScript, with `.env`

@@ -8,9 +8,10 @@
 // Non-obvious: a zombie is reaped on the second scan. The engine has reaped its own children by then. Without pidfds the engine's
 // SIGCHLD handler replaces rt's, so orphans are reaped when rt exits.
 import { FFIType } from "../../native/posix/ffi.ts";
-import { isWatched } from "./kill-watchdog.ts";
+import { findInMemory } from "./environment-copy.ts";
+import { isWatched, watchOrphans } from "./kill-watchdog.ts";
 import { openLibc } from "../../native/posix/libc.ts";
-import { listZombies, type ProcessEntry, type TreeRoot } from "./process-table.ts";
+import { listProcesses, listZombies, type ProcessEntry, type TreeRoot } from "./process-table.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
@@ -67,21 +68,31 @@ export function withOrphans(
     if (!families) return true;
     const environment = environmentOf(pid);
     // An exiting process has no environment, so it may belong to any tree. Waiting for it is short, signalling it has no effect.
-    return environment === "" ? isEnding === true : families.includes(familyIn(environment) ?? "");
+    if (environment === "" && isEnding) return true;
+    return families.includes(familyIn(environment) ?? copiedFamily(pid) ?? "");
   };
-  const orphans = processes.filter(
-    (entry) => entry.parent === process.pid && !isWatched(entry.pid) && isOfThese(entry),
-  );
+  const all = processes.filter(({ pid, parent }) => parent === process.pid && !isWatched(pid));
+  for (const pid of copiedFamilies.keys())
+    if (!all.some((entry) => entry.pid === pid)) copiedFamilies.delete(pid);
+  const orphans = all.filter(isOfThese);
   return [...roots, ...orphans.map(({ pid }) => ({ pid, ownsSession: false }))];
 }
 
-/** Returns undefined if the process has a new environment, or belongs to another rt's run. */
+/** Returns undefined if the process has a new environment, or has overwritten it. */
 function familyIn(environment: string): string | undefined {
   const start = `${FAMILY}=`;
   return environment
     .split("\0")
     .find((entry) => entry.startsWith(start))
     ?.slice(start.length);
+}
+
+/** Families of orphans by the copy of their environment. Searching memory takes milliseconds. */
+const copiedFamilies = new Map<number, string | undefined>();
+
+function copiedFamily(pid: number): string | undefined {
+  if (!copiedFamilies.has(pid)) copiedFamilies.set(pid, findInMemory(pid, FAMILY));
+  return copiedFamilies.get(pid);
 }
 
 /** Reads the environment from any thread: exited threads have none. Returns "" if it is unreadable. */
@@ -103,6 +114,15 @@ function environmentOf(pid: number): string {
     }
   }
   return "";
+}
+
+/** Watches the living orphans with this marker variable, until the family is over. */
+export function guardOrphans(family: string, isOver: boolean): void {
+  const orphans = isOver || !isAdopting ? [] : withOrphans([], listProcesses(), [family]);
+  watchOrphans(
+    family,
+    orphans.map(({ pid }) => pid),
+  );
 }
 
 function listOrphans(): number[] {

@@ -1,6 +1,6 @@
 // Quotes arguments for a Windows command line: Windows passes one text, and each program splits it.
 //
-// Two parsers exist. C programs follow the rules of Microsoft's runtime. A batch file's command line is first parsed by cmd.exe,
+// Two parsers exist. C programs follow the rules of Microsoft's runtime (CommandLineToArgvW). A batch file's command line is first parsed by cmd.exe,
 // for variables and operators. The rest is passed on as `%*`.
 
 /** Quotes for programs that follow the C rules. */

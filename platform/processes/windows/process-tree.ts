@@ -1,5 +1,5 @@
 // Process trees on Windows: each child has a job object, which contains its descendants, including orphans, and ends as one. If rt
-// dies, Windows ends its jobs.
+// ends, Windows ends its jobs.
 //
 // Non-obvious:
 // - Windows has no signals to forward. A console's Ctrl-C reaches every attached process, so rt only ends trees.
@@ -89,12 +89,19 @@ const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
 /** A parent's process id may have been reused. */
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = () => false;
 
+const listMembers: ProcessTreeOperations["listMembers"] = () => [];
+
+/** A job ends with rt. */
+const guardOrphans: ProcessTreeOperations["guardOrphans"] = () => {};
+
 export const operations: ProcessTreeOperations = {
   startChild,
   signalTrees,
   shareSuspension,
   adoptOrphans,
   findSurvivingChildren,
+  listMembers,
+  guardOrphans,
   hasAncestor,
   hasSurvivors,
   childLimit,
