@@ -3,6 +3,11 @@ import type { PermissionSupport } from "./contract/permissions.ts";
 
 const NOT_ENFORCED = "permissions are not enforced on this system";
 
+/** Returns whether a version of this operating system enforces permissions. */
+export function hasEnforcement(): boolean {
+  return process.platform === "linux";
+}
+
 /** Returns a description of what this system enforces. */
 export async function findSupport(): Promise<PermissionSupport> {
   if (process.platform === "linux") return (await import("./linux/support.ts")).supportOfLinux();

@@ -4,7 +4,9 @@
 // - Everything else is closed: the rest of HOME, other projects, /run, /tmp.
 // - An entry of the project never contains HOME, which would open all of it.
 import { dirname, join } from "node:path";
-import { ALL_HOSTS, folderOf, type PermissionTable, THIS_HOST } from "../config/tasks/permission-table.ts";
+import type { HostRule } from "../../platform/permissions/contract/permissions.ts";
+import { ALL_HOSTS, hostRulesOf, opensThisHost, THIS_HOST } from "../config/tasks/host-entry.ts";
+import { folderOf, type PermissionTable } from "../config/tasks/permission-table.ts";
 import { UserError } from "../user-error.ts";
 import { printable } from "../printable.ts";
 import { isWithin } from "../workspace/member-match.ts";
@@ -17,8 +19,10 @@ export interface TaskSurroundings {
   readonly home: string;
   /** Folders of PATH. */
   readonly path: readonly string[];
-  /** Files with secrets that other packages have, such as `.env`. */
-  readonly otherEnvFiles: readonly string[];
+  /** Folders of other packages, whose `.env` files are closed. */
+  readonly otherPackages: readonly string[];
+  /** Files outside of the project that the user has named on the command line. */
+  readonly named: readonly string[];
   readonly isRoot: boolean;
 }
 
@@ -34,8 +38,12 @@ export interface ProfileRule {
 export interface Profile {
   readonly rules: readonly ProfileRule[];
   readonly hidden: readonly string[];
+  readonly envFolders: readonly string[];
   readonly sockets: readonly string[];
   readonly network: "none" | "loopback" | "open";
+  readonly hosts: readonly HostRule[];
+  /** The hosts as they are written. */
+  readonly hostEntries: readonly string[];
 }
 
 /** Folders of the system that every task may read. /proc does not open other processes: Landlock covers them. */
@@ -72,7 +80,7 @@ const BESIDE_BIN = ["lib", "libexec", "include"];
 
 /** @throws UserError if the project contains HOME */
 export function computeProfile(table: PermissionTable, surroundings: TaskSurroundings): Profile {
-  const { root, packageDirectory, home, path, otherEnvFiles, isRoot } = surroundings;
+  const { root, packageDirectory, home, path, otherPackages, named, isRoot } = surroundings;
   if (isWithin(home, root))
     throw new UserError(
       `The project ${printable(root)} contains your home folder, so its tasks cannot have permissions`,
@@ -83,9 +91,6 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
     ...DEVICES.map((each) => ({ path: each, access: "device", source: "system" }) as const),
     { path: SHARED_MEMORY, access: "write", source: "system" },
     ...TOOL_FOLDERS.map((each) => ({ path: join(home, each), access: "read", source: "toolchain" }) as const),
-    ...toolchainFolders(path, home).map(
-      (each) => ({ path: each, access: "read", source: "toolchain" }) as const,
-    ),
     { path: root, access: table.write ? "read" : "write", source: "project" },
   ];
   const resolveEntry = (entry: string) => resolvePath(folderOf(entry), packageDirectory, home);
@@ -102,17 +107,28 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
   };
   add(table.read, "read");
   add(table.write, "write");
+  // The project is readable itself. A task may replace a folder below what it writes by a symlink, as node_modules/.bin.
+  const changeable = [
+    root,
+    ...rules.filter(({ access }) => access === "write").map(({ path: each }) => each),
+  ];
+  for (const folder of [...toolchainFolders(path, home), ...named])
+    if (!changeable.some((each) => isWithin(folder, each)))
+      rules.push({ path: folder, access: "read", source: "toolchain" });
   return {
     rules,
-    hidden: [...(isRoot ? ROOT_FILES : []), ...otherEnvFiles],
+    hidden: isRoot ? ROOT_FILES : [],
+    envFolders: otherPackages,
     sockets: [root, ...(table.sockets ?? []).map(resolveEntry)],
     network: networkOf(table.hosts),
+    hosts: (table.hosts ?? []).flatMap(hostRulesOf),
+    hostEntries: table.hosts ?? [THIS_HOST],
   };
 }
 
 function networkOf(hosts: readonly string[] = [THIS_HOST]): Profile["network"] {
   if (hosts.includes(ALL_HOSTS)) return "open";
-  return hosts.length > 0 ? "loopback" : "none";
+  return hosts.some(opensThisHost) ? "loopback" : "none";
 }
 
 function resolvePath(folder: string, packageDirectory: string, home: string): string {
@@ -131,7 +147,7 @@ function toolchainFolders(path: readonly string[], home: string): string[] {
 }
 
 /** Describes what differs from task to task, for `--dry-run`. */
-export function describeProfile({ rules, sockets, network }: Profile, root: string): string[] {
+export function describeProfile({ rules, sockets, network, hostEntries }: Profile, root: string): string[] {
   const own = rules.filter(({ source }) => source === "project" || source === "table");
   const list = (access: ProfileRule["access"]) =>
     own.filter((rule) => rule.access === access).map(({ path }) => showPath(path, root));
@@ -141,7 +157,7 @@ export function describeProfile({ rules, sockets, network }: Profile, root: stri
     ...line("writes", [...list("write"), "its temporary folder"]),
     ...line("reads", [...list("read"), "the system", "tools"]),
     ...line("connects to", [
-      ...(network === "none" ? [] : [network === "open" ? "all hosts" : THIS_HOST]),
+      ...(network === "open" ? ["all hosts"] : hostEntries.map(printable)),
       ...sockets.map((each) => `sockets in ${showPath(each, root)}`),
     ]),
   ];

@@ -2,29 +2,33 @@
 //
 // Invariants:
 // - A task with permissions never starts without them: an unsupported system or missing trust ends the run before.
-// - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
-//   have made it.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
-import { findSupport, listTerminals } from "../../platform/permissions/permissions.ts";
-import { temporaryDirectory } from "../../platform/files/temporary-directory.ts";
+import { mkdirSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { RefusedCall } from "../../platform/permissions/contract/permissions.ts";
+import { findSupport } from "../../platform/permissions/permissions.ts";
+import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
+import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import { host } from "../../platform/processes/process.ts";
+import type { Trace, TracingOperations } from "../../platform/tracing/contract/tracing.ts";
 import { type PermissionSettings, permissionsFor } from "../config/settings/permissions.ts";
 import { findRoot } from "../config/root-project.ts";
 import type { PermissionTable } from "../config/tasks/permission-table.ts";
 import { wideningsOf } from "../config/tasks/permission-table.ts";
 import type { TaskRule } from "../config/tasks/task-rules.ts";
 import { reportLine } from "../output.ts";
-import { oneLine, printable } from "../printable.ts";
+import { oneLine } from "../printable.ts";
 import { requirePermissionConsent } from "../secrets/trust/permission-consent.ts";
-import { UserError } from "../user-error.ts";
-import { isWithin } from "../workspace/member-match.ts";
 import { openOwnWorkspace } from "../workspace/members.ts";
 import { computeProfile, describeProfile, type Profile } from "./profile.ts";
-import { describeFailure, describeRefusal } from "./refusal-text.ts";
-import type { StepPermissions } from "./step-permissions.ts";
-import { selectVariables, type VariableRecord } from "./variables.ts";
+import { LearnedNeeds } from "./learned-needs.ts";
+import { findHome, makeWritableFolders, resolveRules } from "./child-rules.ts";
+import { openTracing, startObserved } from "./observed-start.ts";
+import { describeFailure, describeLockedFailure, explainRefusal } from "./refusal-text.ts";
+import type { ExplainedRefusal, StepPermissions } from "./step-permissions.ts";
+import { checkSupport } from "./support-check.ts";
+import type { EntryBase } from "./table-entries.ts";
+import { findConnectionNeeds, findFileNeeds } from "./trace-needs.ts";
+import { resolverVariables, selectVariables, type VariableRecord } from "./variables.ts";
 
 /** A task, as far as its permissions depend on it. */
 export interface PermittedTask {
@@ -32,13 +36,17 @@ export interface PermittedTask {
   readonly scriptName: string;
   readonly label: string;
   readonly rule?: TaskRule | undefined;
+  /** Only other tasks need it. */
+  readonly isDependency?: boolean | undefined;
+  /** Set for a file, code or a program, which has no row. `readable`: files that the user has named. */
+  readonly target?: { readonly readable: readonly string[] } | undefined;
 }
 
 /** Counts when the defaults change, because they are part of the cache key. */
 const VERSION_OF_DEFAULTS = 1;
 
-/** `.env`, `.env.local` and so on; examples have no secrets. */
-const ENV_FILE = /^\.env(?:\.(?!example$|sample$|template$|defaults$|schema$).+)?$/;
+/** Lines about refusals of one task. Malicious code may cause thousands. */
+const MAX_EXPLAINED = 30;
 
 export class TaskPermissions {
   readonly #settings: PermissionSettings;
@@ -47,7 +55,12 @@ export class TaskPermissions {
   readonly #home: string;
   /** Private folder of the run, with a folder of temporary files for each task; made before the first task starts. */
   #temporary: string | undefined;
-  readonly #explained = new Set<string>();
+  /** The refusals that have been explained, for each task. */
+  readonly #explained = new Map<string, Set<string>>();
+  /** Set after `prepare` if steps are traced. */
+  #tracing: TracingOperations | undefined;
+  /** Set if the run proposes or checks tables. */
+  readonly #learned: LearnedNeeds | undefined;
   #packages: readonly string[] | undefined;
   #isWarned = false;
 
@@ -55,38 +68,54 @@ export class TaskPermissions {
   constructor(settings: PermissionSettings, root: string) {
     this.#settings = settings;
     this.#root = realpathSync(root);
-    const home = host.originalVariable("HOME") ?? "";
-    this.#home = (home.startsWith("/") ? resolved(home) : undefined) ?? "/nonexistent";
+    const { observation, config } = settings;
+    if (observation && observation !== "explain")
+      this.#learned = new LearnedNeeds(observation, config, this.#root);
+    this.#home = findHome();
   }
 
   /** Returns the table of a task; undefined for a task without permissions. */
-  tableOf({ rule }: Pick<PermittedTask, "rule">): PermissionTable | undefined {
-    return permissionsFor(this.#settings, rule);
+  tableOf({ rule, isDependency }: Pick<PermittedTask, "rule" | "isDependency">): PermissionTable | undefined {
+    const isOwn = isDependency === true && this.#observesFreely;
+    return permissionsFor(isOwn ? { ...this.#settings, asked: undefined } : this.#settings, rule);
   }
 
-  isRestricted(task: Pick<PermittedTask, "rule">): boolean {
+  /** Whether the named tasks run without limits. */
+  get #observesFreely(): boolean {
+    const { observation } = this.#settings;
+    return observation === "learn" || observation === "write";
+  }
+
+  #isFree({ isDependency }: Pick<PermittedTask, "isDependency">): boolean {
+    return this.#observesFreely && isDependency !== true;
+  }
+
+  isRestricted(task: Pick<PermittedTask, "rule" | "isDependency">): boolean {
     return this.tableOf(task) !== undefined;
   }
 
   /** Checks the system and trust before these tasks start. @throws UserError */
   async prepare(tasks: readonly PermittedTask[]): Promise<void> {
-    const restricted = tasks.filter((task) => this.tableOf(task) !== undefined);
+    const all = tasks.filter((task) => this.tableOf(task) !== undefined);
+    if (this.#settings.observation) this.#tracing = await openTracing(`--${this.#settings.asked}`);
+    await this.#prepareRestricted(all.filter((task) => !this.#isFree(task)));
+    if (all.length === 0) return;
+    this.#temporary ??= makeTemporaryFolder();
+    for (const task of all) mkdirSync(configFolder(this.temporaryOf(task)!), { recursive: true });
+  }
+
+  /** @throws UserError */
+  async #prepareRestricted(restricted: readonly PermittedTask[]): Promise<void> {
     if (restricted.length === 0) return;
-    const { obstacle, missing } = await findSupport();
-    if (obstacle !== undefined)
-      throw new UserError(
-        `The permissions of ${restricted.map(({ label }) => oneLine(label)).join(", ")} cannot be enforced: ${obstacle}`,
-        "to run without permissions: rt run --no-permissions",
-      );
-    if (missing.length > 0 && !this.#isWarned)
-      reportLine(`warning: permissions do not cover ${missing.join(", ")} on this kernel`);
+    const warning = checkSupport(await findSupport(), restricted, this.#settings.isLocked);
+    if (warning !== undefined && !this.#isWarned) reportLine(warning);
     this.#isWarned = true;
     const widens = restricted.some((task) => wideningsOf("", this.tableOf(task)!).length > 0);
     if (widens) requirePermissionConsent(this.#settings.config!, this.#root);
-    this.#temporary ??= mkdtempSync(join(realpathSync(temporaryDirectory()), "rt-"));
     for (const task of restricted) {
-      mkdirSync(configFolder(this.#temporaryOf(task)!), { recursive: true });
-      this.#makeWritableFolders(task);
+      const table = this.tableOf(task)!;
+      if (table.read || table.write)
+        makeWritableFolders(this.#profileOf(task, table, ""), task.label, this.#root);
     }
   }
 
@@ -99,33 +128,107 @@ export class TaskPermissions {
   ): { readonly env: Record<string, string>; readonly permissions: StepPermissions } | undefined {
     const table = this.tableOf(task);
     if (!table) return undefined;
+    const isFree = this.#isFree(task);
     const declared = [...named, ...(task.rule?.env ?? [])];
     // The user's git configuration is in HOME, which is closed.
     const env: Record<string, string> = {
       GIT_CONFIG_GLOBAL: "/dev/null",
       ...selectVariables(environment, original, declared),
-      RT_PERMISSIONS: "1",
+      ...(!isFree && { RT_PERMISSIONS: "1" }),
     };
+    // A task without a table of its own is learned against a project that it cannot write.
+    const own = typeof task.rule?.permissions === "object" ? table : undefined;
+    const limits = isFree && !own ? { ...table, write: [] } : table;
     const readRules = () =>
-      this.#resolveRules(this.#profileOf(task, table, environment.PATH ?? ""), temporary);
-    const row = task.rule?.sources.permissions ?? task.scriptName;
-    const temporary = this.#temporaryOf(task);
+      resolveRules(this.#profileOf(task, limits, environment.PATH ?? ""), this.#home, temporary);
+    const temporary = this.temporaryOf(task);
+    let isRefused = false;
+    const { isLocked } = this.#settings;
     const permissions: StepPermissions = {
       // Read when the step starts: a cache hit needs none, and an earlier task may have made a file that is hidden.
       get rules() {
         return readRules();
       },
-      variables: temporary === undefined ? {} : temporaryVariables(temporary),
-      explain: (refusal) => {
-        const key = JSON.stringify([task.label, refusal.kind, refusal.target]);
-        if (this.#explained.has(key)) return undefined;
-        this.#explained.add(key);
-        return describeRefusal(oneLine(task.label), row, refusal);
+      variables: {
+        ...(temporary !== undefined && temporaryVariables(temporary)),
+        ...resolverVariables(table.hosts, env),
       },
-      failure: describeFailure(oneLine(task.label)),
-      digest: JSON.stringify([VERSION_OF_DEFAULTS, table]),
+      explain: (refusal) => {
+        const explained = this.#explain(task, table, refusal);
+        isRefused ||= explained !== "unimportant";
+        return typeof explained === "object" ? explained : undefined;
+      },
+      get lockedFailure() {
+        return isLocked && isRefused ? describeLockedFailure(task) : undefined;
+      },
+      start: this.#tracing && ((request) => this.#startTraced(request, task, own)),
+      failure: isFree ? undefined : describeFailure(task, this.#tracing !== undefined),
+      // An entry of a run without --locked may have had refusals.
+      digest: JSON.stringify([VERSION_OF_DEFAULTS, table, ...(isLocked ? ["locked"] : [])]),
     };
     return { env, permissions };
+  }
+
+  #startTraced(request: ChildRequest, task: PermittedTask, table: PermissionTable | undefined): Child {
+    const { rules } = request.permissions!;
+    const isEnforced = !this.#isFree(task);
+    const findNeeds = (trace: Trace) => {
+      const files = findFileNeeds(trace, rules, this.#root);
+      if (isEnforced) return files;
+      const calls = [...files, ...findConnectionNeeds(trace, rules)];
+      this.#learned?.add(rowOf(task), { table, base: this.#baseOf(task), calls });
+      return [];
+    };
+    return startObserved(request, { tracing: this.#tracing!, isEnforced, findNeeds });
+  }
+
+  #baseOf({ packageDirectory }: PermittedTask): EntryBase {
+    return { root: this.#root, packageDirectory: realpathSync(packageDirectory), home: this.#home };
+  }
+
+  /** Returns "repeated" if the same line has been shown, or as many as are shown. */
+  #explain(
+    task: PermittedTask,
+    table: PermissionTable,
+    refusal: RefusedCall,
+  ): ExplainedRefusal | "repeated" | "unimportant" {
+    const [row, base] = [rowOf(task), this.#baseOf(task)];
+    const otherPackages = this.#packagesBeside(base.packageDirectory);
+    const explained = explainRefusal(
+      {
+        label: oneLine(task.label),
+        section: task.target ? undefined : ["tasks", row, "permissions"],
+        table,
+        base,
+        otherPackages,
+      },
+      refusal,
+    );
+    if (!explained) return "unimportant";
+    const own = typeof task.rule?.permissions === "object" ? table : {};
+    if (this.#settings.observation === "check")
+      this.#learned!.add(row, { table: own, base, calls: [refusal] });
+    const known = this.#explained.get(task.label) ?? new Set();
+    this.#explained.set(task.label, known);
+    const { kind, target, allow } = explained;
+    // One line of rtfig.toml allows many files.
+    const key = kind === "host" || kind === "name" || allow === undefined ? `${kind} ${target}` : allow;
+    if (known.has(key) || known.size > MAX_EXPLAINED) return "repeated";
+    known.add(key);
+    if (known.size <= MAX_EXPLAINED) return explained;
+    return { ...explained, message: `${oneLine(task.label)}: further refusals are not shown` };
+  }
+
+  /** Ends the run: proposes or checks tables. Returns the exit code of a run that was a success. @throws UserError */
+  async conclude(isSuccess: boolean): Promise<number> {
+    if (!this.#learned) return 0;
+    if (isSuccess || !this.#observesFreely) return await this.#learned.conclude();
+    reportLine("warning: no permissions are proposed, because the run failed");
+    return 1;
+  }
+
+  #packagesBeside(packageDirectory: string): string[] {
+    return this.#packageFolders().filter((folder) => folder !== packageDirectory);
   }
 
   /** Describes the permissions of a task for `--dry-run`; undefined for a task without. @throws UserError */
@@ -138,131 +241,47 @@ export class TaskPermissions {
 
   /** Removes the temporary files. */
   close(): void {
-    if (this.#temporary === undefined) return;
-    try {
-      rmSync(this.#temporary, { recursive: true, force: true });
-    } catch {
-      // Files that cannot be removed stay in the system's temporary folder.
-    }
+    if (this.#temporary !== undefined) removeTemporaryFolder(this.#temporary);
     this.#temporary = undefined;
   }
 
-  #profileOf({ packageDirectory }: PermittedTask, table: PermissionTable, path: string): Profile {
+  #profileOf({ packageDirectory, target }: PermittedTask, table: PermissionTable, path: string): Profile {
     const own = realpathSync(packageDirectory);
     return computeProfile(table, {
+      named: target?.readable ?? [],
       root: this.#root,
       packageDirectory: own,
       home: this.#home,
       path: path.split(":"),
-      otherEnvFiles: this.#packageFolders()
-        .filter((folder) => folder !== own)
-        .flatMap(listEnvFiles),
+      otherPackages: this.#packagesBeside(own),
       isRoot: process.getuid?.() === 0,
     });
   }
 
-  /** The root and its packages. */
+  /** The root and its packages, also those whose package.json is invalid. */
   #packageFolders(): readonly string[] {
-    this.#packages ??= [
-      ...new Set([this.#root, ...openOwnWorkspace(this.#root).members.map(({ directory }) => directory)]),
-    ];
+    if (this.#packages) return this.#packages;
+    const { members, broken } = openOwnWorkspace(this.#root);
+    const invalid = broken.filter(({ isFolder }) => !isFolder).map(({ file }) => dirname(file));
+    this.#packages = [...new Set([this.#root, ...members.map(({ directory }) => directory), ...invalid])];
     return this.#packages;
   }
 
-  /** Undefined before `prepare`. */
-  #temporaryOf({ packageDirectory, scriptName }: PermittedTask): string | undefined {
+  /** Returns the folder of temporary files, which the task can write; undefined before `prepare`. */
+  temporaryOf({ packageDirectory, scriptName }: PermittedTask): string | undefined {
     const name = Bun.hash(`${packageDirectory}\0${scriptName}`).toString(36);
     return this.#temporary === undefined ? undefined : join(this.#temporary, name);
   }
+}
 
-  #resolveRules(
-    { rules, hidden, sockets, network }: Profile,
-    temporary: string | undefined,
-  ): PermissionRules {
-    const files: FileRule[] = [...ownFiles()];
-    for (const rule of rules) {
-      const path = rule.source === "project" || rule.source === "table" ? rule.path : resolved(rule.path);
-      if (path !== undefined && !isWithin(this.#home, path)) files.push({ path, access: rule.access });
-    }
-    if (temporary !== undefined) files.push({ path: temporary, access: "write" });
-    const folders = [...sockets, ...(temporary === undefined ? [] : [temporary])];
-    return {
-      files,
-      hidden: hidden.filter((path) => existsSync(path)),
-      sockets: folders.map((path) => resolved(path) ?? path),
-      network,
-    };
-  }
-
-  /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */
-  #makeWritableFolders(task: PermittedTask): void {
-    const table = this.tableOf(task)!;
-    if (!table.read && !table.write) return;
-    const { rules } = this.#profileOf(task, table, "");
-    for (const { path, access, source } of rules) {
-      if (source !== "table") continue;
-      const end = resolveEnd(path);
-      if (end.real !== end.written)
-        throw new UserError(
-          `${oneLine(task.label)}: "${printable(end.written)}" in permissions is a link to "${printable(end.real)}"`,
-          "name the folder that it leads to",
-        );
-      if (access === "write" && end.written !== path && isWithin(path, this.#root))
-        mkdirSync(path, { recursive: true });
-    }
-  }
+/** The name of the row in [tasks] that has the permissions of a task. */
+function rowOf({ rule, scriptName }: PermittedTask): string {
+  return rule?.sources.permissions ?? scriptName;
 }
 
 /** Opens the permissions of the root project's tasks. @throws UserError, PackageJsonError */
 export function openTaskPermissions(settings: PermissionSettings, cwd: string): TaskPermissions {
   return new TaskPermissions(settings, findRoot(cwd) ?? cwd);
-}
-
-/** The longest part of a path that exists, and the same part without symlinks. */
-function resolveEnd(path: string): { readonly written: string; readonly real: string } {
-  for (let written = path; ; written = join(written, "..")) {
-    const real = resolved(written);
-    if (real !== undefined) return { written, real };
-    if (isLink(written)) return { written, real: "" };
-  }
-}
-
-function isLink(path: string): boolean {
-  try {
-    readlinkSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns undefined for a path that does not exist. */
-function resolved(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Files that rt and every program need, wherever they are. */
-function ownFiles(): FileRule[] {
-  const files = [process.execPath, "/etc/resolv.conf", "/etc/localtime"].map((path) => resolved(path));
-  const readable = files.flatMap((path): FileRule[] =>
-    path === undefined ? [] : [{ path, access: "read" }],
-  );
-  const terminals = listTerminals().map((path): FileRule => ({ path, access: "device" }));
-  return [...readable, ...terminals];
-}
-
-function listEnvFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => ENV_FILE.test(name))
-      .map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
 }
 
 function configFolder(temporary: string): string {

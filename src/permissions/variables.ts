@@ -2,6 +2,7 @@
 //
 // Invariants:
 // - Tokens and the addresses of session bus, agents and container engines are not in the list.
+import { ALL_HOSTS } from "../config/tasks/host-entry.ts";
 import { isNamed } from "../variable-names.ts";
 
 /** docs/guides/permissions.md has this list. */
@@ -31,9 +32,18 @@ export const PERMITTED_VARIABLES: readonly string[] = [
 
 /** Variables that rt sets, which an outer rt may have set to the same values. */
 const OF_RT =
-  /^(?:npm_(?:package|lifecycle)_.*|npm_node_execpath|npm_execpath|npm_command|npm_config_local_prefix|npm_config_user_agent|npm_package_json|NODE|INIT_CWD|PORT|BUN_PORT|RT_SCRIPTS|RT_TRACED|RT_PERMISSIONS|RT_GRANTED|RT_WITHHELD)$/;
+  /^(?:npm_(?:package|lifecycle)_.*|npm_node_execpath|npm_execpath|npm_command|npm_config_local_prefix|npm_config_user_agent|npm_package_json|NODE|INIT_CWD|PORT|BUN_PORT|RT_SCRIPTS|RT_TRACED|RT_PERMISSIONS|RES_OPTIONS|RT_GRANTED|RT_WITHHELD)$/;
 
 export type VariableRecord = Readonly<Record<string, string | undefined>>;
+
+/** The C library resolves names by TCP, which reaches the resolver of rt. UDP is refused. */
+export function resolverVariables(
+  hosts: readonly string[] | undefined,
+  { RES_OPTIONS }: VariableRecord,
+): Record<string, string> {
+  if (hosts?.includes(ALL_HOSTS)) return {};
+  return { RES_OPTIONS: RES_OPTIONS ? `${RES_OPTIONS} use-vc` : "use-vc" };
+}
 
 /**
  * @param wanted the environment without permissions

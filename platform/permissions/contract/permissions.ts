@@ -5,30 +5,56 @@
 // - Its processes cannot lift the restrictions, and end when the child ends.
 
 export interface FileRule {
-  /** Absolute, without symlinks. A path that does not exist has no effect. */
+  /** Absolute. A path that does not exist has no effect. */
   readonly path: string;
   /** "read" includes execution, "write" includes "read"; "device" is reading and writing without creation. */
   readonly access: "read" | "write" | "device";
+  /** Whether the path may have symlinks; otherwise a path with one has no effect. No task may be able to change it. */
+  readonly followsLinks: boolean;
+}
+
+export interface HostRule {
+  /** Host name in lower case, "*." before one for all names below it, or an address. */
+  readonly name: string;
+  /** 0 for all ports. */
+  readonly port: number;
 }
 
 export interface PermissionRules {
-  /** Everything that no rule names is closed. */
+  /** Everything that no rule names is closed. A rule for HOME, or for a folder above, has no effect. */
   readonly files: readonly FileRule[];
-  /** Files and folders that are closed although a rule names a folder above; absolute. */
+  /** Files and folders that are closed although a rule names a folder above; absolute, without symlinks. */
   readonly hidden: readonly string[];
+  /** Folders whose `.env` files are closed, those that exist when the child starts; absolute, without symlinks. */
+  readonly envFolders: readonly string[];
+  /** HOME, absolute and without symlinks. */
+  readonly home: string;
   /** Folders and files of Unix sockets that may be connected to; absolute, without symlinks. */
   readonly sockets: readonly string[];
   /** TCP connections: none, to this host, or to all hosts. With "open", UDP too. */
   readonly network: "none" | "loopback" | "open";
+  /** Further hosts that may be connected to. */
+  readonly hosts: readonly HostRule[];
 }
 
 export interface RefusedCall {
-  readonly kind: "host" | "socket" | "abstract" | "mode" | "container";
+  /**
+   * "name" is a host name that is not resolved. "answer" is one with an address of this host or its link, and "private" one of a
+   * wildcard with a private address. "read" and "write" are known of traced children only.
+   */
+  readonly kind:
+    "host" | "name" | "answer" | "private" | "socket" | "abstract" | "mode" | "container" | "read" | "write";
   readonly pid: number;
   /** Name of the process. */
   readonly program: string;
-  /** Address or path. */
+  /** A path, `address:port`, or the name of a host, with a port for "host". */
   readonly target: string;
+  /** Set for "read" and "write" of a folder. */
+  readonly isFolder?: boolean;
+  /** Set for "write" of a folder that the call makes. */
+  readonly isMade?: boolean;
+  /** Set for "write" of a file that does not exist. */
+  readonly isNew?: boolean;
 }
 
 export interface ChildPermissions {

@@ -3,20 +3,25 @@
 // Invariants:
 // - If a restriction cannot be prepared, this throws; if one cannot be installed, the launcher exits with 126. The program does
 //   not run without them.
+// - The launcher waits for the thread of its connections before it starts the program.
 // Non-obvious:
 // - The launcher, and the tracer's, are in rt's memory. A child cannot open them by rt's /proc entries: the ruleset closes these,
 //   and so does the kernel while rt has secrets. So they are passed as descriptors.
+import { openAnonymousFile } from "../../files/posix/anonymous-file.ts";
 import { openProgram } from "../../native/linux/memory-program.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
+import type { ChildPermissions } from "../contract/permissions.ts";
 import type { Child, ChildRequest } from "../../processes/contract/process-tree.ts";
 import { findOnPath } from "../../processes/program-search.ts";
 import { openSocketPair } from "../../tracing/linux/fd-passing.ts";
 import { type ConnectGuard, startConnectGuard } from "./connect-guard.ts";
 import { isInsidePermissions } from "./nesting.ts";
-import { openRuleset } from "./ruleset.ts";
+import { listRules } from "./rule-list.ts";
 
 /** argv[0] of the launcher. */
 const LAUNCHER_NAME = "rt-permitted";
+/** Replaced if the watchdog of rt registers the child. */
+const NOT_REGISTERED = ["0", "0", "0", "0"];
 const FIRST_DESCRIPTOR = 3;
 const OWN_MEMORY = /^\/proc\/self\/fd\/(\d+)$/;
 
@@ -27,42 +32,51 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
   const plain = { ...rest, env };
   const { argv, cwd, descriptors = [] } = plain;
   const launcher = openProgram("sandbox");
-  const ruleset = openRuleset(permissions!.rules);
   const program = plain.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
   if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
   // The process tree of an outer task with permissions has a listener, which decides for this one too.
   const needsGuard = !permissions!.isTraced && !isInsidePermissions();
-  const sockets = needsGuard ? openSocketPair() : undefined;
-  let guard: ConnectGuard | undefined;
+  const rules = openAnonymousFile(listRules(permissions!.rules));
+  let sockets: readonly [number, number] | undefined;
   let child: Child;
   try {
-    guard = sockets && startConnectGuard(sockets[0], permissions!);
+    sockets = needsGuard ? openSocketPair() : undefined;
     const inherited: number[] = [];
     const pass = (descriptor: number) => {
       inherited.push(descriptor);
       return `${FIRST_DESCRIPTOR + descriptors.length + inherited.length - 1}`;
     };
     const socket = sockets ? pass(sockets[1]) : "0";
-    const rules = pass(ruleset);
+    const list = pass(rules);
     const memory = OWN_MEMORY.exec(program)?.[1];
     const place = memory === undefined ? "0" : pass(Number(memory));
     const own = pass(Number(OWN_MEMORY.exec(launcher)![1]));
     child = start({
       ...plain,
       program: `/proc/thread-self/fd/${own}`,
+      registersItself: true,
       argv: [
-        ...[LAUNCHER_NAME, socket, rules, permissions!.rules.network === "open" ? "1" : "0", place, own],
+        ...[
+          LAUNCHER_NAME,
+          ...NOT_REGISTERED,
+          socket,
+          list,
+          permissions!.rules.network === "open" ? "1" : "0",
+          place,
+          own,
+        ],
         ...[memory === undefined ? program : `/proc/self/fd/${place}`, ...argv],
       ],
       descriptors: [...descriptors, ...inherited],
     });
   } catch (error) {
-    if (sockets && !guard) closeDescriptor(sockets[0]);
+    if (sockets) closeDescriptor(sockets[0]);
     throw error;
   } finally {
     if (sockets) closeDescriptor(sockets[1]);
-    closeDescriptor(ruleset);
+    closeDescriptor(rules);
   }
+  const guard = sockets && startGuard(sockets[0], permissions!);
   if (!guard) return child;
   const { finish } = guard;
   const done = child.done.then(async (exit) => {
@@ -70,4 +84,14 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
     return exit;
   });
   return { ...child, done };
+}
+
+/** Called after the launcher has been started, which prepares the child at the same time. Without the thread the launcher fails. */
+function startGuard(socket: number, permissions: ChildPermissions): ConnectGuard | undefined {
+  try {
+    return startConnectGuard(socket, permissions);
+  } catch {
+    closeDescriptor(socket);
+    return undefined;
+  }
 }

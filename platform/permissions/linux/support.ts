@@ -1,6 +1,6 @@
 // Describes what this kernel enforces of the permissions of a task.
 import type { PermissionSupport } from "../contract/permissions.ts";
-import { hasRulesets, landlockVersion, VERSION_WITH_SCOPES } from "./ruleset.ts";
+import { landlockVersion, MIN_VERSION, VERSION_WITH_SCOPES } from "./landlock.ts";
 
 export function supportOfLinux(version = landlockVersion()): PermissionSupport {
   if (version === 0)
@@ -8,9 +8,9 @@ export function supportOfLinux(version = landlockVersion()): PermissionSupport {
       obstacle: "the kernel has no Landlock (Linux 6.2 or later, with landlock in its list of LSMs)",
       missing: [],
     };
-  if (!hasRulesets(version))
+  if (version < MIN_VERSION)
     return {
-      obstacle: `the kernel has version ${version} of Landlock, and 3 is needed (Linux 6.2)`,
+      obstacle: `the kernel has version ${version} of Landlock, and ${MIN_VERSION} is needed (Linux 6.2)`,
       missing: [],
     };
   const missing =

@@ -1,0 +1,51 @@
+// The addresses that a task may connect to, in memory that the listener's thread reads
+// (../../native/linux/recorder/permitted-hosts.h).
+//
+// Invariants:
+// - An entry is complete before its version is even. The thread ignores an entry that changes.
+// - A full list loses its oldest entry.
+import { ptr } from "../../native/posix/ffi.ts";
+import type { AddressBytes } from "../ip-address.ts";
+
+/** Sizes of `struct permitted_hosts`, in words of 4 bytes. */
+const [HEADER, ENTRY, MAX_HOSTS] = [2, 6, 1024];
+/** Words of an entry. */
+const [VERSION, PORT, ADDRESS] = [0, 1, 2];
+/** The counter of connections to the resolver, in the header. */
+const RESOLVING = 0;
+
+export class PermittedAddresses {
+  /** Has its own ArrayBuffer, because native code keeps the address. */
+  readonly #words = new Int32Array(new ArrayBuffer((HEADER + ENTRY * MAX_HOSTS) * 4));
+  readonly #keys: string[] = [];
+  #next = 0;
+
+  get pointer(): bigint {
+    return BigInt(ptr(this.#words));
+  }
+
+  /** @param port 0 for all ports */
+  add(address: AddressBytes, port: number): void {
+    const key = `${address.toHex()} ${port}`;
+    if (this.#keys.includes(key)) return;
+    this.#keys[this.#next] = key;
+    this.#write(HEADER + this.#next * ENTRY, address, port);
+    this.#next = (this.#next + 1) % MAX_HOSTS;
+  }
+
+  /** Every store is atomic, so none is seen before the one that precedes it. */
+  #write(at: number, address: AddressBytes, port: number): void {
+    const words = this.#words;
+    const version = Atomics.load(words, at + VERSION);
+    Atomics.store(words, at + VERSION, version + 1);
+    Atomics.store(words, at + PORT, ((port & 0xff) << 8) | (port >> 8));
+    for (const [index, word] of new Int32Array(address.slice().buffer).entries())
+      Atomics.store(words, at + ADDRESS + index, word);
+    Atomics.store(words, at + VERSION, version + 2);
+  }
+
+  /** Called after a connection to the resolver is closed. */
+  releaseConnection(): void {
+    Atomics.sub(this.#words, RESOLVING, 1);
+  }
+}

@@ -1,0 +1,96 @@
+// Turns the profile of a task into the rules of its process.
+//
+// Invariants:
+// - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
+//   have made it.
+import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
+import { listTerminals } from "../../platform/permissions/permissions.ts";
+import { host } from "../../platform/processes/process.ts";
+import { oneLine, printable } from "../printable.ts";
+import { UserError } from "../user-error.ts";
+import { isWithin } from "../workspace/member-match.ts";
+import type { Profile } from "./profile.ts";
+
+/** @param temporary folder of temporary files; undefined before the run starts */
+export function resolveRules(
+  { rules, hidden, envFolders, sockets, network, hosts }: Profile,
+  home: string,
+  temporary: string | undefined,
+): PermissionRules {
+  const files: FileRule[] = [...ownFiles()];
+  for (const { path, access, source } of rules)
+    files.push({ path, access, followsLinks: source === "system" || source === "toolchain" });
+  if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
+  const isChangeable = (path: string) =>
+    files.some((rule) => rule.access === "write" && isWithin(path, rule.path));
+  const folders = [...sockets, ...(temporary === undefined ? [] : [temporary])];
+  return {
+    files,
+    hidden,
+    envFolders,
+    home,
+    // A task may have replaced what it can write by a symlink.
+    sockets: folders.map((path) => (isChangeable(path) ? path : (resolved(path) ?? path))),
+    network,
+    hosts,
+  };
+}
+
+/** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */
+export function makeWritableFolders({ rules }: Profile, label: string, root: string): void {
+  for (const { path, access, source } of rules) {
+    if (source !== "table") continue;
+    const end = resolveEnd(path);
+    if (end.real !== end.written)
+      throw new UserError(
+        `${oneLine(label)}: "${printable(end.written)}" in permissions is a link to "${printable(end.real)}"`,
+        "name the folder that it leads to",
+      );
+    if (access === "write" && end.written !== path && isWithin(path, root))
+      mkdirSync(path, { recursive: true });
+  }
+}
+
+/** The longest part of a path that exists, and the same part without symlinks. */
+function resolveEnd(path: string): { readonly written: string; readonly real: string } {
+  for (let written = path; ; written = join(written, "..")) {
+    const real = resolved(written);
+    if (real !== undefined) return { written, real };
+    if (isLink(written)) return { written, real: "" };
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    readlinkSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns undefined for a path that does not exist. */
+export function resolved(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns HOME without symlinks, or a path that does not exist. */
+export function findHome(): string {
+  const home = host.originalVariable("HOME") ?? "";
+  return (home.startsWith("/") ? resolved(home) : undefined) ?? "/nonexistent";
+}
+
+/** Files that rt and every program need, wherever they are. */
+function ownFiles(): FileRule[] {
+  const files = [process.execPath, "/etc/resolv.conf", "/etc/localtime"];
+  return [
+    ...files.map((path): FileRule => ({ path, access: "read", followsLinks: true })),
+    ...listTerminals().map((path): FileRule => ({ path, access: "device", followsLinks: false })),
+  ];
+}
