@@ -9,7 +9,7 @@ import { type OperationOptions, ProviderFailure } from "./contract/secret-provid
 const MAX_TIMER = 2 ** 31 - 1;
 const NOTHING = Promise.resolve();
 
-/** Returns whether the caller has given up. Called between the steps of a task. */
+/** Returns whether the operation has timed out or was aborted. Called between the steps of a task. */
 export type IsOver = () => boolean;
 
 export class Operations {
@@ -34,7 +34,7 @@ export class Operations {
     try {
       // Reads take a turn too: a dialog for one of them blocks a thread.
       const done = this.#turns.take(key, "write", async () => {
-        if (over) throw new ProviderFailure("CANCELED", "The operation was given up");
+        if (over) throw new ProviderFailure("CANCELED", "The operation was aborted");
         return await task(() => over);
       });
       return await orGiveUp(done, options, this.#timeout);

@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - A task has its thread exclusively, because the system binds mutexes and the last error to a thread.
-// - Buffers stay referenced until the call returns, even if the caller has given up. Addresses are valid in every thread.
+// - Buffers stay referenced until the call returns, even after a timeout or abort. Addresses are valid in every thread.
 // - A thread is added only when all others have made no progress for `STANDSTILL`. For short tasks one started thread is faster.
 //
 // Non-obvious: the worker's source is the text of `serve`, because a bundle without files has no other source. It must reference

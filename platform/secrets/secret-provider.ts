@@ -18,7 +18,7 @@ export async function openProvider(): Promise<SecretProvider> {
     const { openCredentialManager } = await import("./windows/credential-store.ts");
     return openCredentialManager();
   }
-  throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);
+  throw new ProviderFailure("UNAVAILABLE", `rt supports no credential store on ${process.platform}`);
 }
 
 /** Diagnoses the store without a dialog, an unlock or a write. */
@@ -35,6 +35,6 @@ export async function diagnoseStore(): Promise<Diagnosis> {
     const { diagnoseCredentialManager } = await import("./windows/diagnosis.ts");
     return diagnoseCredentialManager();
   }
-  const found = `No credential store is known for ${process.platform}`;
+  const found = `rt supports no credential store on ${process.platform}`;
   return { checks: [{ name: "credential store", status: "problem", found }] };
 }

@@ -45,7 +45,7 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
   const greeted = bus.greet(HELLO_TIMEOUT).catch((error: unknown) => {
     if (!isTimeout(error)) throw error;
-    const text = `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`;
+    const text = `The session bus at ${address} did not respond within ${HELLO_TIMEOUT / 1000} seconds`;
     const failure = new BusFailure("timeout", text);
     bus.close(failure);
     throw failure;

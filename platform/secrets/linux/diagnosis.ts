@@ -77,8 +77,8 @@ const STORES: readonly Store[] = [
 ];
 
 const UNKNOWN: Advice = {
-  create: "create one with the program that keeps the keyring",
-  unlock: "unlock it with the program that keeps the keyring",
+  create: "create one in the application of the secret service",
+  unlock: "unlock it in the application of the secret service",
 };
 
 interface CheckProgress {
@@ -134,14 +134,14 @@ async function checkService(progress: CheckProgress): Promise<KeyringFinding> {
   const program = command ? `${command}, process ${pid}` : `process ${pid}`;
   return {
     status: "ok",
-    found: `${progress.store} (${program})${wasRunning ? "" : ", started by this look"}`,
+    found: `${progress.store} (${program})${wasRunning ? "" : ", started by this check"}`,
   };
 }
 
 async function checkCollection({ bus, store, advice }: CheckProgress): Promise<KeyringFinding> {
   const [path] = (await bus.call(prepareReadAlias(), TIMEOUT)) as [string];
   if (path === NO_OBJECT || !isKept(path))
-    return { status: "problem", found: "There is none", remedy: advice.create };
+    return { status: "problem", found: "No default keyring exists", remedy: advice.create };
   const [label, isLocked] = await Promise.all(
     ["Label", "Locked"].map((name) => readProperty(bus, path, name)),
   );
@@ -150,7 +150,7 @@ async function checkCollection({ bus, store, advice }: CheckProgress): Promise<K
   if (isLocked !== true || (store === KWALLET && (await isOpenWallet(bus, String(label)))))
     return { status: "ok", found: `${title}, unlocked` };
   const canAsk = originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY");
-  const remedy = canAsk ? "`rt secrets list` opens the dialog that asks for its password" : advice.unlock;
+  const remedy = canAsk ? "run `rt secrets list` to open the unlock dialog" : advice.unlock;
   return { status: "problem", found: `${title} is locked`, remedy };
 }
 
@@ -172,8 +172,8 @@ async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
 async function checkSession({ bus }: CheckProgress): Promise<KeyringFinding> {
   const { key } = await openSession(bus, TIMEOUT);
   if (key) return { status: "ok", found: `Values cross the bus encrypted (${DH_ALGORITHM})` };
-  const remedy = "for KWallet install the OpenSSL plug-in of QCA, for others look for an update";
-  return { status: "warning", found: "The service takes values unencrypted only", remedy };
+  const remedy = "for KWallet install the OpenSSL plug-in of QCA; update any other service";
+  return { status: "warning", found: "The service accepts only unencrypted values", remedy };
 }
 
 function toProblem(error: unknown): KeyringFinding {

@@ -10,7 +10,7 @@ const NO_SERVICE =
   "No secret service runs in this session; start GNOME Keyring (gnome-keyring-daemon), KWallet, or KeePassXC with its Secret Service integration";
 const START_BUS =
   "log in to a desktop session, start the program with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS";
-const REPORT = "look into the log of the program that keeps the keyring";
+const REPORT = "see the log of the secret service";
 
 // The first matching row counts; `$` is the service's message.
 const ANSWERS: readonly [RegExp, FailureKind, string][] = [
@@ -18,25 +18,25 @@ const ANSWERS: readonly [RegExp, FailureKind, string][] = [
   [
     /\.Spawn\.|\.TimedOut$/,
     "UNAVAILABLE",
-    "The secret service could not be started ($); start it by hand to see why",
+    "The secret service could not be started ($); start it in a terminal to see the reason",
   ],
   [
     /\.(NoReply|Disconnected)$/,
     "UNAVAILABLE",
-    "The secret service ended before it answered; look into its log, then try again",
+    "The secret service exited before it replied; see its log, then try again",
   ],
   [
     /\.(AccessDenied|AuthFailed)$/,
     "DENIED",
-    "The secret service refused access ($); allow this program in its settings",
+    "The secret service denied access ($); allow this program in its settings",
   ],
   [/\.IsLocked$/, "LOCKED", "The keyring is locked; unlock it and try again"],
   [
     /\.(LimitsExceeded|NoMemory)$/,
     "TOO_LARGE",
-    "The secret service does not take this much ($); store a shorter value",
+    "The value exceeds a limit of the secret service ($); store a shorter one",
   ],
-  [/\.Timeout$/, "TIMEOUT", "The secret service did not answer in time"],
+  [/\.Timeout$/, "TIMEOUT", "The secret service did not respond in time"],
 ];
 
 const isVanishedName = /\.(UnknownMethod|UnknownObject|UnknownInterface|NoSuchObject)$/;
@@ -90,7 +90,7 @@ export function toProviderFailure(error: unknown): unknown {
   if (kind === "timeout")
     return new ProviderFailure(
       "TIMEOUT",
-      `${message}; see whether the secret service waits for a dialog or hangs`,
+      `${message}; check whether the secret service waits for a dialog or hangs`,
       native,
     );
   if (kind === "malformed") return new ProviderFailure("PLATFORM", `${message}; ${REPORT}`, native);
@@ -104,7 +104,7 @@ export function toProviderFailure(error: unknown): unknown {
   }
   return new ProviderFailure(
     "PLATFORM",
-    `The secret service answered with an error (${native}: ${message}); ${REPORT}`,
+    `The secret service returned an error (${native}: ${message}); ${REPORT}`,
     native,
   );
 }

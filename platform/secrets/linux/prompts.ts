@@ -28,7 +28,7 @@ export class Prompts {
       if (path === this.#shown?.path) this.#shown.complete(isDismissed);
     };
     bus.onServiceGone = () =>
-      this.#shown?.abandon(new BusFailure("closed", "The secret service ended while a dialog was open"));
+      this.#shown?.abandon(new BusFailure("closed", "The secret service exited while a dialog was open"));
   }
 
   /**
@@ -53,15 +53,12 @@ export class Prompts {
     this.#shown = { path, complete: resolve, abandon: reject };
     const expire = () =>
       reject(
-        new ProviderFailure(
-          "TIMEOUT",
-          "Nobody answered the keyring's dialog; unlock the keyring and try again",
-        ),
+        new ProviderFailure("TIMEOUT", "The keyring's dialog timed out; unlock the keyring and try again"),
       );
     const timer = setTimeout(expire, timeout);
     timer.unref();
     this.#bus.onClose = () =>
-      reject(new BusFailure("closed", "The session bus went away while a dialog was open"));
+      reject(new BusFailure("closed", "The session bus disconnected while a dialog was open"));
     try {
       await this.#bus.call(
         {
@@ -93,12 +90,9 @@ export class Prompts {
 /** Without a display the service dismisses its own prompt at once. */
 function dismissal(): ProviderFailure {
   if (originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY"))
-    return new ProviderFailure(
-      "CANCELED",
-      "The keyring's dialog was dismissed; answer it to let the program go on",
-    );
+    return new ProviderFailure("CANCELED", "The keyring's dialog was dismissed; confirm it to continue");
   return new ProviderFailure(
     "LOCKED",
-    "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session, or run gnome-keyring-daemon --replace --unlock with its password on standard input",
+    "The keyring needs a password or a confirmation, and its dialog has no display; unlock it from a desktop session, or run gnome-keyring-daemon --replace --unlock with its password on standard input",
   );
 }

@@ -102,7 +102,8 @@ async function lookAtSignature(call: SecurityCall<StateSymbol>, scope: Scope): P
     return { status: "ok", found: `${identifier}${team ? `, team ${team}` : ""}` };
   return {
     status: "warning",
-    found: identifier === undefined ? "There is none" : `${identifier}, signed by nobody (ad hoc)`,
+    found:
+      identifier === undefined ? "No signature found" : `${identifier}, signed ad hoc, without an identity`,
     remedy: "macOS may ask again for each entry after an update of rt; choose Always Allow",
   };
 }

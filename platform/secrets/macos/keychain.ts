@@ -117,7 +117,7 @@ class Keychain implements SecretProvider {
 }
 
 function checkNotOver(isOver: IsOver): void {
-  if (isOver()) throw new ProviderFailure("CANCELED", "The operation was given up");
+  if (isOver()) throw new ProviderFailure("CANCELED", "The operation was aborted");
 }
 
 async function getValue(

@@ -113,7 +113,8 @@ const LOCK_TIMEOUT = 30_000;
 
 /**
  * Runs `task` under a mutex of all rt processes in this user's session. The lock of a dead process is released by Windows. If the
- * caller has given up, nothing runs. If the mutex is unavailable (created by a process with more rights), `task` runs without it.
+ * operation has timed out or was aborted, nothing runs. If the mutex is unavailable (created by a process with more rights),
+ * `task` runs without it.
  */
 export async function withLock<T>(
   call: ForeignCall,
@@ -127,7 +128,7 @@ export async function withLock<T>(
     const { value } = await call("WaitForSingleObject", [mutex, LOCK_TIMEOUT]);
     if (value === WAIT_TIMEOUT) throw new Win32Error("WaitForSingleObject", TIMED_OUT);
     try {
-      if (isOver()) throw new ProviderFailure("CANCELED", "The operation was given up");
+      if (isOver()) throw new ProviderFailure("CANCELED", "The operation was aborted");
       return await task();
     } finally {
       await call("ReleaseMutex", [mutex]);

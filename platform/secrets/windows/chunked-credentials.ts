@@ -41,7 +41,7 @@ export async function readValue(
   const found = await findEntry(vault, pair, targets);
   if (!found) return null;
   const head = readHead(found);
-  if (!head && !isAlone && mentionsHead(found)) throw new ChangingValue("Half of an entry is there");
+  if (!head && !isAlone && mentionsHead(found)) throw new ChangingValue("An entry is incomplete");
   if (!head) return found.comment === TEXT_COMMENT ? found.blob : toUtf8(found.blob);
   const value = new Uint8Array(new ArrayBuffer(head.size));
   let length = 0;

@@ -27,7 +27,7 @@ import { toProviderFailure } from "./failures.ts";
 import { isVaultDisabled } from "../../processes/windows/registry.ts";
 
 const TIMEOUT =
-  "The Credential Manager did not finish within $; see whether the service Credential Manager (VaultSvc) hangs";
+  "The Credential Manager did not finish within $; check whether the service Credential Manager (VaultSvc) hangs";
 
 export function openCredentialManager(): SecretProvider {
   return new CredentialManager();

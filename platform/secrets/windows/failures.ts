@@ -17,12 +17,12 @@ export const DISABLED = `The Credential Manager service is disabled; ${ENABLE}`;
 const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
   5: [
     "DENIED",
-    "Windows refuses this program the Credential Manager; start it as a program of the signed-in user, outside a sandbox",
+    "Windows denies this program access to the Credential Manager; start it as a program of the signed-in user, outside a sandbox",
   ],
-  87: ["TOO_LARGE", "The Credential Manager does not take this service, name or value; use shorter ones"],
+  87: ["TOO_LARGE", "The Credential Manager rejects this service, name or value; use shorter ones"],
   1004: [
     "PLATFORM",
-    "The Credential Manager does not know what it was asked; report this with the version of Windows",
+    "The Credential Manager rejected the flags of the request; report this with the version of Windows",
   ],
   [SERVICE_DISABLED]: ["UNAVAILABLE", DISABLED],
   1062: [
@@ -36,14 +36,14 @@ const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
   ],
   [TIMED_OUT]: [
     "TIMEOUT",
-    "Another program has kept the credentials to itself for half a minute; end it and try again",
+    "Another program has locked the credentials for half a minute; end it and try again",
   ],
   1722: [
     "UNAVAILABLE",
-    "The Credential Manager service does not answer; start it with: sc.exe start VaultSvc",
+    "The Credential Manager service does not respond; start it with: sc.exe start VaultSvc",
   ],
   1783: ["TOO_LARGE", "The value is too large for the Credential Manager; use a shorter one"],
-  2202: ["PLATFORM", "The Credential Manager does not take this name as a user name; use another name"],
+  2202: ["PLATFORM", "The Credential Manager rejects this name as a user name; use another name"],
 };
 
 /**
@@ -53,7 +53,7 @@ const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
 export function toProviderFailure(code: number, isServiceDisabled: () => boolean): ProviderFailure {
   const [kind, message] = CODES[code] ?? [
     "PLATFORM",
-    `The Credential Manager failed with error ${code}; net helpmsg ${code} explains it`,
+    `The Credential Manager failed with error ${code}; for an explanation run: net helpmsg ${code}`,
   ];
   const isDisabled = kind === "UNAVAILABLE" && code !== SERVICE_DISABLED && isServiceDisabled();
   return new ProviderFailure(kind, isDisabled ? DISABLED : message, code);

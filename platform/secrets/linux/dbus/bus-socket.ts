@@ -106,7 +106,7 @@ export class BusSocket {
         if (this.#isOver) return void socket.end();
         const doubt = verifyPeer((socket as unknown as { fd: number }).fd, this.#uid);
         if (doubt !== undefined) {
-          this.#fail(new BusFailure("refused", `What listens at ${this.#label} ${doubt}`));
+          this.#fail(new BusFailure("refused", `The D-Bus socket ${this.#label} ${doubt}`));
           return void socket.end();
         }
         this.#socket = socket;
@@ -123,11 +123,11 @@ export class BusSocket {
         const isKnown = this.#isAuthenticated;
         const text = isKnown
           ? "The session bus closed the connection"
-          : `The session bus at ${this.#label} did not accept the connection`;
+          : `The session bus at ${this.#label} rejected the connection`;
         this.#fail(new BusFailure(isKnown ? "closed" : "refused", text));
       },
       error: (_socket, error) =>
-        this.#fail(new BusFailure("closed", `The connection to the session bus broke (${error.message})`)),
+        this.#fail(new BusFailure("closed", `The connection to the session bus failed (${error.message})`)),
       connectError: () => {}, // Bun.connect's promise rejects too
     };
   }
@@ -137,7 +137,7 @@ export class BusSocket {
       for (let rest = chunk; rest.length > 0 && !this.#isOver;) rest = rest.subarray(this.#take(rest));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const text = `The session bus at ${this.#label} sent something that is no D-Bus message (${reason})`;
+      const text = `The session bus at ${this.#label} sent an invalid D-Bus message (${reason})`;
       this.#fail(new BusFailure("malformed", text));
     }
     chunk.fill(0);
@@ -180,7 +180,7 @@ export class BusSocket {
     if (end < 0 && this.#greeting.length < MAX_GREETING) return undefined;
     if (end < 0 || !this.#greeting.startsWith("OK ")) {
       const line = this.#greeting.slice(0, Math.min(80, end < 0 ? 80 : end));
-      const text = `The session bus at ${this.#label} does not accept this user (${line})`;
+      const text = `The session bus at ${this.#label} rejected this user (${line})`;
       this.#fail(new BusFailure("refused", text));
       return undefined;
     }

@@ -236,7 +236,7 @@ export class Bus {
   ): void {
     const expire = () => {
       this.#settle(serial)?.reject(
-        new BusFailure("timeout", `${member} was not answered within ${timeout / 1000} seconds`),
+        new BusFailure("timeout", `${member} received no reply within ${timeout / 1000} seconds`),
       );
     };
     const timer = setTimeout(expire, Math.min(timeout, MAX_TIMER));
@@ -268,7 +268,7 @@ export class Bus {
     } catch (error) {
       message.fill(0);
       const how = errorMessage(error);
-      pending.reject(error instanceof BusFailure ? error : malformed(`an answer to ${pending.member}`, how));
+      pending.reject(error instanceof BusFailure ? error : malformed(`a reply to ${pending.member}`, how));
     }
   }
 

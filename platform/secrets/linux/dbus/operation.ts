@@ -1,4 +1,4 @@
-// State of one running operation, and its calls of the secret service. After its caller has given up, the next step rejects.
+// State of one running operation, and its calls of the secret service. After a timeout or abort, the next step rejects.
 import { ProviderFailure } from "../../contract/secret-provider.ts";
 import type { DBusCall } from "./dbus-encoder.ts";
 import type { SecretServiceConnection } from "../connection.ts";
@@ -15,7 +15,7 @@ export interface Operation {
   /** Timeout in milliseconds for calls and prompts that wait for a person. */
   readonly patience: number;
   connection: SecretServiceConnection;
-  /** Set when the caller has given up. */
+  /** Set after a timeout or abort. */
   isOver: boolean;
   isPrompting: boolean;
   lock?: CredentialLock | undefined;
@@ -48,10 +48,10 @@ export function rejectIfOver(operation: Operation): void {
   if (operation.isOver) throw new OperationAbandoned();
 }
 
-/** Ends an operation whose caller has given up. No caller receives it. */
+/** Ends an operation that has timed out or was aborted. No caller receives it. */
 export class OperationAbandoned extends ProviderFailure {
   constructor() {
-    super("CANCELED", "The operation was given up");
+    super("CANCELED", "The operation was aborted");
   }
 }
 

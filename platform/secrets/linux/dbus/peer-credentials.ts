@@ -28,7 +28,7 @@ export function verifyPeer(descriptor: number, uid: number): string | undefined 
     ptr(credentials),
     ptr(length),
   );
-  if (result !== 0) return "does not say whose it is";
+  if (result !== 0) return "has an unknown owner";
   const peer = credentials[UID]!;
-  return peer === uid || peer === 0 ? undefined : `is another user's (uid ${peer})`;
+  return peer === uid || peer === 0 ? undefined : `belongs to another user (uid ${peer})`;
 }

@@ -28,7 +28,7 @@ const PROPERTIES: Readonly<Record<string, string>> = {
 
 /** @throws a BusFailure if `signature` is not that of a reply to `member` */
 export function checkReply(member: string, signature: string): void {
-  if (signature !== REPLIES[member]) throw malformed(`an answer to ${member}`, `of type "${signature}"`);
+  if (signature !== REPLIES[member]) throw malformed(`a reply to ${member}`, `of type "${signature}"`);
 }
 
 /** Returns the value of a property. @throws a BusFailure for another type */
@@ -39,5 +39,5 @@ export function checkProperty(name: string, property: unknown): unknown {
 }
 
 export function malformed(what: string, how: string): BusFailure {
-  return new BusFailure("malformed", `The secret service sent ${what} that cannot be right (${how})`);
+  return new BusFailure("malformed", `The secret service sent ${what} that is invalid (${how})`);
 }
