@@ -4,7 +4,7 @@
 // - Each result is one line of printable text, and valid TOML under its section, whatever characters the names have.
 import { quoted } from "./printable.ts";
 
-type TomlValue = string | boolean | readonly string[];
+type TomlValue = string | boolean | number | readonly string[];
 
 /**
  * Returns the end of a hint: `add to [run.remote] of rtfig.toml: url = "grpcs://host"`.
@@ -21,6 +21,6 @@ export function tomlKey(name: string): string {
 }
 
 export function tomlValue(value: TomlValue): string {
-  if (typeof value === "boolean") return String(value);
+  if (typeof value === "boolean" || typeof value === "number") return String(value);
   return typeof value === "string" ? quoted(value) : `[${value.map(quoted).join(", ")}]`;
 }

@@ -14,6 +14,13 @@ export const ROOT_SETTINGS = ["cache", "tasks", "permissions"] as const;
 /** Bytes. The engine's parser is quadratic in the number of keys: a file of this size takes seconds. */
 export const MAX_CONFIG_SIZE = 128 * 1024;
 
+/** Returns the folder of a configuration file. The usual one needs no node:path, which is slow to load. */
+export function folderOfConfig(file: string, cwd: string): string {
+  if (file === FILE_NAME) return cwd;
+  const { dirname, resolve } = process.getBuiltinModule("node:path");
+  return dirname(resolve(cwd, file));
+}
+
 /** Returns whether an rtfig.toml in this absolute directory, or above it, contains one of the words. */
 export function mentionsInConfig(
   from: string,

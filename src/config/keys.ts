@@ -37,7 +37,7 @@ export interface ConfigKey {
 
 type ConfigKeyRow = Omit<ConfigKey, "name" | "kinds" | "example">;
 
-/** A key whose name and types the compiler knows: config-content.ts derives the type of the file from them. */
+/** A key whose name and types are literal types: config-content.ts derives the type of the file from them. */
 export interface TypedKey<Name extends string, Type extends ConfigValueType> extends ConfigKey {
   readonly name: Name;
   readonly kinds: readonly Type[];
@@ -207,6 +207,40 @@ const TASKS = within("tasks.*", [
     isOwn: true,
     help: "Tasks with the same lock do not run at the same time",
   }),
+  key("service", "boolean", "true", {
+    isOwn: true,
+    help: "Whether it keeps running while other tasks need it; they start when it is ready",
+  }),
+  key("ready.port", "integer", "5432", {
+    range: [1, 65_535],
+    isOwn: true,
+    help: "A service is ready when this TCP port of localhost accepts connections",
+  }),
+  key("ready.log", "string", '"ready in"', {
+    isOwn: true,
+    help: "A service is ready when its output contains this text",
+  }),
+  key("ready.http", "string", '"http://localhost:3000/health"', {
+    isOwn: true,
+    help: "A service is ready when this URL answers with a status from 200 to 399",
+  }),
+  key("ready.command", "strings", '["pg_isready"]', {
+    isOwn: true,
+    help: "A service is ready when this program exits with code 0",
+  }),
+  key("ready.timeout", "string", '"2m"', {
+    isOwn: true,
+    help: "Maximum time until a service is ready (default: 60s)",
+  }),
+  key("restart", "string", '"on-failure"', {
+    choices: ["on-failure"],
+    isOwn: true,
+    help: "on-failure: a service that ends by itself starts again",
+  }),
+  key("interactive", "boolean", "true", {
+    isOwn: true,
+    help: "Whether it gets the terminal, and no other task starts beside it",
+  }),
   key("cache", "boolean", "true", { isOwn: true, help: "Whether its results are cached (default: false)" }),
   key("outputs", "strings", '["dist/**"]', {
     isOwn: true,
@@ -250,7 +284,7 @@ const TASKS = within("tasks.*", [
   }),
   key("permissions.hosts", "strings", '["localhost:*"]', {
     isOwn: true,
-    help: 'Hosts that it may connect to: "localhost:*" (default), "*" or none',
+    help: 'Hosts that it may connect to, with ports: "localhost:*" (default), names, "*" or none',
   }),
   key("permissions.sockets", "strings", '["/run/postgresql"]', {
     isOwn: true,
@@ -516,6 +550,34 @@ const PACKAGES = within("install", [
   key("exact", "boolean", "true", { help: "Add exact versions to package.json" }),
   key("dryRun", "boolean", "true", { help: "Install nothing" }),
   key("ignoreScripts", "boolean", "true", { help: "Do not run lifecycle scripts" }),
+  key("permissions", "boolean", "false", {
+    isOwn: true,
+    help: "Whether lifecycle scripts of dependencies have permissions (Linux; default: true)",
+  }),
+  key("permissions.*", "boolean", "false", {
+    isOwn: true,
+    help: "Whether those of this package have them",
+  }),
+  key("permissions.*.read", "strings", '["prisma"]', {
+    isOwn: true,
+    help: "Files and folders beyond the package that they read, relative to the project",
+  }),
+  key("permissions.*.write", "strings", '["node_modules/.prisma"]', {
+    isOwn: true,
+    help: "Folders beyond the package that they write, relative to the project",
+  }),
+  key("permissions.*.hosts", "strings", '["localhost:*"]', {
+    isOwn: true,
+    help: "Hosts that they connect to; none by default",
+  }),
+  key("permissions.*.sockets", "strings", '["/run/service"]', {
+    isOwn: true,
+    help: "Unix sockets that they connect to",
+  }),
+  key("permissions.*.env", "strings", '["SENTRYCLI_CDNURL"]', {
+    isOwn: true,
+    help: "Variables that they get besides the standard ones",
+  }),
   key("concurrentScripts", "integer", "4", { help: "How many lifecycle scripts run at a time" }),
   key("linker", "string", '"isolated"', {
     choices: ["hoisted", "isolated"],

@@ -1,11 +1,10 @@
 // Finds the rtfig.toml whose [tasks] and [run.cache] apply: the file of --config, or the root project's.
 //
 // Invariants: a member's own file does not count, as with secrets. A warning names its tables that are ignored.
-import { realpathSync } from "node:fs";
-import { join } from "node:path";
 import { files } from "../../platform/files/files.ts";
 import { reportLine } from "../output.ts";
 import { printable } from "../printable.ts";
+import { realPath } from "../../platform/files/real-path.ts";
 import { FILE_NAME } from "./config-file-name.ts";
 import { findRoot } from "./root-project.ts";
 import { type Config, readConfig } from "./rtfig.ts";
@@ -19,8 +18,9 @@ export function findRootConfig(
   if (config && config.file !== FILE_NAME) return config;
   const root = findRootOrNone(cwd);
   if (root === undefined) return undefined;
+  if (root === realPath(cwd)) return config;
+  const { join } = process.getBuiltinModule("node:path");
   const file = join(root, FILE_NAME);
-  if (root === realpathSync(cwd)) return config;
   for (const section of config ? tablesOfRoot(config) : []) {
     const [own, other] = [join(cwd, FILE_NAME), file].map(printable);
     report(`warning: [${section}] of ${own} is ignored: the root project's is ${other}`);

@@ -12,6 +12,22 @@ export interface BuiltinCommand {
   readonly aliasOf?: string;
 }
 
+/** Tools that run code of a project, which has permissions if an option asks for them. */
+const RESTRICTED_TOOLS: readonly string[] = ["test", "x"];
+/** Tools that run lifecycle scripts of dependencies, which have permissions by default. */
+export const INSTALL_TOOLS: readonly string[] = [
+  ...["install", "i", "add", "a", "update", "remove", "rm", "dedupe", "link", "patch", "pm"],
+];
+/** Options of permissions that these tools accept. */
+export const RESTRICTING_OPTIONS: readonly string[] = [
+  ...["permissions", "no-permissions", "explain", "learn", "locked"],
+];
+
+/** Whether a tool accepts the options of permissions. */
+export function acceptsRestriction(tool: string): boolean {
+  return RESTRICTED_TOOLS.includes(tool) || INSTALL_TOOLS.includes(tool);
+}
+
 export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
   // Without a prototype, so that "constructor" is not a command.
   __proto__: null as never,
@@ -40,7 +56,7 @@ export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
   trust: {
     by: "rt",
     usage: "[--config <file>] [--list] [--remove] [folder|hash]",
-    help: "Allow this project to pass secrets to its scripts",
+    help: "Allow secrets, servers, permissions and changed install scripts of this project",
   },
   doctor: {
     by: "rt",
@@ -49,13 +65,18 @@ export const COMMANDS: Readonly<Record<string, BuiltinCommand>> = {
   },
   cache: {
     by: "rt",
-    usage: "status|prune|clear|why <script>|import turbo.json|serve|token",
+    usage: "status|prune|clear|why <script>|import <file>|serve|token",
     help: "Inspect, prune or clear the script cache; run a cache server",
   },
   config: {
     by: "rt",
     usage: "schema|migrate [--dry-run]",
     help: "Print the JSON schema of rtfig.toml, or move old rules to [tasks]",
+  },
+  permissions: {
+    by: "rt",
+    usage: "check [tasks]",
+    help: "Run tasks and fail if they use more than their permissions allow (Linux)",
   },
   upgrade: {
     by: "rt",

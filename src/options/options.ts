@@ -235,9 +235,26 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "permissions",
       by: "runner",
-      help: "Let tasks do only what their permissions allow, by default or by rtfig.toml (Linux)",
+      help: "Restrict a task, file, binary or test to its permissions (Linux)",
     },
     { name: "no-permissions", by: "runner", help: "Run tasks without the permissions of rtfig.toml" },
+    {
+      name: "locked",
+      by: "runner",
+      help: "Fail if permissions refuse something, or if this kernel lacks a part of them",
+    },
+    {
+      name: "explain",
+      value: { ...optional("check"), choices: ["check"] },
+      by: "runner",
+      help: "Run tasks with permissions and name each refused file; check fails if there is one (Linux)",
+    },
+    {
+      name: "learn",
+      value: { ...optional("write"), choices: ["write"] },
+      by: "runner",
+      help: "Trace tasks without limits and propose their permissions; write does not ask (Linux)",
+    },
     { name: "no-cache", by: "runner", help: "Disable the script cache for this run" },
     {
       name: "force",

@@ -160,7 +160,7 @@ function reset(rows: Map<string, MovedKey[]>): string[] {
     const isCached = keys.some(({ key, value }) => key === "cache" && value === "true");
     const sections = new Set(keys.map(({ section }) => section));
     for (const { section, key } of general ?? []) {
-      // Without a row of its own there, the package had that of all packages.
+      // A package without a separate row there used the row of all packages.
       if (!sections.has(section)) continue;
       if (keys.some((each) => each.key === key) || key === "secrets" || key === "cache") continue;
       const value = isCached ? DEFAULTS[key] : undefined;

@@ -1,8 +1,8 @@
 // Reads which scripts are cached, and their rules, from [tasks] and [run.cache] of rtfig.toml. Also reads --cache.
 //
 // Invariants: a task with `cache` in [tasks] has no rule from [run.cache].
-import { dirname, resolve } from "node:path";
 import { host } from "../../../platform/processes/process.ts";
+import { folderOfConfig } from "../config-file-name.ts";
 import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { UserError } from "../../user-error.ts";
@@ -104,7 +104,7 @@ export function readCacheSettings(
     isWritten: access.includes("w") && !isVerified,
   });
   return {
-    root: dirname(resolve(cwd, config.file)),
+    root: folderOfConfig(config.file, cwd),
     rules: rows.map(([name, row]) => readRule(name, row)),
     tasks,
     ...accessOf(local),
@@ -139,6 +139,7 @@ export function ruleFor(
   scriptName: string,
 ): CacheRule | undefined {
   const declared = tasks?.ruleFor(tasks.ownerIn(located), scriptName);
+  if (declared?.service || declared?.interactive) return undefined;
   const rule =
     declared?.cache === undefined ? ruleNamed(rules, located.name, scriptName) : cacheRuleOf(declared);
   return rule?.isOn ? rule : undefined;

@@ -59,7 +59,7 @@ function preloadOf({ option, value, locate }: Given): Preload[] {
   return [{ module: value!, origin: locate?.() ?? `--${option.name}` }];
 }
 
-/** Returns the warnings. docs/reference/differences.md describes what was tried. */
+/** Returns a warning for each option that the engine does not implement. docs/reference/differences.md explains them. */
 function findUnmet(given: GivenOptions): string[] {
   const lines: string[] = [];
   if (given.has("preserve-symlinks-main"))
@@ -67,7 +67,7 @@ function findUnmet(given: GivenOptions): string[] {
   return lines.map((line) => `warning: ${line} (rt help differences)`);
 }
 
-/** Finds the first option that needs an engine process. Of rt's own options only --rt does, for the PATH of a new process. */
+/** Finds the first option that needs an engine process. Among rt's own options this is only --rt, which changes PATH. */
 function engineOption(options: readonly Given[]): string | undefined {
   for (const { option } of options)
     if (option.by !== "runner" || (option.aliasOf ?? option.name) === "rt") return option.name;

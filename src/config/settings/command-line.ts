@@ -1,6 +1,7 @@
-// Rebuilds the command line for another rt process, which runs a program while this one watches. That process reads rtfig.toml
-// itself.
+// Rebuilds the command line for another rt process, which runs a program while this one watches it or restricts it. That process
+// reads rtfig.toml itself.
 import { host } from "../../../platform/processes/process.ts";
+import { RESTRICTING_OPTIONS } from "../../options/commands.ts";
 import type { Given, Invocation } from "../../options/parse.ts";
 
 export interface CommandLines {
@@ -8,8 +9,12 @@ export interface CommandLines {
   readonly code: readonly string[];
   /** For the rt that runs a script once. */
   readonly script: readonly string[];
+  /** For the rt that runs restricted. It gets values of secrets, and cannot fetch them. */
+  readonly restricted: readonly string[];
 }
 
+/** Options that the rt outside of the restrictions carries out. */
+const RESTRICTING = [...RESTRICTING_OPTIONS, "secret", "no-redact"];
 const WATCHING = ["watch", "watch-path", "watch-ignore", "watch-kill-signal", "no-clear-screen"];
 
 /** Returns the user's command line without the options that rt has carried out already. */
@@ -17,6 +22,7 @@ export function commandLines(invocation: Invocation): CommandLines {
   return {
     code: wordsWithout(["cwd"], invocation),
     script: wordsWithout([...WATCHING, "cwd"], invocation),
+    restricted: wordsWithout([...RESTRICTING, "cwd"], invocation),
   };
 }
 
@@ -26,7 +32,9 @@ function wordsWithout(carriedOut: readonly string[], invocation: Invocation): st
     .filter(({ option, isConfigured }) => !isConfigured && !carriedOut.includes(option.name))
     .map(spell);
   const names = [command, target].filter((name) => name !== undefined);
-  return [...words, ...names, ...host.exactArguments(args)];
+  const isCode = options.some(({ option }) => option.evaluates);
+  const end = isCode || (target !== undefined && target !== "-" && target.startsWith("-")) ? ["--"] : [];
+  return [...words, ...end, ...names, ...host.exactArguments(args)];
 }
 
 function spell({ option, value }: Given): string {

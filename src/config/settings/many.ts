@@ -16,7 +16,7 @@ export interface ManySettings {
   /** Values of --filter. */
   readonly filters: readonly string[];
   readonly workspaces: boolean;
-  /** Packages changed since this commit and what depends on them; "" stands for the default branch. */
+  /** Packages changed since this commit and what depends on them; "" means the default branch. */
   readonly affected?: string | undefined;
   readonly parallel: boolean;
   readonly sequential: boolean;

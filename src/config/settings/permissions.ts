@@ -7,13 +7,35 @@ import type { Config } from "../rtfig.ts";
 import type { PermissionTable } from "../tasks/permission-table.ts";
 import type { TaskRule } from "../tasks/task-rules.ts";
 
+/**
+ * Tracing of tasks. "explain" names refused files, and "check" fails because of them. "learn" observes tasks without limits and
+ * proposes their tables; "write" writes these without a question.
+ */
+export type PermissionObservation = "explain" | "check" | "learn" | "write";
+
 export interface PermissionSettings {
   /** Whether tasks without a row have the defaults. */
   readonly isDefault: boolean;
-  /** Whether the command line asks for them. */
-  readonly isAsked: boolean;
+  /** The option that asks for them. */
+  readonly asked?: string | undefined;
+  /** Set if steps are traced. */
+  readonly observation?: PermissionObservation | undefined;
+  /** Whether a refusal is a failure, and a restriction that the kernel lacks an error. */
+  readonly isLocked: boolean;
   /** The root project's file, whose widenings need trust. */
   readonly config: Config | undefined;
+}
+
+/** Options that ask for permissions. */
+const OPTIONS = ["learn", "explain", "permissions"];
+
+/** @throws UserError */
+function readObservation(given: GivenOptions): PermissionObservation | undefined {
+  const [isExplained, isLearned] = [given.has("explain"), given.has("learn")];
+  if (isExplained && isLearned)
+    throw new UserError("--explain cannot be used with --learn", "remove one of them");
+  if (isExplained) return given.get("explain")!.last === "check" ? "check" : "explain";
+  return isLearned ? (given.get("learn")!.last === "write" ? "write" : "learn") : undefined;
 }
 
 /** Returns undefined if no task has permissions. @throws UserError */
@@ -21,14 +43,27 @@ export function readPermissionSettings(
   root: Config | undefined,
   given: GivenOptions,
 ): PermissionSettings | undefined {
-  const [isAsked, isRefused] = [given.has("permissions"), given.has("no-permissions")];
-  if (isAsked && isRefused)
-    throw new UserError("--permissions cannot be used with --no-permissions", "remove one of them");
+  const observation = readObservation(given);
+  const asked = OPTIONS.find((name) => given.has(name));
+  const isRefused = given.has("no-permissions");
+  if (asked !== undefined && isRefused)
+    throw new UserError(`--${asked} cannot be used with --no-permissions`, "remove one of them");
+  if (observation && given.has("watch"))
+    throw new UserError(`--${asked} cannot be used with --watch`, "remove one of them");
+  const isLocked = given.has("locked");
+  if (isLocked && (isRefused || observation === "learn" || observation === "write"))
+    throw new UserError(
+      `--locked cannot be used with --${isRefused ? "no-permissions" : asked}`,
+      "remove one of them",
+    );
   if (isRefused) return undefined;
   const { permissions, tasks } = root?.content ?? {};
   const isDefault = permissions?.default === true;
   const isDeclared = Object.values(tasks ?? {}).some((row) => (row.permissions ?? false) !== false);
-  return isAsked || isDefault || isDeclared ? { isDefault, isAsked, config: root } : undefined;
+  if (asked !== undefined || isDefault || isDeclared)
+    return { isDefault, asked, observation, isLocked, config: root };
+  if (isLocked) throw new UserError("--locked needs permissions, and no task has them", "add --permissions");
+  return undefined;
 }
 
 /** Returns the table of a task; undefined for a task without permissions. */
@@ -39,5 +74,5 @@ export function permissionsFor(
   if (!settings) return undefined;
   const own = rule?.permissions;
   if (typeof own === "object") return own;
-  return settings.isAsked || (own ?? settings.isDefault) ? {} : undefined;
+  return settings.asked !== undefined || (own ?? settings.isDefault) ? {} : undefined;
 }

@@ -6,7 +6,7 @@
 //   are ignored.
 // - The file contains no token or key, only names of variables. Their values come from the environment or [secrets].
 // - Without the table, variables must define everything. If one is missing, rt prints nothing.
-import { dirname, resolve } from "node:path";
+import { folderOfConfig } from "../config-file-name.ts";
 import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { configHint } from "../../config-hint.ts";
@@ -124,7 +124,7 @@ export function readRemoteCache(
     ),
   };
   if (speaksReapi)
-    return withNamed({ ...shared, ...readReapi(table!, url, dirname(resolve(cwd, file))) }, true);
+    return withNamed({ ...shared, ...readReapi(table!, url, folderOfConfig(file, cwd)) }, true);
   const settings = {
     ...shared,
     protocol: "turbo" as const,

@@ -3,7 +3,6 @@
 // Invariants:
 // - Headers are never sent unencrypted, except to localhost. A header's value may reference variables ("Bearer $TOKEN"), whose
 //   values are in no message.
-import { resolve } from "node:path";
 import { files } from "../../../platform/files/files.ts";
 import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
@@ -63,6 +62,7 @@ export function readCertificates(
 ): Certificates {
   if ((table.cert === undefined) !== (table.key === undefined))
     throw new UserError(`${section}.cert and ${section}.key belong together`, "give both, or neither");
+  const { resolve } = process.getBuiltinModule("node:path"); // lazy: few projects name certificates
   return Object.fromEntries(
     PATHS.flatMap((name) => {
       const path = table[name];

@@ -3,7 +3,7 @@
 // Invariants:
 // - The server gets only the variables that are listed there, and only after trust: src/remote-execution.
 // - A header's value may reference variables ("Bearer $TOKEN"). They are substituted when the server is called.
-import { dirname, resolve } from "node:path";
+import { folderOfConfig } from "../config-file-name.ts";
 import type { Config } from "../rtfig.ts";
 import { configHint } from "../../config-hint.ts";
 import { UserError } from "../../user-error.ts";
@@ -85,7 +85,7 @@ export function readRemoteSettings(
       "--remote needs the URL of a server",
       configHint(["run", "remote", "url"], "grpcs://remote.example.com", config?.file),
     );
-  const directory = config ? dirname(resolve(cwd, config.file)) : cwd;
+  const directory = config ? folderOfConfig(config.file, cwd) : cwd;
   return {
     url: readServerUrl(url, SECTION, Object.keys(headers).length > 0),
     instance: table.instance ?? "",
@@ -109,7 +109,7 @@ function hasRemoteScript(config: Config | undefined, tasks: TaskRules | undefine
   return Object.values(scripts).some(({ remote }) => remote === true);
 }
 
-/** `dist` for the glob `dist/**`: the server writes files and directories, and does not know globs. */
+/** Returns `dist` for the glob `dist/**`: the protocol names files and directories, and has no globs. */
 function toPath(output: string): string {
   return output.replace(/\/\*\*(?:\/\*)?$/, "");
 }

@@ -8,7 +8,7 @@ import { FILE_NAME, mentionsInConfig, ROOT_SETTINGS } from "../config-file-name.
 import type { Config, ConfiguredOption } from "../rtfig.ts";
 import type { TaskRules } from "../tasks/task-rules.ts";
 import { UserError } from "../../user-error.ts";
-import { COMMANDS } from "../../options/commands.ts";
+import { COMMANDS, INSTALL_TOOLS, RESTRICTING_OPTIONS } from "../../options/commands.ts";
 import {
   collectOptions,
   type GivenOptions,
@@ -48,15 +48,22 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
   if (!tool) {
     const root = await findRoot(config, cwd);
     const tasks = root && (await findTasks(root, cwd));
-    const cache = root && (await findCache(root, given, cwd, tasks));
-    const remote = await findRemote(config, given, cwd, tasks);
     const permissions = await findPermissions(root, given);
+    // An observed task has to run, and here.
+    const isObserved = permissions?.observation !== undefined;
+    const cache = isObserved ? undefined : root && (await findCache(root, given, cwd, tasks));
+    const remote = isObserved ? undefined : await findRemote(config, given, cwd, tasks);
     const single =
       tasks || permissions ? readSingleSettings(settings, configured, given, environment) : undefined;
     return { settings: { ...settings, cache, remote, tasks, permissions, single }, config, cwd };
   }
   const { withPreloads } = await import("./tool.ts");
-  return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
+  const read = { ...settings, tool: withPreloads(tool, config) };
+  if (INSTALL_TOOLS.includes(tool.name)) {
+    const installScripts = await findInstallScripts(config, given, cwd);
+    return { settings: { ...read, installScripts }, config, cwd };
+  }
+  return { settings: { ...read, permissions: await findPermissions(undefined, given) }, config, cwd };
 }
 
 type ParsedLine = Pick<ToolLine, "invocation" | "config"> & Partial<Pick<ToolLine, "tool">>;
@@ -113,9 +120,19 @@ async function findTasks(root: Config, cwd: string) {
 
 /** Returns undefined if no task has permissions. @throws UserError */
 async function findPermissions(root: Config | undefined, given: GivenOptions) {
-  const isGiven = given.has("permissions") || given.has("no-permissions");
+  const isGiven = RESTRICTING_OPTIONS.some((name) => given.has(name));
   if (!isGiven && !root?.text.includes("permissions")) return undefined;
   return (await import("./permissions.ts")).readPermissionSettings(root, given);
+}
+
+/** @throws UserError */
+async function findInstallScripts(config: Config | undefined, given: GivenOptions, cwd: string) {
+  const { findRootConfig } = await import("../root-config.ts");
+  const { readInstallScripts } = await import("./install-scripts.ts");
+  return readInstallScripts(
+    findRootConfig(config, cwd, () => {}),
+    given,
+  );
 }
 
 async function canTrace(): Promise<boolean> {

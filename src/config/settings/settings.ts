@@ -10,6 +10,7 @@ import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings, readSelection } from "./many.ts";
+import type { InstallScriptSettings } from "./install-scripts.ts";
 import type { PermissionSettings } from "./permissions.ts";
 import type { RemoteSettings } from "./remote.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
@@ -36,6 +37,8 @@ export interface RunSettings {
   readonly cache?: CacheSettings | undefined;
   /** Undefined if no task has permissions. */
   readonly permissions?: PermissionSettings | undefined;
+  /** Set for a tool that runs lifecycle scripts of dependencies, if these have permissions. */
+  readonly installScripts?: InstallScriptSettings | undefined;
   /** Undefined if rtfig.toml has no [tasks]. */
   readonly tasks?: TaskRules | undefined;
   /** Settings of a run of the target with the tasks that it depends on; undefined without [tasks]. */
@@ -48,7 +51,7 @@ export interface RunSettings {
   readonly many?: ManySettings | undefined;
   /** Undefined unless a script, binary or command is watched. */
   readonly watch?: WatchSettings | undefined;
-  /** In watch mode: the command line of the rt process that runs the program. */
+  /** In watch mode and with --permissions: the command line of the rt process that runs the program. */
   readonly again?: CommandLines | undefined;
 }
 
@@ -73,8 +76,13 @@ export function readSettings(
     secrets: readAskedSecrets(given),
     many: evaluates ? undefined : readManySettings(invocation, given, environment),
     watch,
-    again: watch || code.isWatched ? commandLines(invocation) : undefined,
+    again: watch || code.isWatched || isRestrictionAsked(given) ? commandLines(invocation) : undefined,
   };
+}
+
+/** Whether the command line restricts targets that have no row in [tasks]. */
+function isRestrictionAsked(given: GivenOptions): boolean {
+  return given.has("permissions") || given.has("explain");
 }
 
 /** Reads the settings of one target as those of a run of many. @throws UserError */

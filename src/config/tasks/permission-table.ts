@@ -4,6 +4,7 @@
 // - A table that this returns is valid: every entry names one folder or file, and every host can be enforced.
 // - A widening is an entry beyond the defaults. It needs trust (src/secrets/trust), because the project's files may change.
 import type { ConfigContent } from "../config-content.ts";
+import { ALL_HOSTS, hostFault, needsConsent } from "./host-entry.ts";
 import { printable } from "../../printable.ts";
 
 /** Entries as written. Paths are relative to the package, or begin with "/" or "~/". */
@@ -14,20 +15,26 @@ export interface PermissionTable {
   readonly sockets?: readonly string[];
 }
 
-type PermissionKey = keyof PermissionTable;
+export type PermissionKey = keyof PermissionTable;
 
 export const PERMISSION_KEYS: readonly PermissionKey[] = ["read", "write", "hosts", "sockets"];
 
-/** All hosts, and this host. Other hosts need names to be resolved outside of the task. */
-export const ALL_HOSTS = "*";
-export const THIS_HOST = "localhost:*";
+/** Returns the first invalid entry: its key, the end of a sentence about the key, and a hint. */
+export function findInvalidEntry(
+  table: PermissionTable,
+): { readonly key: PermissionKey; readonly problem: string; readonly hint: string } | undefined {
+  for (const key of PERMISSION_KEYS)
+    for (const entry of table[key] ?? []) {
+      const [fault, hint] = faultOf(key, entry) ?? [];
+      if (fault !== undefined)
+        return { key, problem: `has "${printable(entry)}", which ${fault}`, hint: hint! };
+    }
+  return undefined;
+}
 
 /** Returns the end of a sentence about an entry, and a hint; undefined for a valid entry. */
-export function permissionFault(key: PermissionKey, entry: string): readonly [string, string] | undefined {
-  if (key === "hosts")
-    return entry === ALL_HOSTS || entry === THIS_HOST
-      ? undefined
-      : ["is not supported yet", `use "${THIS_HOST}", or "${ALL_HOSTS}" for all hosts`];
+function faultOf(key: PermissionKey, entry: string): readonly [string, string] | undefined {
+  if (key === "hosts") return hostFault(entry);
   if (entry === "" || entry.includes("\0")) return ["names no path", 'for example "dist/**"'];
   if (entry.startsWith("~") && entry !== "~" && !entry.startsWith("~/"))
     return ["names the folder of another user", 'write an absolute path, or "~/" for your own folder'];
@@ -55,13 +62,18 @@ function leadsOut(entry: string): boolean {
   return false;
 }
 
-/** Returns the entries of a table that go beyond the defaults, one line each. */
+/** Returns the entries of a task's table that go beyond the defaults, one line each. */
 export function wideningsOf(task: string, table: PermissionTable): string[] {
+  return describeWidenings(`task ${printable(task)}`, table);
+}
+
+function describeWidenings(subject: string, table: PermissionTable): string[] {
   const lines: string[] = [];
   for (const key of PERMISSION_KEYS)
     for (const entry of table[key] ?? []) {
-      const isWidening = key === "hosts" ? entry === ALL_HOSTS : leadsOut(entry);
-      if (isWidening) lines.push(`task ${printable(task)} may ${VERBS[key]} ${printable(entry)}`);
+      const isWidening = key === "hosts" ? needsConsent(entry) : leadsOut(entry);
+      const verb = entry === ALL_HOSTS ? "connect to hosts" : VERBS[key];
+      if (isWidening) lines.push(`${subject} may ${verb} ${printable(entry)}`);
     }
   return lines;
 }
@@ -69,13 +81,24 @@ export function wideningsOf(task: string, table: PermissionTable): string[] {
 const VERBS: Readonly<Record<PermissionKey, string>> = {
   read: "read",
   write: "write",
-  hosts: "connect to hosts",
+  hosts: "connect to",
   sockets: "connect to the socket",
 };
 
 /** Returns the widenings of all rows of a parsed rtfig.toml. */
-export function allWidenings({ tasks = {} }: ConfigContent): string[] {
-  return Object.entries(tasks).flatMap(([name, { permissions }]) =>
+export function allWidenings({ tasks = {}, install = {} }: ConfigContent): string[] {
+  const ofTasks = Object.entries(tasks).flatMap(([name, { permissions }]) =>
     typeof permissions === "object" ? wideningsOf(name, permissions) : [],
   );
+  return [...ofTasks, ...installWidenings(install.permissions)];
+}
+
+/** Returns the widenings of [install.permissions]. Install scripts have permissions unless a row switches them off. */
+export function installWidenings(rows: NonNullable<ConfigContent["install"]>["permissions"]): string[] {
+  const allowAll = (subject: string) => `${subject} may do everything`;
+  if (typeof rows !== "object") return rows === false ? [allowAll("install scripts")] : [];
+  return Object.entries(rows).flatMap(([name, row]) => {
+    const subject = `install scripts of ${printable(name)}`;
+    return typeof row === "object" ? describeWidenings(subject, row) : row ? [] : [allowAll(subject)];
+  });
 }

@@ -1,17 +1,7 @@
 // Adds [tasks] of the root project to packages and to lists of scripts.
 import type { MemberPackage, Workspace } from "../../workspace/members.ts";
 import { type PackageJson, scriptNames, scriptOf } from "../../workspace/package-json.ts";
-import { mentionsInConfig } from "../config-file-name.ts";
-import { findRootConfig } from "../root-config.ts";
-import { readOwnConfig } from "../rtfig.ts";
-import { ownerOf, readTaskRules, type TaskRules, withCommands } from "./task-rules.ts";
-
-/** Returns undefined without [tasks]. @param report prints warnings @throws UserError */
-export function openTaskRules(cwd: string, report?: (line: string) => void): TaskRules | undefined {
-  if (!mentionsInConfig(cwd, "tasks")) return undefined;
-  const config = findRootConfig(readOwnConfig(), cwd, report);
-  return config && readTaskRules(config, cwd);
-}
+import { ownerOf, type TaskRules, withCommands } from "./task-rules.ts";
 
 export interface ListedTask {
   readonly name: string;

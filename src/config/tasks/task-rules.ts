@@ -13,6 +13,7 @@ import { MAX_CONFIG_SIZE } from "../config-file-name.ts";
 import type { Config } from "../rtfig.ts";
 import type { ScriptPackage } from "../script-package.ts";
 import type { ScriptRules } from "../unmatched-rules.ts";
+import { conflictingKeys } from "./service-row.ts";
 import { readTaskTable, ROOT_PACKAGE, type TaskOptions, type TaskRow, type TaskTable } from "./task-table.ts";
 
 export interface TaskRule extends TaskOptions {
@@ -40,7 +41,10 @@ export class TaskRules {
   readonly #globs: readonly CompiledRow[];
   /** Rows with a command, by precedence. */
   readonly #commands: readonly CompiledRow[];
-  readonly #rules = new Map<string, TaskRule | undefined>();
+  /** The names of packages that rows name. */
+  readonly #owners: ReadonlySet<string | undefined>;
+  /** The rules of a package, by task. Packages that no row names share them, under the key undefined. */
+  readonly #rules = new Map<string | undefined, Map<string, TaskRule | undefined>>();
   /** By the names of their rows. */
   readonly #combined = new Map<string, TaskRule>();
   /** The root without symlinks, as in the directories of packages. */
@@ -50,18 +54,30 @@ export class TaskRules {
     this.table = table;
     const compiled = table.rows.map(compile).sort((a, b) => rankOf(b.row) - rankOf(a.row));
     for (const row of table.rows) this.#exact.set(row.name, row);
+    this.#owners = new Set(table.rows.map((row) => row.package));
     this.#globs = compiled.filter(({ row }) => isGlob(row.name));
     this.#commands = compiled.filter(({ row }) => row.options.command !== undefined);
   }
 
   /** Returns undefined if no row is for the task. */
   ruleFor(owner: TaskOwner, name: string): TaskRule | undefined {
-    const key = `${owner.isRoot ? ROOT_PACKAGE : ""}${owner.name}#${name}`;
-    const known = this.#rules.get(key);
-    if (known !== undefined || this.#rules.has(key)) return known;
-    const rule = this.#combine(owner, name);
-    this.#rules.set(key, rule);
-    return rule;
+    return this.rulesIn(owner)(name);
+  }
+
+  /** Returns a function from the task of a package to its rule, for a plan of thousands of tasks. */
+  rulesIn(owner: TaskOwner): (name: string) => TaskRule | undefined {
+    const isCommon = !owner.isRoot && this.#globs.length === 0 && !this.#owners.has(owner.name);
+    const key = isCommon ? undefined : `${owner.isRoot ? ROOT_PACKAGE : ""}${owner.name}`;
+    let rules = this.#rules.get(key);
+    if (!rules) this.#rules.set(key, (rules = new Map<string, TaskRule | undefined>()));
+    const known = rules;
+    return (name) => {
+      const rule = known.get(name);
+      if (rule !== undefined || known.has(name)) return rule;
+      const combined = this.#combine(owner, name);
+      known.set(name, combined);
+      return combined;
+    };
   }
 
   /** Returns the owner of the tasks of a package. */
@@ -97,7 +113,8 @@ export class TaskRules {
 
   /** Returns whether a command of the root project runs for all packages. */
   isRootCommand(name: string): boolean {
-    return this.#exact.get(name)?.options.command !== undefined;
+    const row = this.#exact.get(name);
+    return row !== undefined && row.package === undefined && row.options.command !== undefined;
   }
 
   /** Returns the rows, to find those that match no task. */
@@ -106,7 +123,7 @@ export class TaskRules {
     return {
       section: "tasks",
       folder: root,
-      names: rows.map(({ name }) => name),
+      names: rows.filter((row) => !isGroup(row, rows)).map(({ name }) => name),
       isForOne: (name, member) => {
         const { hasPackage, hasTask } = compile(this.#exact.get(name)!);
         return hasPackage(ownerOf(member)) && scriptNames(member.manifest).some(hasTask);
@@ -115,12 +132,24 @@ export class TaskRules {
   }
 }
 
+/** Returns whether a row needs no script: others depend on it, and get its dependencies. */
+function isGroup({ package: owner, task, options }: TaskRow, rows: readonly TaskRow[]): boolean {
+  const isNamed = ({ task: other, options: { dependsOn = [] } }: TaskRow) =>
+    other !== task && (dependsOn.includes(task) || dependsOn.includes(`^${task}`));
+  return owner === undefined && options.dependsOn !== undefined && rows.some(isNamed);
+}
+
 function combineRows(rows: readonly TaskRow[]): TaskRule {
   const options: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   for (const row of rows)
     for (const [key, value] of Object.entries<unknown>({ ...row.options }))
       if (!Object.hasOwn(options, key)) [options[key], sources[key]] = [value, row.name];
+  // A less specific row may set them for other tasks.
+  for (const key of conflictingKeys(options)) {
+    delete options[key];
+    delete sources[key];
+  }
   return { ...options, sources };
 }
 

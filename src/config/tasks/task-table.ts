@@ -1,16 +1,17 @@
 // Reads [tasks] of rtfig.toml: the settings of scripts, and tasks without a script.
 //
 // Invariants: every row of a table is valid by itself. The planner checks whether the tasks that it names exist.
-import { dirname, resolve } from "node:path";
 import { configHint, tomlKey } from "../../config-hint.ts";
 import { printable } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { isGlob } from "../../workspace/glob.ts";
+import { folderOfConfig } from "../config-file-name.ts";
 import type { ConfigSection } from "../config-content.ts";
 import type { Config } from "../rtfig.ts";
 import { lineOf } from "../toml-line.ts";
 import { parseDuration } from "./duration.ts";
-import { PERMISSION_KEYS, permissionFault, type PermissionTable } from "./permission-table.ts";
+import { findInvalidEntry, type PermissionTable } from "./permission-table.ts";
+import { refuseConflicts, readReady, type ReadyRule } from "./service-row.ts";
 import { splitTaskName, type TaskName } from "./task-name.ts";
 
 /** Keys of a row. Secrets are granted by all rows of a task, so src/secrets/grants reads them. */
@@ -25,6 +26,13 @@ export interface TaskOptions {
   readonly retries?: number;
   /** Tasks with the same lock do not run at the same time. */
   readonly lock?: string;
+  /** Runs while other tasks need it. */
+  readonly service?: boolean;
+  /** When a service is ready; by default when it listens. */
+  readonly ready?: ReadyRule;
+  readonly restart?: "on-failure";
+  /** Gets the terminal to itself. */
+  readonly interactive?: boolean;
   readonly cache?: boolean;
   /** Globs, relative to the package. */
   readonly outputs?: readonly string[];
@@ -73,6 +81,9 @@ const COPIED = {
   when: "when",
   retries: "retries",
   lock: "lock",
+  service: "service",
+  restart: "restart",
+  interactive: "interactive",
   cache: "cache",
   outputs: "outputs",
   inputs: "inputs",
@@ -91,7 +102,7 @@ export function readTaskTable(config: Config, cwd: string): TaskTable | undefine
   const locate = (row: string, key: string) =>
     `${config.file}:${lineOf(config.text, ["tasks", row, ...(key === "" ? [] : key.split("."))])}`;
   return {
-    root: dirname(resolve(cwd, config.file)),
+    root: folderOfConfig(config.file, cwd),
     rows: Object.entries(rows).map(([name, keys]) => readRow(name, keys, config.file, locate)),
     locate,
   };
@@ -111,12 +122,8 @@ function readRow(name: string, keys: TaskKeys, file: string, locate: TaskTable["
     if (given[key] !== undefined) options[field] = given[key];
   const { command, timeout, lock } = keys;
   const table: PermissionTable = typeof keys.permissions === "object" ? keys.permissions : {};
-  for (const key of PERMISSION_KEYS)
-    for (const entry of table[key] ?? []) {
-      const [problem, hint] = permissionFault(key, entry) ?? [];
-      if (problem !== undefined)
-        throw fail(`permissions.${key}`, `has "${printable(entry)}", which ${problem}`, hint!);
-    }
+  const invalid = findInvalidEntry(table);
+  if (invalid) throw fail(`permissions.${invalid.key}`, invalid.problem, invalid.hint);
   for (const dependency of keys["depends-on"] ?? []) {
     const fault = dependencyFault(dependency);
     if (fault) throw fail("depends-on", `has "${printable(dependency)}", which ${fault}`, DEPENDENCY_HINT);
@@ -136,6 +143,8 @@ function readRow(name: string, keys: TaskKeys, file: string, locate: TaskTable["
       throw fail("timeout", `cannot be "${printable(timeout)}"`, 'for example "90s", "10m" or "1.5h"');
     options.timeout = { milliseconds, text: timeout } satisfies TaskTimeout;
   }
+  refuseConflicts(keys, fail);
+  if (keys.ready !== undefined) options.ready = readReady(keys.ready, fail);
   return { name, package: owner, task, options };
 }
 
