@@ -83,6 +83,7 @@ function resolveTargets(
     const first = byName.get(name);
     return first === undefined ? [] : (shared.get(name) ?? [first]);
   };
+  if (!spec.includes(":")) return named(key); // most specs are plain versions
   const path = PATH.exec(spec)?.[1];
   if (path === undefined) return named(ALIAS.exec(spec)?.[1] ?? key);
   const { resolve } = process.getBuiltinModule("node:path"); // lazy: few members need it

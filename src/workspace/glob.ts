@@ -1,4 +1,4 @@
-// Tells patterns from literal texts, by the metacharacters of `Bun.Glob`.
+// Distinguishes patterns from literal texts, by the metacharacters of `Bun.Glob`.
 //
 // Non-obvious: no regular expression is used, because compiling one takes longer than all checks of a run.
 

@@ -1,5 +1,5 @@
-// Expands the path patterns of a workspace's members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`, `!packages/old`. Never
-// enters node_modules.
+// Expands the globs of `workspaces`, the path patterns of a workspace's members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`,
+// `!packages/old`. Never enters node_modules.
 //
 // Invariants:
 // - The cost of hostile patterns is bounded: alternatives are counted before braces are expanded, and the search has a budget.

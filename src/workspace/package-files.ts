@@ -4,8 +4,9 @@
 // - Files that git does not ignore count, tracked or not; without git or a repository, all files. Files below node_modules and
 //   .git never count. Paths are absolute. A nested repository is listed as its directory.
 import { join } from "node:path";
-import { SHARED_FILES, tryGit } from "./affected.ts";
+import { SHARED_FILES } from "./affected.ts";
 import { linkMembers, reachable } from "./dependencies.ts";
+import { tryGit } from "./git.ts";
 import { openWorkspace, type Workspace } from "./members.ts";
 
 /** Returns the files that affect every package of the workspace. */
