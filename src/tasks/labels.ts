@@ -34,9 +34,14 @@ export function taskNameOf({
   return printable(packageName === "" ? scriptName : `${packageName}#${scriptName}`);
 }
 
-/** How many scripts of a plan would run. @param needless number of cache hits */
-export function describeCount(all: number, needless: number): string {
+/**
+ * How many scripts of a plan would run. @param needless number of cache hits @param unneeded number of services that
+ * would not start
+ */
+export function describeCount(all: number, needless: number, unneeded = 0): string {
   const count = all === 1 ? "1 script" : `${all} scripts`;
+  if (unneeded > 0)
+    return `${all - needless - unneeded} of ${count} would run (${needless} cached, ${unneeded} not needed)`;
   if (needless === 0) return `${count} would run`;
   if (needless === all) return `${count} cached`;
   return `${all - needless} of ${count} would run (${needless} cached)`;
@@ -73,9 +78,12 @@ export function describeRetries({ retries = 0 }: Extract<TaskOutcome, { kind: "s
 export function describeOutcome(outcome: TaskOutcome): string {
   switch (outcome.kind) {
     case "success":
+      if (outcome.isStopped) return "Stopped";
+      if (outcome.isUnneeded) return "Not needed";
       if (outcome.saved !== undefined) return describeSaved(outcome.saved, outcome.machine);
       return `Done${describeRetries(outcome)}`;
     case "failure":
+      if (outcome.reason !== undefined) return oneLine(outcome.reason);
       return outcome.timeout === undefined
         ? `Exited with code ${outcome.code}`
         : `Timed out after ${oneLine(outcome.timeout)}`;
@@ -86,6 +94,7 @@ export function describeOutcome(outcome: TaskOutcome): string {
     case "skipped":
       return `Skipped because ${labelOf(outcome.because)} did not succeed`;
     case "stopped":
+      if (outcome.because) return `Stopped because ${labelOf(outcome.because)} did not run any more`;
       return outcome.wasRunning ? "Stopped" : "Not started";
   }
 }

@@ -28,7 +28,7 @@ const encoder = new TextEncoder();
 
 export class OutputQueue {
   onBroken: (failure: OutputFailure) => void = () => {};
-  #buffer = new Uint8Array(FIRST_SIZE);
+  #buffer: Uint8Array = new Uint8Array(FIRST_SIZE);
   #length = 0;
   #segments: QueuedSegment[] = [];
   #isScheduled = false;
@@ -53,8 +53,12 @@ export class OutputQueue {
 
   write(descriptor: 1 | 2, data: string | Uint8Array): void | Promise<void> {
     const bytes = typeof data === "string" ? encoder.encode(data) : data;
-    this.reserve(bytes.length);
-    this.#buffer.set(bytes, this.#length);
+    if (bytes !== data && this.#length === 0 && bytes.length > this.#buffer.length) {
+      this.#buffer = bytes; // a plan of thousands of tasks is not copied
+    } else {
+      this.reserve(bytes.length);
+      this.#buffer.set(bytes, this.#length);
+    }
     return this.commit(descriptor, bytes.length);
   }
 

@@ -1,5 +1,5 @@
 // Declares the cache that the executor is given. src/runner/task-run implements it with src/cache.
-import type { CachedRun } from "../cache/cached-script.ts";
+import type { CachedRun, InputRecord } from "../cache/cached-script.ts";
 import type { ScriptTask } from "./task.ts";
 
 /** The cache of a run. */
@@ -22,8 +22,15 @@ export interface TaskCache {
     task: ScriptTask,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedRun | { readonly notice: string } | undefined>;
+  /** Whether the cache may have the task's result. */
+  mayHit(task: ScriptTask): boolean;
   /** Explains whether the task would run; changes nothing. */
   explain(task: ScriptTask, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
+  /**
+   * Returns a function that finds what the last run of a task has read; it changes nothing. Call it for each task in the order of the
+   * run.
+   */
+  openRecords(): Promise<(task: ScriptTask) => Promise<InputRecord | undefined>>;
   /** Invalidates the stat cache, because a process is about to start. */
   beforeStart(): void;
   /** Saves file hashes after the last task. */
@@ -41,8 +48,8 @@ export interface SharedCacheConnection {
 export interface CacheReason {
   readonly isHit: boolean;
   readonly why: string;
-  /** Set for a hit that a task would end that is going to run, because this one depends on it. */
+  /** In a dry run: a dependency that would run and may change the inputs, so this hit counts as a miss. */
   readonly cause?: ScriptTask | undefined;
-  /** Whether the shared cache was asked; undefined without a shared cache. */
+  /** Whether the shared cache was queried; undefined without a shared cache. */
   readonly remote?: "asked" | "not asked" | "no answer" | undefined;
 }

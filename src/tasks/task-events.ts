@@ -1,8 +1,14 @@
 // Union of all events of a run. The executor emits them; reporters turn them into text.
 import type { ChildExit, ChildTerminal } from "../../platform/processes/contract/process-tree.ts";
+import type { ExplainedRefusal } from "../permissions/step-permissions.ts";
 import type { Hide } from "../redaction/text.ts";
 import type { TaskOutcome, TaskStep, ScriptTask } from "./task.ts";
 import type { Placement } from "./execution/placement.ts";
+
+/** A refusal by the permissions of a task, for reports. */
+export interface TaskRefusal extends ExplainedRefusal {
+  readonly task: ScriptTask;
+}
 
 /** Times are milliseconds since the start of the run, in watch mode since the start of the round. */
 export type TaskEvent =
@@ -14,6 +20,8 @@ export type TaskEvent =
       readonly hide?: Hide | undefined;
       /** Set if the step has a pseudo-terminal. */
       readonly terminal?: ChildTerminal | undefined;
+      /** Whether the task has rt's terminal until it ends. */
+      readonly takesTerminal?: boolean;
       readonly at: number;
     }
   /** `bytes` are only valid during the call. */
@@ -33,6 +41,16 @@ export type TaskEvent =
       readonly saved?: number;
       /** Another machine that ran it in this shared run. */
       readonly machine?: string;
+      /** A service that rt has ended, because no task needed it any more. */
+      readonly isStopped?: boolean;
+      readonly at: number;
+      readonly duration: number;
+    }
+  /** A service is ready. `how`: what shows it, for people; `duration`: since its process has started. */
+  | {
+      readonly type: "ready";
+      readonly task: ScriptTask;
+      readonly how: string;
       readonly at: number;
       readonly duration: number;
     }
@@ -49,7 +67,7 @@ export type TaskEvent =
       readonly at: number;
       readonly duration: number;
     }
-  | { readonly type: "notice"; readonly message: string }
+  | { readonly type: "notice"; readonly message: string; readonly refused?: TaskRefusal }
   /** A printable line for people. */
   | { readonly type: "remark"; readonly line: string }
   /** These tasks restart; those that run are ended first. */

@@ -4,6 +4,7 @@ import type { ChildExit, StopSignal } from "../../platform/processes/contract/pr
 import type { StepPermissions } from "../permissions/step-permissions.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Hide } from "../redaction/text.ts";
+import type { Config } from "../config/rtfig.ts";
 import type { TaskRule, TaskRules } from "../config/tasks/task-rules.ts";
 import type { ManySettings } from "../config/settings/many.ts";
 import type { CachedRun, RecordedInputs } from "../cache/cached-script.ts";
@@ -52,28 +53,38 @@ export interface CommandRequest {
 export type TaskOutcome =
   /**
    * `saved`: milliseconds saved because the result came from the cache or from another machine. `retries`: number of
-   * failed attempts before.
+   * failed attempts before. `isStopped`: rt has ended a service, because no task needed it any more.
+   * `isUnneeded`: a service did not start, because its dependents ended without it.
    */
   | {
       readonly kind: "success";
       readonly saved?: number;
       readonly machine?: string;
       readonly retries?: number;
+      readonly isStopped?: boolean;
+      readonly isUnneeded?: boolean;
     }
-  /** `timeout`: the exceeded timeout of [tasks], as written there. */
+  /**
+   * `timeout`: the exceeded timeout of [tasks], as written there. `reason`: why a service failed, for people, instead of
+   * its exit code.
+   */
   | {
       readonly kind: "failure";
       readonly code: number;
       readonly step: TaskStep;
       readonly timeout?: string;
+      readonly reason?: string;
     }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: TaskStep }
   /** The command could not be started. The code is the shell's (127, 126). */
   | { readonly kind: "unstartable"; readonly code: number; readonly step: TaskStep; readonly reason: string }
   /** A task that it depends on did not succeed. */
   | { readonly kind: "skipped"; readonly because: ScriptTask }
-  /** Ended early or never started, because another task failed or a signal ended the run. */
-  | { readonly kind: "stopped"; readonly wasRunning: boolean };
+  /**
+   * Ended early or never started, because another task failed or a signal ended the run. `because`: the service that has
+   * ended while the task needed it.
+   */
+  | { readonly kind: "stopped"; readonly wasRunning: boolean; readonly because?: ScriptTask };
 
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
@@ -81,6 +92,9 @@ export interface TaskRequest extends ManySettings {
   readonly silent: boolean;
   /** [tasks] of rtfig.toml. */
   readonly taskRules?: TaskRules | undefined;
+  readonly config?: Config | undefined;
+  /** Whether --affected selects tasks, and not packages. */
+  readonly selectsTasks?: boolean;
   commandFor(request: CommandRequest): SpawnCommand;
   /** Absent if nothing is cached. */
   readonly cache?: TaskCache | undefined;
@@ -92,7 +106,7 @@ export interface TaskRequest extends ManySettings {
   readonly secrets?: TaskSecrets | undefined;
   /** Absent if no task has permissions. Implemented by src/permissions. */
   readonly permissions?: TaskRestrictions | undefined;
-  /** Warnings about settings that match nothing in this workspace. */
+  /** Warnings about settings that match nothing in this workspace, and about arguments. */
   adviseOn?(workspace: Workspace): readonly string[];
   /** Quotes a word for a shell. */
   quote(word: string): string;
@@ -198,6 +212,16 @@ export interface ScriptTask {
   readonly args: readonly string[];
   /** Only other tasks need it: it gets neither the arguments nor the secrets of the command line. */
   readonly isDependency?: boolean;
+  /** The label of a service that it depends on, also through other tasks. */
+  readonly service?: string | undefined;
   /** The keys of [tasks] for it. */
   readonly rule?: TaskRule | undefined;
+}
+
+/** Identifies a task in all plans of a project. */
+export function taskId({
+  packageDirectory,
+  scriptName,
+}: Pick<ScriptTask, "packageDirectory" | "scriptName">): string {
+  return `${packageDirectory}\0${scriptName}`;
 }

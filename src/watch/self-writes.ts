@@ -3,10 +3,10 @@
 //
 // The system does not report which process wrote a file, so the decision is heuristic.
 //
-//   same content while the script runs                 no change: a generator rewrote its output
-//   any write after the script's last process ended    the user's
-//   a change that recurs after each of several starts  a self-write: reported once, then ignored
-//   everything else                                    the user's
+// - Same content while the script runs: no change, a generator rewrote its output.
+// - A write after the script's last process has ended: the user's.
+// - A change that recurs after each of several starts: a self-write. It is reported once, then ignored.
+// - Every other write: the user's.
 //
 // Invariants: a wrong decision never loses the user's last save. A suspected file is held until it rests, and then
 // restarts the script once more. An ignored file that rested for REST_TIME counts as the user's again.

@@ -111,7 +111,7 @@ export class SourceWatcher implements Disposable {
     if (rules && this.#selection.hasFile(path, rules.ignoreFiles)) this.#listener.onChange(path, isRenamed);
   }
 
-  /** A directory that is removed must be entered again should it come back. Returns whether it was watched. */
+  /** Forgets a removed directory, so that it is entered again if it is recreated. Returns whether it was watched. */
   #leave(path: string): boolean {
     const removed = this.#watches.remove(path);
     for (const directory of removed) this.#entered.delete(directory);

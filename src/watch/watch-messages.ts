@@ -76,7 +76,7 @@ export class WatchMessages {
     this.#printMessage(lines);
   }
 
-  /** Reports an error in what was to run. */
+  /** Reports an error that prevents the next start. */
   printError(message: string, hint: string | readonly string[] | undefined): void {
     this.#printMessage([
       `error: ${oneLine(message)}`,

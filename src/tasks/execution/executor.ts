@@ -4,25 +4,31 @@
 // - A failing step ends the task.
 // - A background process of a script survives a run that ends normally. A signal to rt ends it (shutdown.ts).
 // - In watch mode, background processes end before their task restarts, and with the run.
+// - A service is never cached, retried, remote or leased. Neither is an interactive task.
 import type {
+  Child,
   ChildRequest,
   StopSignal,
   TerminalDimensions,
 } from "../../../platform/processes/contract/process-tree.ts";
+import { AbortedTasks } from "./aborted-tasks.ts";
 import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
-import { describeCacheReason, describeOutcome, labelOf } from "../labels.ts";
+import { type CacheLookup, CacheLookups } from "./cache-lookup.ts";
+import { describeOutcome, labelOf } from "../labels.ts";
 import { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
+import { Service } from "../services/service.ts";
+import type { RunControl } from "./schedule.ts";
 import { Shutdown } from "./shutdown.ts";
 import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
 import type { SpawnCommand, ScriptTask, TaskRequest, TaskOutcome, WatchHooks } from "../task.ts";
 import { WatchedTrees } from "./watched-process-trees.ts";
-import { choosePlacement, type RemoteRun, type Placement } from "./placement.ts";
+import type { RemoteRun, Placement } from "./placement.ts";
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "cache" | "remote" | "secrets">;
+  readonly request: Pick<TaskRequest, "commandFor" | "cache" | "remote" | "secrets" | "output">;
   /** Set if tasks of this run may run on a remote server. */
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
@@ -33,18 +39,18 @@ export interface ExecutorOptions {
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
   readonly watcher?: WatchHooks | undefined;
+  /** Whether the run has services: their orphans are identified. */
+  readonly hasServices: boolean;
+  /** Whether services run until the whole run ends (watch mode). */
+  readonly keepsServices: boolean;
+  /** Called before an interactive task gets the terminal. */
+  yieldTerminal(): Promise<void>;
   /** Set in a shared run. */
   readonly leases?: LeaseScheduler | undefined;
-  /** Called at a signal: nothing details may be started. */
+  /** Called at a signal: nothing more may be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Called before all processes including rt are stopped (Ctrl-Z). */
   onSuspend(): void;
-}
-
-interface CacheLookup {
-  readonly cached: CachedRun | undefined;
-  /** Absent without a remote server. */
-  readonly where?: Placement | undefined;
 }
 
 interface TaskEnding {
@@ -58,19 +64,33 @@ export class Executor {
   readonly #watched: WatchedTrees | undefined;
   readonly #shutdown: Shutdown;
   readonly #steps: Steps;
+  readonly #services = new Map<ScriptTask, Service>();
+  readonly #aborted = new AbortedTasks();
+  readonly #lookups: CacheLookups;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+    this.#lookups = new CacheLookups(options);
     this.#watched = options.watcher && new WatchedTrees();
     this.#steps = new Steps({
       ...options,
       watched: this.#watched,
+      isAdopting: this.#watched !== undefined || options.hasServices,
       now: () => this.now(),
       isEnding: (task) => this.#isEnding(task),
       isOver: () => this.#shutdown.hasBegun,
+      yieldTerminal: async () => {
+        this.#shutdown.beginInteraction();
+        await options.yieldTerminal();
+      },
     });
     this.#shutdown = new Shutdown({
-      children: () => [...this.#steps.children, ...(this.#watched?.children ?? [])],
+      children: () => {
+        const services = this.#readyServices();
+        const running = [...this.#steps.children, ...(this.#watched?.children ?? [])];
+        return running.filter((child) => !services.includes(child));
+      },
+      services: () => this.#readyServices(),
       survivors: () => this.#steps.withSurvivors,
       isWatched: this.#watched !== undefined,
       isInherited: options.output === "inherit",
@@ -85,6 +105,12 @@ export class Executor {
       onSuspend: () => options.onSuspend(),
       onResume: () => void options.emit({ type: "resume" }),
     });
+  }
+
+  /** The children of services that end after the tasks that need them. */
+  #readyServices(): Child[] {
+    if (this.#options.keepsServices) return [];
+    return [...this.#services.values()].flatMap(({ isReady, child }) => (isReady && child ? [child] : []));
   }
 
   /** Only in watch mode. */
@@ -105,31 +131,43 @@ export class Executor {
   }
 
   /**
-   * Never rejects because the task fails.
+   * Never rejects because the task fails. Resolves with "needs services" if nothing was started because it is not a hit.
    * @throws ResourceExhausted if the first step could not be started for lack of resources @throws UserError of a
    * remote server
    */
-  async run(task: ScriptTask): Promise<TaskOutcome> {
+  async run(task: ScriptTask, control: RunControl): Promise<TaskOutcome | "needs services"> {
     const { emit, remote, request, watcher } = this.#options;
-    // In watch mode, or with remote tasks, files change at any time.
-    if (this.#watched || remote) request.cache?.beforeStart();
+    // In watch mode, or with remote tasks or services, files change at any time.
+    if (this.#watched || remote || this.#services.size > 0) request.cache?.beforeStart();
     if (this.#watched) await this.#beginWatched(task, this.#watched);
-    const lease = await this.#options.leases?.take(task, () => this.#openCached(task));
+    const { service, interactive } = task.rule ?? {};
+    const isLeased = !service && !interactive;
+    const lease = isLeased
+      ? await this.#options.leases?.take(task, () => this.#lookups.open(task))
+      : undefined;
     const begin = this.now();
-    const lookup = await this.#lookUp(task, lease);
+    const lookup = await this.#lookups.lookUp(task, lease, control);
+    if (lookup === "needs services") {
+      this.#watched?.finish(task);
+      return lookup;
+    }
     const { cached } = lookup;
+    if (service) this.#services.set(task, this.#createService(task, control));
     const ended = await this.#carryOutWithRetries(task, lease, lookup);
+    this.#services.delete(task);
     if (lease && !(await lease.finish(ended.outcome, this.now() - begin))) {
       const message = `Another machine has taken over ${labelOf(task)}, because this one did not renew its lease; its local result is discarded`;
       void emit({ type: "notice", message });
       void emit({ type: "again", tasks: [task] });
-      return await this.run(task);
+      return await this.run(task, control);
     }
     if (!this.#isEnding(task))
       await watcher?.onEnd(task, ended.outcome.kind === "success" ? cached : undefined);
     const ending = this.#watched?.endingOf(task);
     await ending;
-    const outcome: TaskOutcome = ending ? { kind: "stopped", wasRunning: true } : ended.outcome;
+    const outcome: TaskOutcome = ending
+      ? { kind: "stopped", wasRunning: true }
+      : await this.#aborted.settle(task, ended.outcome);
     const { where } = ended;
     if (where && where.place !== "remote") remote!.invalidateFiles();
     const at = this.now();
@@ -144,20 +182,26 @@ export class Executor {
     return outcome;
   }
 
-  /** Looks the task up in the cache and decides its placement. */
-  async #lookUp(task: ScriptTask, lease: LeaseOutcome | undefined): Promise<CacheLookup> {
-    const { emit, remote, request } = this.#options;
-    const eligibility = remote && request.remote!.eligibilityOf(task);
-    if (eligibility && (eligibility.isCached || choosePlacement(eligibility).place === "here"))
-      await remote.downloadOutputs(task);
-    const cached = lease ? lease.cached : await this.#openCached(task);
-    const isHit = cached?.hit !== undefined;
-    if (cached && request.cache?.isExplained)
-      void emit({ type: "remark", line: `${labelOf(task)}: ${describeCacheReason(isHit, cached.why)}` });
-    return {
-      cached,
-      where: eligibility && choosePlacement(eligibility, cached && { isHit, why: cached.why }),
-    };
+  #createService(task: ScriptTask, control: RunControl): Service {
+    return new Service({
+      ...control,
+      task,
+      emit: (event) => this.emit(event),
+      now: () => this.now(),
+      isEnding: () => this.#isEnding(task),
+    });
+  }
+
+  /** Ends a service that no task needs any more. Returns at once. */
+  release(task: ScriptTask): void {
+    this.#services.get(task)?.stop(this.#shutdown.signal ?? "SIGTERM");
+  }
+
+  /** Ends a task whose service has ended. Returns at once; `run` resolves later. */
+  abort(task: ScriptTask, service: ScriptTask): void {
+    if (this.#isEnding(task)) return;
+    this.#aborted.end(task, service, this.#steps.childrenOf(task));
+    this.#services.get(task)?.stop("SIGTERM");
   }
 
   /** Repeats a failed task as often as its `retries` allow. */
@@ -172,7 +216,7 @@ export class Executor {
       const message = `${labelOf(task)}: ${describeOutcome(ended.outcome)}; retry ${retry} of ${retries}`;
       await this.emit({ type: "notice", message });
       // A new recording, because the failed attempt may have changed files.
-      const again = { ...lookup, cached: lookup.cached && (await this.#openCached(task)) };
+      const again = { ...lookup, cached: lookup.cached && (await this.#lookups.open(task)) };
       ended = await this.#carryOut(task, lease, again, retry === retries);
       if (ended.outcome.kind === "success")
         ended = { ...ended, outcome: { ...ended.outcome, retries: retry } };
@@ -201,7 +245,7 @@ export class Executor {
     if (where?.place === "remote" && !this.#isEnding(task)) {
       const { outcome, machine } = await runRemoteTask(task, this.#options.remote!, this.#redact, this);
       // The run was not traced locally, so it is not stored; the server caches it.
-      await this.#close(cached, "stopped");
+      await this.#lookups.close(cached, "stopped");
       return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
     }
     if (lease?.isStopped) return { outcome: { kind: "stopped", wasRunning: false }, where };
@@ -227,19 +271,18 @@ export class Executor {
     isLast: boolean,
   ): Promise<TaskOutcome> {
     this.#options.request.cache?.beforeStart();
-    const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
-      await lease?.finish({ kind: "stopped", wasRunning: false }, 0);
-      throw error;
-    });
+    const outcome = await this.#steps
+      .run(task, cached, this.#services.get(task))
+      .catch(async (error: unknown) => {
+        await lease?.finish({ kind: "stopped", wasRunning: false }, 0);
+        throw error;
+      });
+    if (task.rule?.interactive) this.#shutdown.endInteraction(outcome);
     const isFinal = isLast || outcome.kind === "success" || this.#isEnding(task);
-    await this.#close(cached, outcome.kind, isFinal ? lease?.end(outcome) : undefined);
+    await this.#lookups.close(cached, outcome.kind, isFinal ? lease?.end(outcome) : undefined);
     return cached?.isFaulty && outcome.kind === "success"
       ? { kind: "failure", code: 1, step: task.steps.at(-1)! }
       : outcome;
-  }
-
-  async #close(cached: CachedRun | undefined, ...how: Parameters<CachedRun["close"]>): Promise<void> {
-    for (const message of (await cached?.close(...how)) ?? []) void this.emit({ type: "notice", message });
   }
 
   emit(event: TaskEvent): void | Promise<void> {
@@ -250,21 +293,13 @@ export class Executor {
     return this.#options.request.secrets?.redact;
   }
 
-  async #openCached(task: ScriptTask): Promise<CachedRun | undefined> {
-    const { request, extraEnvironment, emit } = this.#options;
-    const opened = await request.cache?.open(task, extraEnvironment);
-    if (!opened || !("notice" in opened)) return opened;
-    void emit({ type: "notice", message: opened.notice });
-    return undefined;
-  }
-
   async #beginWatched(task: ScriptTask, watched: WatchedTrees): Promise<void> {
     if (await watched.begin(task)) this.#steps.renew(task);
     if (!this.#shutdown.hasBegun) this.#options.watcher?.onStart(task);
   }
 
   #isEnding(task: ScriptTask): boolean {
-    return this.#shutdown.hasBegun || this.#watched?.endingOf(task) !== undefined;
+    return this.#shutdown.hasBegun || this.#aborted.has(task) || this.#watched?.endingOf(task) !== undefined;
   }
 
   /** Ends all running tasks. Returns at once. */

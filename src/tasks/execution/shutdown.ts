@@ -9,16 +9,21 @@
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/processes/contract/process-tree.ts";
+import type { TaskOutcome } from "../task.ts";
 import { GRACE_PERIOD } from "./watched-process-trees.ts";
 
 const POLL_INTERVAL = 10; // ms
 /** Time between two kills, in ms. Each reads the process table, so a held Ctrl-C would leave no time to see the processes end. */
 const KILL_INTERVAL = 100;
+/** The exit code of shells after SIGINT. */
+const INTERRUPTED_CODE = 130;
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ShutdownOptions {
   /** Running children; in watch mode also ended ones that left background processes. */
   children(): readonly Child[];
+  /** Children of services that are ready, which end after the tasks that need them. A repeated interrupt kills them. */
+  services(): readonly Child[];
   /** Ended children that left background processes and are not in `children`. */
   survivors(): readonly Child[];
   readonly isWatched: boolean;
@@ -39,6 +44,10 @@ export class Shutdown {
   #killTimer: ReturnType<typeof setTimeout> | undefined;
   #interrupts = 0;
   #lastKill = -KILL_INTERVAL;
+  /** The first signal that ended the run. */
+  #signal: StopSignal | undefined;
+  /** Set while a task has the terminal, which decides itself what Ctrl-C does. */
+  #interaction: { isInterrupted: boolean } | undefined;
   #hasBegun = false;
 
   constructor(options: ShutdownOptions) {
@@ -51,7 +60,7 @@ export class Shutdown {
     // The terminal stops rt's process group as a whole.
     if (options.isInherited) return;
     const stopSharing = trees.shareSuspension({
-      children: () => [...new Set([...options.children(), ...this.#stopped])],
+      children: () => [...new Set([...options.children(), ...options.services(), ...this.#stopped])],
       onSuspend: () => options.onSuspend(),
       onResume: () => options.onResume(),
     });
@@ -62,8 +71,32 @@ export class Shutdown {
     return this.#hasBegun;
   }
 
+  get signal(): StopSignal | undefined {
+    return this.#signal;
+  }
+
+  /** An interactive task gets the terminal. */
+  beginInteraction(): void {
+    this.#interaction ??= { isInterrupted: false };
+  }
+
+  /** The interactive task has ended. If Ctrl-C has ended it, that ends the run as well. */
+  endInteraction(outcome: TaskOutcome): void {
+    const hadInterrupt = this.#interaction?.isInterrupted;
+    this.#interaction = undefined;
+    const hasEndedTask =
+      (outcome.kind === "signal" && outcome.signal === "SIGINT") ||
+      (outcome.kind === "failure" && outcome.code === INTERRUPTED_CODE);
+    if (hadInterrupt && hasEndedTask) this.#interrupt("SIGINT");
+  }
+
   #interrupt(signal: StopSignal & NodeJS.Signals): void {
+    if (signal === "SIGINT" && !this.#hasBegun && this.#interaction && host.isTerminal(0)) {
+      this.#interaction.isInterrupted = true;
+      return;
+    }
     this.#interrupts++;
+    this.#signal ??= signal;
     this.#options.onSignal(signal);
     const isRepeatedInterrupt = this.#interrupts > 1 && signal === "SIGINT";
     if (isRepeatedInterrupt) {
@@ -97,19 +130,30 @@ export class Shutdown {
   /** Sends the signal and starts the grace period. Returns at once. */
   begin(signal: StopSignal, isDelivered = false): void {
     this.#hasBegun = true;
+    this.#signal ??= signal;
     this.#options.onBegin();
-    for (const child of this.#options.children())
+    const services = signal === "SIGKILL" ? this.#options.services() : [];
+    for (const child of [...this.#options.children(), ...services])
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
-    if (!isDelivered && this.#hasStopped) trees.signalTrees(this.#stopped, signal);
-    this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE_PERIOD);
+    if (!isDelivered && this.#hasStopped) trees.signalTrees(this.#stopped, signal, this.#families);
+    this.#killTimer ??= setTimeout(
+      () => trees.signalTrees(this.#stopped, "SIGKILL", this.#families),
+      GRACE_PERIOD,
+    );
   }
 
   /** Waits until all process trees that had to end have ended. */
   async finish(): Promise<void> {
     // Background processes of a shell ignore SIGINT.
     if (this.#options.isWatched) trees.signalTrees(this.#stopped, "SIGTERM");
-    while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(POLL_INTERVAL);
+    while (this.#hasStopped && trees.hasSurvivors(this.#stopped, this.#families))
+      await Bun.sleep(POLL_INTERVAL);
     clearTimeout(this.#killTimer);
+  }
+
+  /** The marker variables of the stopped children. In watch mode all orphans end. */
+  get #families(): string[] | undefined {
+    return this.#options.isWatched ? undefined : this.#stopped.flatMap(({ family }) => family ?? []);
   }
 
   /** In watch mode, processes may survive whose task is no longer recorded. */

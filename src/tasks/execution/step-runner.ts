@@ -14,14 +14,17 @@ import type {
 } from "../../../platform/processes/contract/process-tree.ts";
 import type { RedactedOutput } from "../../redaction/stream.ts";
 import type { TaskEvent } from "../task-events.ts";
+import type { Service } from "../services/service.ts";
+import { permissionsOf } from "./refusals.ts";
 import { ResourceExhausted } from "./schedule.ts";
 import { explainSpawnError } from "./spawn-error.ts";
 import type { CachedRun } from "../../cache/cached-script.ts";
 import type { SpawnCommand, TaskOutcome, TaskStep, ScriptTask, TaskRequest } from "../task.ts";
+import { createTimeout, type TimeoutTimer } from "./timeout.ts";
 import { awaitEnd, processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
 
 export interface StepsOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "secrets">;
+  readonly request: Pick<TaskRequest, "commandFor" | "secrets" | "output">;
   readonly output: ChildRequest["output"];
   /** The size of a pseudo-terminal. */
   terminalSize?(): TerminalDimensions | undefined;
@@ -29,23 +32,29 @@ export interface StepsOptions {
   /** Added to the environment of every child. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   readonly watched: WatchedTrees | undefined;
+  /** Whether orphans are identified by a marker variable. */
+  readonly isAdopting: boolean;
   emit(event: TaskEvent): void | Promise<void>;
   now(): number;
   /** Whether the task is being ended, and whether the whole run is. */
   isEnding(task: ScriptTask): boolean;
   isOver(): boolean;
+  /** Called before a step of an interactive task gets the terminal. */
+  yieldTerminal(): Promise<void>;
 }
 
-/** The exit code of timeout(1). */
-const TIMEOUT_CODE = 124;
+type StepStart = Pick<
+  Extract<TaskEvent, { type: "step-start" }>,
+  "type" | "task" | "step" | "hide" | "at" | "takesTerminal"
+>;
 
-interface TaskTimer {
-  readonly text: string;
-  /** Set after the timeout; resolves when the process trees have ended. */
-  ended: Promise<void> | undefined;
-  /** Has an effect once: at the first step, when its secrets have been read. */
-  start(): void;
-  clear(): void;
+/** Takes a step's output. `end` delivers what redaction holds back. */
+type OutputReceiver = Pick<RedactedOutput, "push"> & Partial<Pick<RedactedOutput, "end">>;
+
+/** Readers of a step's output, and deciders about its end. */
+interface StepAttendants {
+  readonly cached?: CachedRun | undefined;
+  readonly service?: Service | undefined;
 }
 
 export class Steps {
@@ -65,6 +74,11 @@ export class Steps {
     return [...this.#running.keys()];
   }
 
+  /** The running children of a task. */
+  childrenOf(task: ScriptTask): Child[] {
+    return [...this.#running].filter(([, each]) => each === task).map(([child]) => child);
+  }
+
   /** Ended children that left background processes. */
   get withSurvivors(): readonly Child[] {
     return this.#withSurvivors;
@@ -77,17 +91,19 @@ export class Steps {
 
   /**
    * @throws ResourceExhausted if the first step could not be started for lack of resources
-   * @param cached traces the steps and records their output
+   * @param cached traces the steps and records their output @param service attends the script of a service
    */
-  async run(task: ScriptTask, cached: CachedRun | undefined): Promise<TaskOutcome> {
-    const timer = this.#createTimer(task);
+  async run(task: ScriptTask, cached: CachedRun | undefined, service?: Service): Promise<TaskOutcome> {
+    const timer = this.#createTimeout(task);
     try {
       for (const step of task.steps) {
-        const outcome = await this.#runStep(task, step, cached, timer);
+        const outcome =
+          service && step.isMain
+            ? await this.#runService(task, step, service)
+            : await this.#runStep(task, step, { cached, timer });
         await timer?.ended;
-        if (timer?.ended && outcome.kind !== "stopped")
-          return { kind: "failure", code: TIMEOUT_CODE, step, timeout: timer.text };
-        if (outcome.kind !== "success") return outcome;
+        if (timer?.ended && outcome.kind !== "stopped") return timer.failureOf(step);
+        if (outcome.kind !== "success" || outcome.isStopped) return outcome;
       }
       return { kind: "success" };
     } finally {
@@ -95,34 +111,32 @@ export class Steps {
     }
   }
 
-  /** Ends the process trees of the task when its timeout has passed. */
-  #createTimer(task: ScriptTask): TaskTimer | undefined {
-    const timeout = task.rule?.timeout;
-    if (!timeout) return undefined;
-    const expire = () => {
-      if (this.#options.isEnding(task)) return;
-      const children = [...this.#running].filter(([, each]) => each === task).map(([child]) => child);
-      const families = this.#options.watched && [processTreeIdOf(task)];
+  #createTimeout(task: ScriptTask): TimeoutTimer | undefined {
+    const { watched } = this.#options;
+    return createTimeout(task, () => {
+      if (this.#options.isEnding(task)) return undefined;
+      const children = this.childrenOf(task);
+      const families = watched && [processTreeIdOf(task)];
       trees.signalTrees(children, "SIGTERM", families);
-      timer.ended = awaitEnd(children, families);
-    };
-    let handle: Timer | undefined;
-    const timer: TaskTimer = {
-      text: timeout.text,
-      ended: undefined,
-      start: () => (handle ??= setTimeout(expire, timeout.milliseconds)),
-      clear: () => clearTimeout(handle),
-    };
-    return timer;
+      return awaitEnd(children, families);
+    });
+  }
+
+  /** Starts a service, and starts it again as often as it has to be. */
+  async #runService(task: ScriptTask, step: TaskStep, service: Service): Promise<TaskOutcome> {
+    for (;;) {
+      const outcome = await service.conclude(await this.#runStep(task, step, { service }), step);
+      if (outcome !== "again") return outcome;
+    }
   }
 
   async #runStep(
     task: ScriptTask,
     step: TaskStep,
-    cached: CachedRun | undefined,
-    timer: TaskTimer | undefined,
+    attendants: StepAttendants & { readonly timer?: TimeoutTimer | undefined },
   ): Promise<TaskOutcome> {
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
+    const { cached, timer, service } = attendants;
     const { emit, request } = this.#options;
     const begin = this.#options.now();
     let exit: ChildExit;
@@ -138,9 +152,11 @@ export class Steps {
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
         isDependency: task.isDependency ?? false,
-        isCollected: this.#options.output !== "inherit" || cached !== undefined,
+        isCollected: this.#outputOf(task) !== "inherit" || cached !== undefined,
       });
-      exit = await this.#start(task, step, command, begin, cached);
+      const obstacle = await service?.prepare(command);
+      if (obstacle !== undefined) return { kind: "failure", code: 1, step, reason: obstacle };
+      exit = await this.#start(task, step, command, begin, attendants);
     } catch (error) {
       const failure = explainSpawnError(error as Error, command);
       if (failure.isTransient && step === task.steps[0])
@@ -148,10 +164,23 @@ export class Steps {
       return { kind: "unstartable", code: failure.code, step, reason: failure.reason };
     }
     const at = this.#options.now();
-    await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
-    if (exit.signal === null && exit.code === 0) return { kind: "success" };
+    const isStopped = service?.isStopped;
+    await emit({
+      type: "step-end",
+      task,
+      step,
+      exit,
+      at,
+      duration: at - begin,
+      ...(isStopped && { isStopped }),
+    });
+    if (exit.signal === null && exit.code === 0) {
+      const reason = command.permissions?.lockedFailure;
+      return reason === undefined ? { kind: "success" } : { kind: "failure", code: 1, step, reason };
+    }
     if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };
-    if (command.permissions) await emit({ type: "notice", message: command.permissions.failure });
+    const { failure } = command.permissions ?? {};
+    if (failure !== undefined && !isStopped) await emit({ type: "notice", message: failure });
     if (exit.signal !== null) return { kind: "signal", signal: exit.signal as NodeJS.Signals, step };
     return { kind: "failure", code: exit.code, step };
   }
@@ -161,87 +190,113 @@ export class Steps {
     step: TaskStep,
     command: SpawnCommand,
     at: number,
-    cached: CachedRun | undefined,
+    { cached, service }: StepAttendants,
   ): Promise<ChildExit> {
-    const { emit, output, inheritStdin, extraEnvironment, watched } = this.#options;
-    const family = watched && { family: processTreeIdOf(task) };
-    const deliver = (bytes: Uint8Array, isError: boolean) =>
-      emit({ type: "output", task, step, bytes, isError });
-    const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
-    const permissions = this.#openPermissions(command);
+    const { emit, isAdopting } = this.#options;
+    // Output of a task with permissions is redacted in pipes only.
+    const needsPipes = command.permissions !== undefined && command.redact !== undefined;
+    const output = needsPipes ? this.#options.output : this.#outputOf(task);
+    const takesTerminal = output === "inherit" && (task.rule?.interactive ?? false);
+    const begin = { type: "step-start", task, step, hide: command.hide, at, takesTerminal } as const;
+    const permissions = permissionsOf(task, command, emit);
+    if (takesTerminal) {
+      // The reporter suspends its view now.
+      await emit(begin);
+      await this.#options.yieldTerminal();
+    }
     if (output === "inherit" && command.attend && !permissions) {
-      void emit(begin);
+      if (!takesTerminal) void emit(begin);
       return await command.attend();
     }
-    if (cached) {
-      const index = task.steps.indexOf(step);
-      const recordAndDeliver = (bytes: Uint8Array, isError: boolean) => {
-        cached.keepOutput(index, bytes, isError);
-        return deliver(bytes, isError);
-      };
-      const start = (startChild: (onOutput: typeof deliver) => Child) => {
-        const redacted = command.redact?.(recordAndDeliver);
-        const child = startChild(redacted?.push ?? recordAndDeliver);
-        return this.#awaitExit(child, task, redacted);
-      };
-      const request = { cwd: command.cwd, output: "separate", ...family, permissions } as const;
-      let isTraced: Promise<boolean> | undefined;
-      const exit = start((onOutput) => {
-        const traced = cached.start(index, { ...request, onOutput });
-        isTraced = traced.isTraced;
-        return traced;
-      });
-      void emit(begin);
-      const ended = await exit;
-      // If tracing is not permitted, nothing has been started yet.
-      if (this.#options.isOver() || (await isTraced)) return ended;
-      const env = cached.environmentOf(index);
-      const { program, argv } = command;
-      return await start((onOutput) =>
-        trees.startChild({ program, argv, env, inheritStdin: false, ...request, onOutput }),
-      );
-    }
-    const redacted = command.redact?.(deliver);
-    const onOutput = redacted?.push ?? deliver;
-    // A program on a terminal decides about colours itself.
-    const isPlain = output === "terminal" || isEmpty(extraEnvironment);
-    const env = isPlain ? command.env : { ...extraEnvironment, ...command.env };
-    const child = trees.startChild({
+    const family = isAdopting && { family: processTreeIdOf(task) };
+    const request = { cwd: command.cwd, permissions, ...family };
+    if (cached) return await this.#startTraced(begin, command, request, cached);
+    const startChild = command.permissions?.start ?? trees.startChild;
+    const redacted = this.#receive(begin, command, service);
+    const child = startChild({
+      ...request,
       program: command.program,
       argv: command.argv,
-      cwd: command.cwd,
-      env,
+      env: this.#environmentOf(command, output, takesTerminal),
       output,
       size: this.#options.terminalSize?.(),
-      inheritStdin,
-      onOutput,
-      ...family,
-      permissions,
+      inheritStdin: task.rule?.interactive === true || (this.#options.inheritStdin && !service),
+      onOutput: redacted.push,
+      ...(service && { keepsOutput: true }),
     });
-    void emit({ ...begin, terminal: child.terminal });
-    return await this.#awaitExit(child, task, redacted);
+    if (!takesTerminal) void emit({ ...begin, terminal: child.terminal });
+    return await this.#awaitExit(child, task, redacted, service);
   }
 
-  #openPermissions({ permissions }: SpawnCommand): ChildRequest["permissions"] {
-    if (!permissions) return undefined;
-    const { rules, variables, explain } = permissions;
-    return {
-      rules,
-      variables,
-      onRefusal: (refusal) => {
-        const message = explain(refusal);
-        if (message !== undefined) void this.#options.emit({ type: "notice", message });
-      },
+  /** Starts the step under the tracer, and keeps its output for the cache. */
+  async #startTraced(
+    begin: StepStart,
+    command: SpawnCommand,
+    shared: Pick<ChildRequest, "cwd" | "family" | "permissions">,
+    cached: CachedRun,
+  ): Promise<ChildExit> {
+    const { task, step } = begin;
+    const index = task.steps.indexOf(step);
+    const request = { ...shared, output: "separate" } as const;
+    const keep = cached.keepOutput.bind(cached, index);
+    const traced = this.#receive(begin, command, undefined, keep);
+    const child = cached.start(index, { ...request, onOutput: traced.push });
+    const exit = this.#awaitExit(child, task, traced);
+    void this.#options.emit(begin);
+    const ended = await exit;
+    // If tracing is not permitted, nothing has been started yet.
+    if (this.#options.isOver() || (await child.isTraced)) return ended;
+    const untraced = this.#receive(begin, command, undefined, keep);
+    const { program, argv } = command;
+    const env = cached.environmentOf(index);
+    const again = { ...request, program, argv, env, inheritStdin: false, onOutput: untraced.push };
+    return await this.#awaitExit(trees.startChild(again), task, untraced);
+  }
+
+  /** Delivers a step's output, redacted, to all who read it. */
+  #receive(
+    { task, step }: StepStart,
+    { redact }: SpawnCommand,
+    service: Service | undefined,
+    keep?: (bytes: Uint8Array, isError: boolean) => void,
+  ): OutputReceiver {
+    const deliver = (bytes: Uint8Array, isError: boolean) => {
+      keep?.(bytes, isError);
+      service?.observe(bytes);
+      return this.#options.emit({ type: "output", task, step, bytes, isError });
     };
+    return redact?.(deliver) ?? { push: deliver };
   }
 
-  async #awaitExit(child: Child, task: ScriptTask, redacted: RedactedOutput | undefined): Promise<ChildExit> {
+  #environmentOf(
+    { env }: SpawnCommand,
+    output: ChildRequest["output"],
+    takesTerminal: boolean,
+  ): ChildRequest["env"] {
+    const { extraEnvironment } = this.#options;
+    // A program on a terminal decides about colours itself.
+    const isPlain = output === "terminal" || takesTerminal || isEmpty(extraEnvironment);
+    return isPlain ? env : { ...extraEnvironment, ...env };
+  }
+
+  /** An interactive task inherits the terminal. JSON lines do not mix with other output. */
+  #outputOf(task: ScriptTask): ChildRequest["output"] {
+    const { output, request } = this.#options;
+    return task.rule?.interactive && request.output !== "json" ? "inherit" : output;
+  }
+
+  async #awaitExit(
+    child: Child,
+    task: ScriptTask,
+    output: OutputReceiver,
+    service?: Service,
+  ): Promise<ChildExit> {
     this.#running.set(child, task);
     this.#options.watched?.add(task, child);
-    const exit = await child.done;
+    const exit = await (service ? service.follow(child) : child.done);
     this.#running.delete(child);
     if (!this.#options.watched) this.#withSurvivors.push(...trees.findSurvivingChildren([child]));
-    await redacted?.end();
+    await output.end?.();
     return exit;
   }
 }

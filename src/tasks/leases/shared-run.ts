@@ -4,7 +4,7 @@ import { host } from "../../../platform/processes/process.ts";
 import { oneLine } from "../../printable.ts";
 import type { RunCoordinator } from "../../distributed/coordinator.ts";
 import { VERSION } from "../../version.ts";
-import { tryGit } from "../../workspace/affected.ts";
+import { tryGit } from "../../workspace/git.ts";
 import { chooseLimit } from "../execution/concurrency-limit.ts";
 import type { TaskPlan } from "../planning/plan.ts";
 import { labelOf } from "../labels.ts";

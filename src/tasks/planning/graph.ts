@@ -5,7 +5,7 @@
 // - A task waits for the tasks of all packages that its package depends on, also through packages without the
 //   script or outside the selection.
 // - Ready packages are ordered by member position, so the order is deterministic.
-// - The edge that closes a cycle is dropped, and the cycle is reported.
+// - The edge that closes a dependency cycle is dropped, and the cycle is reported.
 import type { DependencyGraph } from "../../workspace/dependencies.ts";
 
 export interface Ordering {

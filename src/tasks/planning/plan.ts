@@ -7,6 +7,7 @@
 // - A package without the script is skipped. It is an error if no package has it, or with `--workspaces` without
 //   `--filter`.
 import type { AffectedReason } from "../../workspace/affected.ts";
+import type { ChangeSet } from "../../workspace/changes.ts";
 import {
   allMembers,
   type ChangedMembers,
@@ -31,8 +32,9 @@ import { isGlob } from "../../workspace/glob.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { UserError } from "../../user-error.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
+import type { TaskSelection } from "./affected-tasks.ts";
 import type { Shard } from "./shard.ts";
-import type { TaskStep, ScriptTask, TaskRequest } from "../task.ts";
+import { taskId, type TaskStep, type ScriptTask, type TaskRequest } from "../task.ts";
 
 export interface TaskPlan {
   readonly tasks: readonly ScriptTask[];
@@ -50,16 +52,19 @@ export interface TaskPlan {
   readonly isIncomplete: boolean;
   /** The selection that the tasks are from. */
   readonly packages?: SelectedPackages;
+  /** With `--affected`: why tasks were selected or left out. Absent if packages were selected. */
+  readonly selection?: TaskSelection;
   /** Set if the tasks are those of one shard. */
   readonly shard?: Shard;
 }
 
 /** @throws UserError @throws PackageJsonError */
 export async function planTasks(request: TaskRequest): Promise<TaskPlan> {
+  if (request.selectsTasks) return await (await import("./affected-tasks.ts")).planAffected(request);
   const plan = request.taskRules
     ? await (await import("./table-plan.ts")).planTable(request, request.taskRules)
     : choosesPackages(request)
-      ? await planWorkspace(request)
+      ? planMembers(request, await selectPackages(request))
       : planPackage(request);
   if (!request.shard) return plan;
   return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
@@ -106,8 +111,12 @@ export interface SelectedPackages {
   readonly selected: readonly number[];
   /** The selection if every package had changed. */
   readonly eligible: readonly number[];
+  /** The selection without `--affected`. */
+  readonly matched: readonly number[];
   /** With `--affected`: the reason for each affected package. */
   readonly affected?: ReadonlyMap<number, AffectedReason> | undefined;
+  /** With `--affected`. */
+  readonly changes?: ChangeSet | undefined;
   /** With git revisions in filters. */
   readonly changed?: ChangedMembers | undefined;
   readonly notices: string[];
@@ -141,6 +150,7 @@ export async function selectPackages(
       'list them in package.json, as in "workspaces": ["packages/*"], or leave out --workspaces',
     );
   let affected: SelectedPackages["affected"];
+  let changes: ChangeSet | undefined;
   if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
   const notices = broken.map(({ message }) => message);
   for (const filter of selection.unmatched)
@@ -153,18 +163,24 @@ export async function selectPackages(
     changed = await changedMembers(workspace, revisions);
     selected = selectMembers(workspace, graph, request.filters, request.cwd, true, changed).indices;
   }
+  const matched = selected;
   if (request.affected !== undefined) {
     const { affectedMembers } = await import("../../workspace/affected.ts");
-    const causes = await affectedMembers(workspace, graph, request.affected);
-    selected = selected.filter((index) => causes.has(index));
-    affected = causes;
+    const found = await affectedMembers(workspace, graph, request.affected);
+    selected = selected.filter((index) => found.reasons.has(index));
+    [affected, changes] = [found.reasons, found.changes];
   }
   refuseSharedNames(workspace, graph, selected);
-  return { workspace, graph, selected, eligible: selection.indices, affected, changed, notices, unreadable };
+  const eligible = selection.indices;
+  return { workspace, graph, selected, eligible, matched, affected, changes, changed, notices, unreadable };
 }
 
-async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
-  const packages = await selectPackages(request);
+/** Plans the scripts of the selected packages. @param selects returns whether a script is planned, by `taskId` */
+export function planMembers(
+  request: TaskRequest,
+  packages: SelectedPackages,
+  selects?: (id: string) => boolean,
+): TaskPlan {
   const { workspace, graph, selected, eligible, notices, unreadable } = packages;
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
@@ -173,9 +189,9 @@ async function planWorkspace(request: TaskRequest): Promise<TaskPlan> {
   for (const node of order.filter((node) => isSelected.has(node))) {
     const member = workspace.members[node]!;
     const names = new Set(request.scripts.flatMap((script) => matchScripts(member.manifest, script)));
-    const own = [...names].map((scriptName, offset) =>
-      createMemberTask(member, scriptName, tasks.length + offset, request),
-    );
+    const own = [...names]
+      .filter((name) => selects?.(taskId({ packageDirectory: member.directory, scriptName: name })) ?? true)
+      .map((scriptName, offset) => createMemberTask(member, scriptName, tasks.length + offset, request));
     if (own.length === 0) continue;
     tasks.push(...own);
     tasksOf.set(node, own);
@@ -289,10 +305,12 @@ export function createTask(
   { args, secrets: all }: Pick<TaskRequest, "args" | "secrets">,
 ): ScriptTask {
   const { scriptName, manifest, isDependency = false } = task;
-  const steps = stepsOf(manifest, scriptName).map((step): TaskStep => {
-    const secrets = all?.of(manifest, step.scriptName, step.isMain, isDependency) ?? [];
-    return secrets.length > 0 ? { ...step, secrets } : step;
-  });
+  let steps: TaskStep[] = stepsOf(manifest, scriptName);
+  if (all)
+    steps = steps.map((step) => {
+      const secrets = all.of(manifest, step.scriptName, step.isMain, isDependency);
+      return secrets.length > 0 ? { ...step, secrets } : step;
+    });
   return { ...task, steps, args };
 }
 

@@ -2,15 +2,15 @@
 // `--dry-run=html`
 // and `--dry-run=mermaid`.
 import { oneLine, printable } from "../../printable.ts";
-import type { AffectedReason } from "../../workspace/affected.ts";
 import { selectMembers } from "../../workspace/filter.ts";
 import { taskNameOf } from "../labels.ts";
+import type { TaskCause } from "./affected-tasks.ts";
 import { displayName, type TaskPlan, type SelectedPackages } from "./plan.ts";
-import type { ScriptTask, TaskRequest } from "../task.ts";
+import { type ScriptTask, type TaskRequest, taskId } from "../task.ts";
 
 /** Returns printable sentences for each task; none without a workspace. */
 export function explainTasks(
-  { tasks, packages, dependsOn }: TaskPlan,
+  { tasks, packages, dependsOn, selection }: TaskPlan,
   request: TaskRequest,
 ): readonly string[][] {
   if (!packages) return tasks.map(() => []);
@@ -18,14 +18,16 @@ export function explainTasks(
   const positions = new Map(members.map(({ directory }, index) => [directory, index]));
   const filters = positiveFilters(packages, request);
   const dependents = findDependents(tasks, dependsOn);
-  return tasks.map(({ packageDirectory, index: task }) => {
+  return tasks.map(({ packageDirectory, scriptName, index: task }) => {
     const index = positions.get(packageDirectory)!;
     const reasons = filters.filter(({ chosen }) => chosen.has(index)).map(({ reason }) => reason);
     if (request.workspaces && request.filters.length === 0)
       reasons.push("because --workspaces means every package");
     const dependent = dependents.get(task);
     if (dependent) reasons.push(`because ${taskNameOf(dependent)} depends on it`);
-    const cause = packages.affected?.get(index);
+    const cause = selection
+      ? selection.causes.get(taskId({ packageDirectory, scriptName }))
+      : packages.affected?.get(index);
     // The change is more specific than the pattern, so it comes first.
     return cause ? [describeCause(cause, packages), ...reasons] : reasons;
   });
@@ -55,7 +57,9 @@ function positiveFilters(
     }));
 }
 
-function describeCause(cause: AffectedReason, { workspace }: SelectedPackages): string {
+/** Returns a printable sentence. */
+export function describeCause(cause: TaskCause, { workspace }: Pick<SelectedPackages, "workspace">): string {
+  if ("task" in cause) return `because it depends on ${taskNameOf(cause.task)}, which is affected`;
   if ("dependsOn" in cause)
     return `because it depends on ${printable(displayName(workspace.members[cause.dependsOn]!))}, which is affected`;
   const { relative } = process.getBuiltinModule("node:path");

@@ -16,9 +16,9 @@ import { linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts"
 import { existsOnDisk } from "../../workspace/filter.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import { type MemberPackage, openOwnWorkspace, type Workspace } from "../../workspace/members.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
+import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 import { realPath } from "../../../platform/files/real-path.ts";
-import type { ScriptTask, TaskRequest } from "../task.ts";
+import { type ScriptTask, taskId, type TaskRequest } from "../task.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
 import {
   createTask,
@@ -40,7 +40,17 @@ export async function planTable(request: TaskRequest, rules: TaskRules): Promise
   const packages = choosesPackages(request)
     ? await selectPackages(request, adapt)
     : openOwnPackage(request, adapt);
-  return new TablePlanner(request, rules, packages).plan();
+  return planSelected(request, rules, packages);
+}
+
+/** Plans the tasks of the selected packages. @param selects returns whether a requested task is planned, by `taskId` */
+export function planSelected(
+  request: TaskRequest,
+  rules: TaskRules,
+  packages: SelectedPackages,
+  selects: (id: string) => boolean = () => true,
+): TaskPlan {
+  return new TablePlanner(request, rules, packages, selects).plan();
 }
 
 function openOwnPackage({ cwd }: TaskRequest, adapt: (workspace: Workspace) => Workspace): SelectedPackages {
@@ -57,12 +67,13 @@ function openOwnPackage({ cwd }: TaskRequest, adapt: (workspace: Workspace) => W
     graph: linkMembers(members),
     selected: [index],
     eligible: [index],
+    matched: [index],
     notices: broken.map(({ message }) => message),
     unreadable: [],
   };
 }
 
-interface RequestedTask {
+interface NamedTask {
   readonly member: number;
   readonly name: string;
 }
@@ -71,41 +82,46 @@ class TablePlanner {
   readonly #request: TaskRequest;
   readonly #rules: TaskRules;
   readonly #packages: SelectedPackages;
+  readonly #selects: (id: string) => boolean;
   readonly #closure: TaskClosure;
   readonly #words: readonly string[];
   readonly #args: readonly string[];
   readonly #notices: string[];
+  readonly #hasExcluded: boolean;
+  readonly #hasServices: boolean;
 
-  constructor(request: TaskRequest, rules: TaskRules, packages: SelectedPackages) {
-    [this.#request, this.#rules, this.#packages] = [request, rules, packages];
+  constructor(
+    request: TaskRequest,
+    rules: TaskRules,
+    packages: SelectedPackages,
+    selects: (id: string) => boolean,
+  ) {
+    [this.#request, this.#rules, this.#packages, this.#selects] = [request, rules, packages, selects];
     this.#closure = new TaskClosure(packages.workspace, packages.graph, rules);
     this.#notices = packages.notices;
-    [this.#words, this.#args] = this.#splitWords();
+    this.#hasExcluded = rules.table.rows.some(({ options }) => options.when === "never");
+    this.#hasServices = rules.table.rows.some(({ options }) => options.service);
+    const [words, args] = this.#splitWords();
+    [this.#words, this.#args] = [[...new Set(words)], args];
   }
 
   plan(): TaskPlan {
     const { workspace, graph, selected, unreadable } = this.#packages;
     const { members, broken } = workspace;
     const closure = this.#closure;
-    const requested = this.#findRequested();
-    for (const { member, name } of requested) closure.request(member, name);
+    this.#requestTasks();
     closure.close();
     const missing = closure.crossesPackages ? broken.find(existsOnDisk) : undefined;
     if (missing && !this.#request.noExitOnError) throw missing;
-    closure.refuseCycles();
-    if (closure.crossesPackages)
-      refuseSharedNames(workspace, graph, [...new Set(closure.nodes.map(({ member }) => member))]);
+    const { order, waitsFor, cycles } = this.#order();
+    if (closure.crossesPackages) refuseSharedNames(workspace, graph, this.#findMembers());
     if (choosesPackages(this.#request)) this.#notices.push(...(this.#request.adviseOn?.(workspace) ?? []));
     const { nodes } = closure;
-    const { order, waitsFor, cycles } = this.#order();
-    const positions: number[] = [];
-    for (const [index, node] of order.entries()) positions[node] = index;
-    const renumber = (targets: readonly number[]) =>
-      targets.map((target) => positions[target]!).sort((a, b) => a - b);
+    const renumber = createRenumbering(order);
     return {
-      tasks: this.#createTasks(order, requested.length),
+      tasks: this.#createTasks(order),
       waitsFor: order.map((node) => renumber(waitsFor[node]!)),
-      dependsOn: order.map((node) => renumber(nodes[node]!.dependsOn ?? [])),
+      dependsOn: order.map((node) => renumber(nodes[node]!.dependsOn ?? NONE)),
       cycles: cycles.map((cycle) => cycle.map((node) => displayName(members[node]!))),
       packageCount: selected.length,
       notices: this.#notices,
@@ -142,7 +158,7 @@ class TablePlanner {
   }
 
   /** Finds a command of the root project, or `package#task`. */
-  #findNamed(word: string): RequestedTask | undefined {
+  #findNamed(word: string): NamedTask | undefined {
     const isCommand = this.#rules.isRootCommand(word);
     const { package: owner, task: name } = isCommand
       ? { package: ROOT_PACKAGE, task: word }
@@ -154,36 +170,42 @@ class TablePlanner {
   /** The tasks of a package that a word matches, globs in alphabetical order. */
   #match(member: MemberPackage, word: string): string[] {
     const { manifest } = member;
+    const names = matchScripts(manifest, word);
+    if (!this.#hasExcluded) return names;
     const { filters, affected } = this.#request;
     const selectsAll = choosesPackages(this.#request) && filters.length === 0 && affected === undefined;
     const isExcluded = (name: string) =>
       (selectsAll || name !== word) && this.#rules.ruleFor(ownerOf(member), name)?.when === "never";
-    return matchScripts(manifest, word).filter((name) => !isExcluded(name));
+    return names.filter((name) => !isExcluded(name));
   }
 
-  /** Finds the tasks of the words in the selected packages. @throws UserError for a word without a task */
-  #findRequested(): RequestedTask[] {
-    const { workspace, graph, selected } = this.#packages;
+  /** Requests the tasks of the words in the selected packages. @throws UserError for a word without a task */
+  #requestTasks(): void {
+    const { workspace, selected } = this.#packages;
     const { members } = workspace;
-    const isSelected = new Set(selected);
-    const requested: RequestedTask[] = [];
     const tasksOf = new Map<number, readonly string[]>();
-    for (const member of orderPackages(graph, selected).order.filter((each) => isSelected.has(each))) {
-      const names = new Set(this.#words.flatMap((word) => this.#match(members[member]!, word)));
-      if (names.size === 0) continue;
-      tasksOf.set(member, [...names]);
-      for (const name of names) requested.push({ member, name });
+    // Most plans have thousands of tasks of few words, so an exact word costs one lookup in each package.
+    const isExact = !this.#hasExcluded && !this.#words.some(isGlob);
+    for (const member of selected) {
+      const { directory, manifest } = members[member]!;
+      const names = isExact
+        ? this.#words.filter((word) => scriptOf(manifest, word) !== null)
+        : new Set(this.#words.flatMap((word) => this.#match(members[member]!, word)));
+      for (const name of names)
+        if (this.#selects(taskId({ packageDirectory: directory, scriptName: name })))
+          this.#closure.request(member, name);
+      const list = [...names];
+      if (list.length > 0) tasksOf.set(member, list);
     }
     const isFound = (word: string) =>
       [...tasksOf.keys()].some((member) => this.#match(members[member]!, word).length > 0);
     const others: string[] = [];
     for (const word of this.#words) {
       const named = isFound(word) ? undefined : this.#findNamed(word);
-      if (named) requested.push(named);
+      if (named) this.#closure.request(named.member, named.name);
       else others.push(word);
     }
     this.#requireTasks(others, tasksOf);
-    return requested;
   }
 
   #requireTasks(words: readonly string[], tasksOf: ReadonlyMap<number, readonly string[]>): void {
@@ -214,24 +236,29 @@ class TablePlanner {
     return word === name || (isGlob(word) && new Bun.Glob(word).match(name));
   }
 
+  /** Returns the members that have tasks, ascending. */
+  #findMembers(): readonly number[] {
+    const members = new Set<number>();
+    for (const { member } of this.#closure.nodes) members.add(member);
+    return [...members].sort((a, b) => a - b);
+  }
+
   #order() {
     const { graph } = this.#packages;
     const { nodes } = this.#closure;
     const isOrdered = !this.#request.parallel && !this.#request.sequential;
-    const { order, acyclic, cycles } = orderPackages(
-      graph,
-      [...new Set(nodes.map(({ member }) => member))].sort((a, b) => a - b),
-    );
-    const places = new Map(order.map((member, place) => [member, place]));
+    const { order, acyclic, cycles } = orderPackages(graph, this.#findMembers());
+    const places: number[] = [];
+    for (const [place, member] of order.entries()) places[member] = place;
     // Within a package, the order of words counts.
-    const ranks = nodes.map(({ member }, node) => places.get(member)! * nodes.length + node);
+    const ranks = nodes.map(({ member }, node) => places[member]! * nodes.length + node);
     const isUsed = isOrdered && nodes.some(({ dependsOn }) => !dependsOn);
-    const preferred = isUsed ? this.#findPackageOrder(order, acyclic) : [];
     const { order: sorted, waitsFor } = orderTasks(
-      nodes.map(({ dependsOn }) => dependsOn ?? []),
-      preferred,
+      nodes.map(({ dependsOn }) => dependsOn ?? NONE),
+      isUsed ? this.#findPackageOrder(order, acyclic) : undefined,
       ranks,
     );
+    if (sorted.length < nodes.length) throw this.#closure.cycleError();
     return { order: sorted, waitsFor, cycles: isUsed ? cycles : [] };
   }
 
@@ -265,23 +292,64 @@ class TablePlanner {
     return word;
   }
 
-  #createTasks(order: readonly number[], requestedCount: number): ScriptTask[] {
+  #createTasks(order: readonly number[]): ScriptTask[] {
     const { selected, workspace } = this.#packages;
     const { members } = workspace;
-    const { nodes } = this.#closure;
-    const { parallel, sequential } = this.#request;
+    const { nodes, requestedCount } = this.#closure;
+    const { parallel, sequential, secrets } = this.#request;
     const isShort = !choosesPackages(this.#request) && nodes.every(({ member }) => member === selected[0]);
+    const separator = parallel || sequential ? ":" : " ";
+    const requested = { args: this.#args, secrets };
+    const dependency = { args: NONE, secrets };
+    const created: ScriptTask[] = [];
     return order.map((node, index) => {
-      const { member, name, rule } = nodes[node]!;
+      const { member, name, rule, dependsOn = NONE } = nodes[node]!;
       const { directory, manifest } = members[member]!;
       const packageName = isShort ? "" : displayName(members[member]!);
-      const label = isShort ? name : `${packageName}${parallel || sequential ? ":" : " "}${name}`;
       const isDependency = node >= requestedCount;
-      const task = { index, packageName, packageDirectory: directory, manifest, scriptName: name, label };
-      return createTask(
-        { ...task, ...(isDependency && { isDependency }), ...(rule && { rule }) },
-        { args: isDependency ? [] : this.#args, secrets: this.#request.secrets },
-      );
+      const task = {
+        index,
+        packageName,
+        packageDirectory: directory,
+        manifest,
+        scriptName: name,
+        label: isShort ? name : packageName + separator + name,
+        isDependency,
+        service: this.#hasServices ? findService(dependsOn, created) : undefined,
+        rule,
+      };
+      return (created[node] = createTask(task, isDependency ? dependency : requested));
     });
   }
+}
+
+const NONE: readonly never[] = [];
+
+/** Returns a function from nodes to their positions in the order, ascending. Tasks often share their dependencies. */
+function createRenumbering(order: readonly number[]): (nodes: readonly number[]) => readonly number[] {
+  const positions: number[] = [];
+  for (const [index, node] of order.entries()) positions[node] = index;
+  const renumbered = new Map<readonly number[], readonly number[]>();
+  return (nodes) => {
+    let result = renumbered.get(nodes);
+    if (!result) {
+      result = nodes.map((node) => positions[node]!).sort((a, b) => a - b);
+      renumbered.set(nodes, result);
+    }
+    return result;
+  };
+}
+
+/** Returns the label of the first service among the dependencies. @param created the tasks by node */
+function findService(dependsOn: readonly number[], created: readonly ScriptTask[]): string | undefined {
+  for (const target of dependsOn) {
+    const service = serviceOf(created[target]!);
+    if (service !== undefined) return service;
+  }
+  return undefined;
+}
+
+/** Returns the service that dependents of a task need. */
+function serviceOf({ rule, label, service }: ScriptTask): string | undefined {
+  return rule?.service ? label : service;
 }

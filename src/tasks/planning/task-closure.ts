@@ -26,22 +26,32 @@ export interface TaskNode {
   readonly dependsOn: readonly number[] | undefined;
 }
 
-/** A task, or a placeholder in a package without it. */
-interface ClosureNode extends Pick<TaskNode, "member" | "name" | "rule"> {
+/** A task, or a placeholder in a package without it. Positions are those among all nodes. */
+interface ClosureNode extends TaskNode {
   readonly isPlaceholder: boolean;
-  targets: readonly number[] | undefined;
+  dependsOn: readonly number[] | undefined;
 }
+
+/** The positions of a task's nodes, by member. */
+type NodePositions = (number | undefined)[];
 
 export class TaskClosure {
   /** After `close`: the requested tasks first. */
   nodes: readonly TaskNode[] = [];
+  /** After `close`: the number of requested tasks. A task that several words name counts once. */
+  requestedCount = 0;
   /** Whether a task depends on other packages. */
   crossesPackages = false;
   readonly #workspace: Workspace;
   readonly #graph: DependencyGraph;
   readonly #rules: TaskRules;
   readonly #all: ClosureNode[] = [];
-  readonly #positions: Map<string, number>[] = [];
+  readonly #positions = new Map<string, NodePositions>();
+  /** The rules of each member's tasks. */
+  readonly #rulesIn: ((name: string) => TaskRule | undefined)[] = [];
+  /** The nodes that `^name` of a member means, by name and by member. */
+  readonly #upstream = new Map<string, (number[] | undefined)[]>();
+  #hasPlaceholders = false;
   #byName: ReadonlyMap<string, number> | undefined;
   #known: ReadonlySet<string> | undefined;
 
@@ -51,38 +61,53 @@ export class TaskClosure {
 
   /** Requests a task that exists. */
   request(member: number, name: string): void {
-    this.#add(member, name, false);
+    this.#addTask(member, name);
   }
 
-  #add(member: number, name: string, isPlaceholder: boolean): number {
-    const own = (this.#positions[member] ??= new Map<string, number>());
-    const known = own.get(name);
+  #positionsOf(name: string): NodePositions {
+    let positions = this.#positions.get(name);
+    if (!positions) this.#positions.set(name, (positions = []));
+    return positions;
+  }
+
+  #add(positions: NodePositions, member: number, name: string, isPlaceholder: boolean): number {
+    const known = positions[member];
     if (known !== undefined) return known;
+    if (isPlaceholder) this.#hasPlaceholders = true;
     const rule = this.#ruleOf(member, name);
-    const position = this.#all.push({ member, name, rule, isPlaceholder, targets: undefined }) - 1;
-    own.set(name, position);
-    return position;
+    return (positions[member] =
+      this.#all.push({ member, name, rule, dependsOn: undefined, isPlaceholder }) - 1);
   }
 
   /** @throws UserError if a dependency does not exist */
   close(): void {
+    this.requestedCount = this.#all.length;
     // The array grows while it is iterated.
     for (const node of this.#all) {
       const { rule, name, isPlaceholder } = node;
       const dependencies = rule?.dependsOn ?? (isPlaceholder ? [`^${name}`] : undefined);
-      if (dependencies)
-        node.targets = [
-          ...new Set(dependencies.flatMap((dependency) => this.#resolve(node, dependency, rule?.dependsOn))),
-        ];
+      if (!dependencies) continue;
+      node.dependsOn =
+        dependencies.length === 1
+          ? this.#resolve(node, dependencies[0]!, rule?.dependsOn)
+          : [...new Set(dependencies.flatMap((each) => this.#resolve(node, each, rule?.dependsOn)))];
     }
+    this.nodes = this.#hasPlaceholders ? this.#withoutPlaceholders() : this.#all;
+  }
+
+  #withoutPlaceholders(): readonly TaskNode[] {
     this.#dropBarren();
-    const tasks = this.#all.flatMap(({ isPlaceholder }, position) => (isPlaceholder ? [] : [position]));
-    const numbers = new Map(tasks.map((position, number) => [position, number]));
-    this.nodes = tasks.map((position) => {
-      const { member, name, rule, targets } = this.#all[position]!;
-      const dependsOn = targets && this.#findTasks(position).map((each) => numbers.get(each)!);
-      return { member, name, rule, dependsOn };
-    });
+    const numbers: number[] = [];
+    let count = 0;
+    for (const [position, { isPlaceholder }] of this.#all.entries())
+      if (!isPlaceholder) numbers[position] = count++;
+    const nodes: TaskNode[] = [];
+    for (const [position, { member, name, rule, dependsOn, isPlaceholder }] of this.#all.entries()) {
+      if (isPlaceholder) continue;
+      const tasks = dependsOn && this.#findTasks(position).map((each) => numbers[each]!);
+      nodes.push({ member, name, rule, dependsOn: tasks });
+    }
+    return nodes;
   }
 
   /** Drops edges to placeholders through which no task is reached: often a whole graph of them. */
@@ -90,7 +115,7 @@ export class TaskClosure {
     const isPlaceholder = (position: number) => this.#all[position]!.isPlaceholder;
     const dependents: number[][] = this.#all.map(() => []);
     const reaching = new Set<number>();
-    for (const [position, { targets = [] }] of this.#all.entries()) {
+    for (const [position, { dependsOn: targets = [] }] of this.#all.entries()) {
       if (!isPlaceholder(position)) continue;
       for (const target of targets)
         if (isPlaceholder(target)) dependents[target]!.push(position);
@@ -98,16 +123,17 @@ export class TaskClosure {
     }
     for (const position of reaching) for (const dependent of dependents[position]!) reaching.add(dependent);
     for (const node of this.#all)
-      node.targets = node.targets?.filter((target) => !isPlaceholder(target) || reaching.has(target));
+      node.dependsOn = node.dependsOn?.filter((target) => !isPlaceholder(target) || reaching.has(target));
   }
 
   /** Returns the tasks that a task depends on, also through placeholders. */
-  #findTasks(position: number): number[] {
-    const { targets = [] } = this.#all[position]!;
+  #findTasks(position: number): readonly number[] {
+    const { dependsOn: targets = [] } = this.#all[position]!;
+    if (!targets.some((target) => this.#all[target]!.isPlaceholder)) return targets;
     const found = new Set(targets.filter((target) => !this.#all[target]!.isPlaceholder));
     const visited = new Set(targets.filter((target) => this.#all[target]!.isPlaceholder));
     for (const placeholder of visited)
-      for (const target of this.#all[placeholder]!.targets ?? [])
+      for (const target of this.#all[placeholder]!.dependsOn ?? [])
         if (this.#all[target]!.isPlaceholder) visited.add(target);
         // Without a second package that has the task, a cycle of packages is not one of tasks.
         else if (target !== position) found.add(target);
@@ -125,25 +151,44 @@ export class TaskClosure {
   }
 
   /** @param written the list in rtfig.toml that contains the dependency */
-  #resolve(node: ClosureNode, dependency: string, written: readonly string[] | undefined): number[] {
+  #resolve(node: ClosureNode, dependency: string, written: readonly string[] | undefined): readonly number[] {
     const { member } = node;
-    if (dependency.startsWith("^")) {
+    if (dependency[0] === "^") {
       const name = dependency.slice(1);
-      this.crossesPackages = true;
-      if (written) this.#requireKnown(node, dependency, name);
-      return this.#graph.edges(member).map((each) => this.#add(each, name, !this.has(each, name)));
+      if (written && !this.has(member, name)) this.#requireKnown(node, dependency, name);
+      return this.#resolveUpstream(member, name);
     }
-    if (this.has(member, dependency)) return [this.#add(member, dependency, false)];
+    if (this.has(member, dependency)) return [this.#addTask(member, dependency)];
     const { package: owner, task } = splitTaskName(dependency);
     if (owner !== undefined) return [this.#resolveNamed(node, dependency, owner, task)];
     const root = this.#rules.isRootCommand(dependency) ? this.memberNamed(ROOT_PACKAGE) : undefined;
-    if (root !== undefined) return [this.#add(root, dependency, false)];
+    if (root !== undefined) return [this.#addTask(root, dependency)];
     this.#requireKnown(node, dependency, dependency);
-    return this.#ruleOf(member, dependency)?.dependsOn ? [this.#add(member, dependency, true)] : [];
+    return this.#ruleOf(member, dependency)?.dependsOn ? [this.#addTask(member, dependency, true)] : [];
+  }
+
+  /** Several tasks of a package often have the same dependencies, so these are found once. */
+  #resolveUpstream(member: number, name: string): readonly number[] {
+    this.crossesPackages = true;
+    let targets = this.#upstream.get(name);
+    if (!targets) this.#upstream.set(name, (targets = []));
+    return (targets[member] ??= this.#findUpstream(member, name));
+  }
+
+  #findUpstream(member: number, name: string): number[] {
+    const positions = this.#positionsOf(name);
+    const found: number[] = [];
+    for (const each of this.#graph.edges(member))
+      found.push(positions[each] ?? this.#add(positions, each, name, !this.has(each, name)));
+    return found;
+  }
+
+  #addTask(member: number, name: string, isPlaceholder = false): number {
+    return this.#add(this.#positionsOf(name), member, name, isPlaceholder);
   }
 
   #ruleOf(member: number, name: string): TaskRule | undefined {
-    return this.#rules.ruleFor(ownerOf(this.#workspace.members[member]!), name);
+    return (this.#rulesIn[member] ??= this.#rules.rulesIn(ownerOf(this.#workspace.members[member]!)))(name);
   }
 
   #resolveNamed(node: ClosureNode, dependency: string, owner: string, task: string): number {
@@ -153,7 +198,7 @@ export class TaskClosure {
       throw this.#unknown(node, dependency, `No package is named "${owner}"`, owner, [
         ...this.#byName!.keys(),
       ]);
-    if (this.has(member, task)) return this.#add(member, task, false);
+    if (this.has(member, task)) return this.#addTask(member, task);
     const names = scriptNames(this.#workspace.members[member]!.manifest);
     throw this.#unknown(
       node,
@@ -198,14 +243,13 @@ export class TaskClosure {
     );
   }
 
-  /** @throws UserError that shows a cycle of dependencies */
-  refuseCycles(): void {
+  /** Returns the error that shows a cycle of dependencies, which must exist. */
+  cycleError(): UserError {
     const edges = (node: number) => this.nodes[node]!.dependsOn ?? [];
-    const [cycle] = breakCycles({ edges }, this.nodes.keys()).cycles;
-    if (!cycle) return;
+    const cycle = breakCycles({ edges }, this.nodes.keys()).cycles[0]!;
     const last = this.nodes[cycle.at(-1)!]!;
     const names = [...cycle, cycle[0]!].map((position) => this.nameOf(position));
-    throw new UserError(
+    return new UserError(
       `Tasks depend on each other: ${names.join(" -> ")}`,
       `remove one of them from depends-on, for example at ${this.#rules.table.locate(last.rule!.sources.dependsOn!, "depends-on")}`,
     );

@@ -1,18 +1,22 @@
 // Orders tasks topologically. Pure.
 //
 // Invariants:
-// - Required edges are acyclic and always kept. An edge of the package order is dropped if it closes a cycle.
+// - Required edges are always kept. An edge of the package order is dropped if it closes a cycle.
+// - If the required edges have a cycle, the order lacks the tasks of the cycle and their dependents.
 // - Ready tasks are ordered by rank, so the order is deterministic.
 
-/** @param ranks different numbers by task; the smallest ready one comes first */
+/**
+ * @param preferred the package order, if some tasks follow it
+ * @param ranks different numbers by task; the smallest ready one comes first
+ */
 export function orderTasks(
   required: readonly (readonly number[])[],
-  preferred: readonly (readonly number[])[],
+  preferred: readonly (readonly number[])[] | undefined,
   ranks: readonly number[],
 ): { readonly order: readonly number[]; readonly waitsFor: readonly (readonly number[])[] } {
   const count = required.length;
   const wished = required.map((targets, task) =>
-    (preferred[task] ?? []).filter((each) => !targets.includes(each)),
+    preferred ? (preferred[task] ?? []).filter((each) => !targets.includes(each)) : [],
   );
   const waiting = required.map(({ length }) => length);
   const missing = wished.map(({ length }) => length);
@@ -29,8 +33,9 @@ export function orderTasks(
     let task = ready.pop();
     if (task === undefined) {
       // A cycle: the first blocked task stops waiting for the package order.
-      do task = blocked.pop()!;
-      while (isDone[task]);
+      do task = blocked.pop();
+      while (task !== undefined && isDone[task]);
+      if (task === undefined) break;
       wished[task] = wished[task]!.filter((target) => isDone[target]);
     }
     isDone[task] = 1;
