@@ -1,7 +1,7 @@
 // Runs one cached script: looks up its entries before it starts, and records a new entry after it succeeds.
 //
 // Invariants:
-// - If a check is inconclusive, the script runs and nothing is cached; one line says why.
+// - If a check is inconclusive, the script runs and nothing is cached; one line gives the reason.
 // - The cache never fails a script. An unreadable or unwritable cache behaves like an empty one.
 import { errorMessage } from "../../platform/caught-error.ts";
 import type { Trace } from "../../platform/tracing/contract/tracing.ts";
@@ -12,9 +12,9 @@ import { FAILED, ScriptExplanations } from "./entry/explanation.ts";
 import { adviseFor } from "./entry/modified-input-hint.ts";
 import { ModifiedInputError, NotCacheableError } from "./entry/not-cacheable-error.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
-import { isBelow } from "./entry/relocation.ts";
+import { isBelow } from "./relocation/stored-path.ts";
 import { describeNotCached } from "./entry/uncacheable-reasons.ts";
-import { type EntryLookup, lookUpEntry } from "./entry-lookup.ts";
+import { differencesFromNearest, type EntryLookup, lookUpEntry } from "./entry-lookup.ts";
 import { findSecret, recordEntry } from "./entry-recording.ts";
 import type { CacheKey } from "./key/cache-key.ts";
 import {
@@ -63,9 +63,17 @@ export class CachedScriptRun implements CachedRun {
     if (!settings.isRead && !shared?.isRead) return this;
     const sharedLookup = shared && { cache: shared, key: this.#sharedKey!.hash };
     const mismatch = await this.#lookUp({ access: settings, shared: sharedLookup, purpose });
-    if (!this.hit) this.why = mismatch ?? this.#explanations.explain(this.#key);
+    if (!this.hit) this.why = mismatch ?? (await this.#explainKey(this.#key));
     if (purpose === "use") this.#storeExplanation(this.why);
     return this;
+  }
+
+  /** Explains why the key has no entry. The last run may differ in files, too. */
+  async #explainKey(key: CacheKey): Promise<string> {
+    const context = this.#context;
+    const last = this.#explanations.last;
+    const stored = last ? context.snapshot.entries(last.key).map(({ entry }) => entry) : [];
+    return this.#explanations.explain(key, context.rule, await differencesFromNearest(context, stored));
   }
 
   /** Returns the cache miss reason; undefined after a hit, or if there is no entry. */
@@ -101,8 +109,9 @@ export class CachedScriptRun implements CachedRun {
   }
 
   get inputs(): RecordedInputFiles | undefined {
-    const { rule, project, tracing, isMachinePath } = this.#context;
-    const options = { key: this.#key!, isTraced: tracing !== undefined, isMachinePath: isMachinePath };
+    const { rule, project, tracing, location } = this.#context;
+    const { isMachinePath } = location;
+    const options = { key: this.#key!, isTraced: tracing !== undefined, isMachinePath };
     return this.#entry && new RecordedInputFiles(this.#entry, rule, project, options);
   }
 
@@ -175,8 +184,8 @@ export class CachedScriptRun implements CachedRun {
   }
 
   async #verify(trace: Trace): Promise<string[]> {
-    const { subject, rule, project, isMachinePath } = this.#context;
-    const lines = await verify(subject, trace, rule, project, isMachinePath);
+    const { subject, rule, project, location } = this.#context;
+    const lines = await verify(subject, trace, rule, project, location.isMachinePath);
     this.isFaulty = lines.length > 0;
     return lines;
   }

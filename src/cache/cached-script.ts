@@ -47,6 +47,20 @@ export interface RecordedInputs {
   readonly print: string;
 }
 
+/** The inputs and outputs of a script's last run, from its cache entry. Paths are absolute. */
+export interface InputRecord {
+  /** Whether everything that it has read is in the same state now. */
+  readonly isValid: boolean;
+  /**
+   * Whether a change of the path may change the script's result.
+   * @param isListed whether the path exists only before or only after the change
+   */
+  isAffectedBy(path: string, isListed: boolean): boolean;
+  /** Existing files and directories of the project that it has read. */
+  readonly read: readonly string[];
+  readonly outputs: readonly string[];
+}
+
 export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
 /** Publishes a result to the machines of a shared run, under a lease. */

@@ -10,7 +10,7 @@ import { suggestNames } from "../did-you-mean.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";
 import { type CacheExplanation, parseExplanation } from "./entry/explanation.ts";
-import { isBelow } from "./entry/relocation.ts";
+import { isBelow } from "./relocation/stored-path.ts";
 import { MAX_STORE_SIZE, CacheStore, storeDirectory } from "./store/cache-store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
@@ -59,7 +59,7 @@ function answer(directory: string, [word = "status", ...rest]: readonly string[]
   );
 }
 
-/** Prevents that `rt cache clear build` deletes everything. @throws UserError */
+/** Prevents `rt cache clear build` from deleting everything. @throws UserError */
 function refuseWords(word: string, [more]: readonly string[]): void {
   if (more !== undefined)
     throw new UserError(
@@ -120,7 +120,10 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
   const findings = isThere(directory) ? listExplanations(new CacheStore(directory)) : [];
   const named = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
   if (named.length === 0)
-    throw new UserError(`No cache record for script "${oneLine(script)}"`, "run it once with [run.cache]");
+    throw new UserError(
+      `No cache record for script "${oneLine(script)}"`,
+      "run it once with caching; rt help caching",
+    );
   const cwd = realpathSync(".");
   const around = named.filter(({ root }) => root !== undefined && (cwd === root || isBelow(cwd, root)));
   const longest = around.reduce((length, { root }) => Math.max(length, root!.length), 0);

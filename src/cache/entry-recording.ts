@@ -14,7 +14,9 @@ import {
   listDeclaredOutputs,
 } from "./entry/entry-builder.ts";
 import { NotCacheableError } from "./entry/not-cacheable-error.ts";
-import { toStoredEntry } from "./entry/root-path-detector.ts";
+import { toStoredEntry } from "./entry/mention-detector.ts";
+import { recordUser } from "./relocation/recorded-user.ts";
+import { recordPrograms } from "./relocation/searched-programs.ts";
 import { describeNotShared } from "./entry/uncacheable-reasons.ts";
 import { type CacheKey, compareKeys } from "./key/cache-key.ts";
 import { findPrintedSecret } from "./key/environment.ts";
@@ -59,7 +61,13 @@ export async function recordEntry(
   // Other machines and checkouts mostly have no outputs of earlier runs.
   const published = clean ? entryOf(clean) : entry;
   const drafts = clean ? [published, entry] : [entry];
-  const stored = drafts.map((each) => toStoredEntry(each, settings.root, log.bytes(), store));
+  const stored = drafts.map((each) => ({
+    ...toStoredEntry(each, context.ownValues, log, store),
+    ...recordUser(each.conditions, context.commands),
+    ...(trace && {
+      programs: recordPrograms(each.conditions, context.location, context.programView),
+    }),
+  }));
   // All files have been read, so a run that starts later cannot change the entry.
   traced.requireNoConcurrentRun();
   const shared = context.shared?.isWritten ? context.shared : undefined;

@@ -1,4 +1,4 @@
-// The cache of one run: opens it for a script, and has what all scripts of the run share.
+// The cache of one run: holds the state that its scripts share, and opens the cache for each script.
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errorCode, errorMessage } from "../../platform/caught-error.ts";
@@ -11,13 +11,14 @@ import { oneLine } from "../printable.ts";
 import { TRACED_VARIABLE } from "./key/environment.ts";
 import { EntrySnapshot } from "./entry/entry-snapshot.ts";
 import { writeHashes } from "./store/file-hash-persistence.ts";
-import { isBelow } from "./entry/relocation.ts";
+import { isBelow } from "./relocation/stored-path.ts";
 import { CachedScriptRun } from "./cached-run.ts";
 import { ScriptContext } from "./script-context.ts";
-import type { CachedRun, CachedScript } from "./cached-script.ts";
+import type { CachedRun, CachedScript, InputRecord } from "./cached-script.ts";
 import { StatCache } from "./memo/stat-cache.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import { CacheStore, storeDirectory } from "./store/cache-store.ts";
+import type { InputRecordFinder } from "./tracing/input-records.ts";
 
 const NOT_HERE =
   'Caching has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
@@ -32,7 +33,11 @@ async function tracingFor(rule: CacheRule): Promise<TracingOperations | undefine
   return rule.isTraced ? await findTracing() : undefined;
 }
 
-export type OpenedScript = CachedRun | { readonly notice: string } | undefined;
+export interface Notice {
+  readonly notice: string;
+}
+
+export type OpenedScript = CachedRun | Notice | undefined;
 
 export class RunCache {
   readonly settings: CacheSettings;
@@ -63,6 +68,20 @@ export class RunCache {
    * @param purpose "look" changes neither the project nor the cache
    */
   async open(script: CachedScript, purpose: "use" | "look"): Promise<OpenedScript> {
+    const context = await this.#openContext(script);
+    if (!context || "notice" in context) return context;
+    return await this.#attempt(async () => await new CachedScriptRun(context).find(purpose));
+  }
+
+  /** Finds what the last run of a script has read. Call it in the order of the run. */
+  async findRecord(script: CachedScript, finder: InputRecordFinder): Promise<InputRecord | undefined> {
+    const context = await this.#openContext(script);
+    if (!context || "notice" in context) return undefined;
+    const found = await this.#attempt(async () => await finder.find(context));
+    return found && "notice" in found ? undefined : found;
+  }
+
+  async #openContext(script: CachedScript): Promise<ScriptContext | Notice | undefined> {
     const { settings } = this;
     const { packageName, packageDirectory: directory, scriptName } = script;
     const rule = ruleFor(settings, { name: packageName, directory }, scriptName);
@@ -71,10 +90,10 @@ export class RunCache {
     if (!tracing && !rule.saysOutputs) return this.#noticeOnce(NOT_HERE);
     if (storeDirectory() === undefined)
       return this.#noticeOnce("Scripts are not cached: no cache directory; set HOME or XDG_CACHE_HOME");
-    try {
+    return await this.#attempt(async () => {
       const root = (this.#root ??= realpathSync(settings.root));
       const packageDirectory = this.#realDirectory(directory, root);
-      const context = new ScriptContext(script, rule, { ...settings, root }, packageDirectory, {
+      return new ScriptContext(script, rule, { ...settings, root }, packageDirectory, {
         tracing,
         store: this.store,
         shared: this.shared,
@@ -83,7 +102,13 @@ export class RunCache {
         original: this.#original,
         isEvidenceRecorded: this.isEvidenceRecorded,
       });
-      return await new CachedScriptRun(context).find(purpose);
+    });
+  }
+
+  /** Converts an error to a notice. */
+  async #attempt<T>(act: () => Promise<T>): Promise<T | Notice | undefined> {
+    try {
+      return await act();
     } catch (error) {
       const code = errorCode(error);
       const message = errorMessage(error);
@@ -116,7 +141,7 @@ export class RunCache {
   }
 
   /** Returns a notice once per run. */
-  #noticeOnce(notice: string): OpenedScript {
+  #noticeOnce(notice: string): Notice | undefined {
     if (this.#notices.has(notice)) return undefined;
     this.#notices.add(notice);
     return { notice };

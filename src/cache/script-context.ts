@@ -1,4 +1,4 @@
-// Collects what lookup and recording of one cached script share, and computes the script's cache keys.
+// Holds the state that lookup and recording of one cached script share, and computes the script's cache keys.
 //
 // Non-obvious:
 // - A script has two keys. The local key hashes variables with the store's secret and identifies rt by its fingerprint. The
@@ -11,11 +11,24 @@ import type { CachedScript } from "./cached-script.ts";
 import type { CacheEntry } from "./entry/entry.ts";
 import type { ProjectView } from "./entry/entry-builder.ts";
 import type { EntrySnapshot } from "./entry/entry-snapshot.ts";
-import { type IsMachinePath, machinePaths, relocateEntry, withoutBinariesAbove } from "./entry/relocation.ts";
+import type { OwnValues } from "./entry/mention-detector.ts";
+import { internObservation } from "./memo/path-observations.ts";
+import { machinePaths } from "./relocation/machine-paths.ts";
+import { type EntryLocation, relocateEntry } from "./relocation/relocation.ts";
+import { searchPathOf, withoutBinariesAbove } from "./relocation/search-path.ts";
+import type { ProgramView } from "./relocation/searched-programs.ts";
+import { isBelow, toPortablePath } from "./relocation/stored-path.ts";
+import { pathsToUserFolders, userFoldersOf } from "./relocation/user-folders.ts";
 import type { DescribedScript } from "./entry/uncacheable-reasons.ts";
 import { type CacheKey, executableFingerprint, hashOf, makeKey } from "./key/cache-key.ts";
-import { cachedEnvironment, describeMissed, describeMissingVariables } from "./key/environment.ts";
+import {
+  cachedEnvironment,
+  describeMissed,
+  describeMissingVariables,
+  passedValues,
+} from "./key/environment.ts";
 import { type CacheContext, openProjectView } from "./memo/file-system-view.ts";
+import { configurationFiles, findReaders } from "./key/variable-readers.ts";
 import type { ConcurrentRunDetector } from "./restore/concurrent-run-detector.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import type { CacheStore } from "./store/cache-store.ts";
@@ -35,7 +48,10 @@ export class ScriptContext {
   readonly project: ProjectView;
   /** The variables that each step receives. */
   readonly environments: readonly Variables[];
-  readonly isMachinePath: IsMachinePath;
+  /** Where entries are used. */
+  readonly location: EntryLocation;
+  /** Variables that count as they are. */
+  readonly #declared: readonly string[];
   readonly #variables: Variables;
   /** Variables that the environment of rt has and the script does not receive. */
   readonly #withheld: readonly string[];
@@ -56,6 +72,7 @@ export class ScriptContext {
     this.shared = rule.isShared ? context.shared : undefined;
     this.project = openProjectView(rule, settings.root, packageDirectory, context);
     const allowed = [...rule.env, ...script.named];
+    this.#declared = allowed;
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, context.original, allowed, settings.root),
     );
@@ -63,7 +80,17 @@ export class ScriptContext {
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#variables = Object.assign({}, ...this.environments) as Variables;
     const { HOME = "", PATH = "" } = this.#variables;
-    this.isMachinePath = machinePaths(HOME, withoutBinariesAbove(PATH, settings.root));
+    const path = withoutBinariesAbove(PATH, settings.root);
+    const folders = userFoldersOf(this.#variables);
+    const { observations } = this.project;
+    for (const [way, isThere] of observations ? pathsToUserFolders(this.#variables) : [])
+      observations!.set(way, internObservation("way", isThere ? undefined : "absent"));
+    this.location = {
+      root: settings.root,
+      folders,
+      searchPath: searchPathOf(path, settings.root, folders),
+      isMachinePath: machinePaths(HOME, path),
+    };
   }
 
   /** Computes the key of the local cache. */
@@ -81,8 +108,10 @@ export class ScriptContext {
     const request = {
       system: host.system,
       root: this.settings.root,
+      folders: this.location.folders,
       packageDirectory,
       rule: this.rule,
+      declared: this.#declared,
       steps: this.script.steps,
       permissions: this.script.permissions,
       variables: this.#variables,
@@ -97,7 +126,23 @@ export class ScriptContext {
   /** Returns the local entries of a key that apply to this checkout. */
   localEntries(key: string): readonly CacheEntry[] {
     const stored = this.settings.isRead ? this.snapshot.entries(key) : [];
-    return stored.flatMap(({ entry }) => relocateEntry(entry, this.settings.root, this.isMachinePath) ?? []);
+    return stored.flatMap(({ entry }) => relocateEntry(entry, this.location) ?? []);
+  }
+
+  /** Access to programs in PATH. */
+  get programView(): ProgramView {
+    return { stat: this.project.stat, resolve: this.project.statCache.resolve };
+  }
+
+  #ownValues: OwnValues | undefined;
+
+  /** Values that differ for other checkouts and users, and are not part of the key. */
+  get ownValues(): OwnValues {
+    return (this.#ownValues ??= {
+      root: this.settings.root,
+      folders: this.location.folders,
+      variables: passedValues(this.#variables, this.#declared),
+    });
   }
 
   /** Starts to detect concurrent runs of the script. */
@@ -115,12 +160,23 @@ export class ScriptContext {
     const { isIgnored } = this.project;
     const makes = trace ? trace.paths.some(({ path, isWritten }) => isWritten && !isIgnored(path)) : true;
     const isOnline = trace?.incompleteReason?.kind === "network";
-    return describeMissed(this.script.label, this.rule, this.#withheld, { makes, isOnline });
+    const { root } = this.settings;
+    const files = configurationFiles(trace?.paths ?? [], (path) => isBelow(path, root));
+    const readers = new Map(
+      [...findReaders(this.#withheld, files)].map(([name, file]) => [name, toPortablePath(file, root)]),
+    );
+    const text = this.commands;
+    return describeMissed(this.script.label, this.rule, this.#withheld, { makes, isOnline, text, readers });
   }
 
   /** Explains which withheld variables a failed script mentions. */
   describeWithheld(output: string, isFirstFailure: boolean): string[] {
-    const text = [output, ...this.script.steps.flatMap(({ argv }) => argv)].join("\n");
+    const text = `${output}\n${this.commands}`;
     return describeMissingVariables(this.script.label, this.rule, this.#withheld, text, isFirstFailure);
+  }
+
+  /** The commands of the steps. */
+  get commands(): string {
+    return this.script.steps.flatMap(({ argv }) => argv).join("\n");
   }
 }

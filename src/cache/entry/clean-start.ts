@@ -7,7 +7,7 @@
 // - A folder cannot be absent if the script listed it while such an output was in it.
 import type { TracedPath } from "../../../platform/tracing/contract/tracing.ts";
 import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
-import { isBelow } from "./relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import type { EntryDraft } from "./entry-builder.ts";
 
 type RecordedState = Exclude<RecordedDependency, { 0: "names" | "absent" | "any" | "other" }>;

@@ -14,7 +14,7 @@ import { isSame } from "../../../platform/files/path-state.ts";
 import { namesOf, type FileSystemView } from "./entry-validation.ts";
 import type { RecordedDependency, RecordedOutput } from "./entry.ts";
 import { listFiles, type Matcher } from "../key/rule-globs.ts";
-import { isBelow } from "./relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import { collectUsed, stemsFor, isSought } from "./parent-folder-names.ts";
 import { ModifiedInputError, NotCacheableError } from "./not-cacheable-error.ts";
 

@@ -4,7 +4,7 @@
 // - Entries are untrusted: everyone with write access to the shared cache can create one. A local entry names files
 //   that rt copies, and deletes if they are corrupt.
 import type { StoredEntry } from "./entry.ts";
-import { isPortablePath } from "./relocation.ts";
+import { isPortablePath } from "../relocation/stored-path.ts";
 
 type ShapeCheck = (value: unknown) => boolean;
 
@@ -34,10 +34,39 @@ const OUTPUTS: Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>> = 
   absent: {},
 };
 
+const isRecord: ShapeCheck = (value) => typeof value === "object" && value !== null;
+const isMention: ShapeCheck = (value) => isTexts(value) && (value as string[]).length === 3;
+const isAbsolutePath: ShapeCheck = (value) => typeof value === "string" && value.startsWith("/");
+const isStoredPath: ShapeCheck = (value) => isPortablePath(value, false);
+const isProgram: ShapeCheck = (value) =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  isText(value[0]) &&
+  (value[1] === null || isStoredPath(value[1]));
+
+function isPrograms(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { path, found } = value as Readonly<Record<string, unknown>>;
+  return (
+    [path, found].every(Array.isArray) &&
+    (path as unknown[]).every(isStoredPath) &&
+    (found as unknown[]).every(isProgram)
+  );
+}
+
+const orNothing =
+  (check: ShapeCheck): ShapeCheck =>
+  (value) =>
+    value === undefined || check(value);
+
 const FIELDS: Readonly<Record<Exclude<keyof StoredEntry, "conditions" | "outputs">, ShapeCheck>> = {
+  folders: orNothing((value) => isRecord(value) && Object.values(value as object).every(isAbsolutePath)),
+  programs: orNothing(isPrograms),
+  user: orNothing(isCount),
+  isColored: orNothing((value) => typeof value === "boolean"),
   label: isText,
   root: isText,
-  mentioned: isTexts,
+  mentioned: (value) => Array.isArray(value) && value.every(isMention),
   created: isTime,
   duration: isTime,
   own: isTexts,

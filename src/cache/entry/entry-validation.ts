@@ -8,7 +8,8 @@ import type { ListDirectory, StatPath, PathState } from "../../../platform/traci
 import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
 import type { FileHashCache } from "../store/file-hash-cache.ts";
 import type { Matcher } from "../key/rule-globs.ts";
-import { isRepository, REPOSITORY } from "./relocation.ts";
+import { isRepository, REPOSITORY } from "../relocation/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import { isSought } from "./parent-folder-names.ts";
 import type { PathObservations } from "../memo/path-observations.ts";
 import type { StatCache } from "../memo/stat-cache.ts";
@@ -76,6 +77,37 @@ export async function validateEntry(
   // One call for all paths, because each call starts git.
   const staleOutputs = added.length > 0 ? await staleLookup.at(added) : [];
   return staleOutputs ? { mismatch: null, staleOutputs } : { mismatch: obstruction, staleOutputs: [] };
+}
+
+/**
+ * Returns all differences of an entry that is not valid, as texts: files of the project first, then installed packages,
+ * then files outside the project. Empty if only outputs of earlier runs are in the way.
+ */
+export async function listDifferences(
+  entry: CacheEntry,
+  view: FileSystemView & { readonly root: string },
+): Promise<string[]> {
+  const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
+  const own = new Set(outputs.keys());
+  const found: { readonly path: string; readonly text: string }[] = [];
+  for (const condition of entry.conditions) {
+    const [kind, path] = condition;
+    const isMade = outputs.get(path)?.kind === "directory";
+    const text =
+      kind === "names"
+        ? isMade
+          ? null
+          : compareNames(condition[2], namesOf(path, view, own, condition[3]), path).difference
+        : (view.statCache.cachedVerdict(condition) ?? (await validateState(condition, view)));
+    if (text === null) continue;
+    const output = outputs.get(path);
+    if (output && (kind === "absent" || (await isOutput(output, view.stat(path), view.hashes)))) continue;
+    found.push({ path, text });
+  }
+  const rankOf = (path: string) =>
+    !isBelow(path, view.root) ? 2 : /[\\/]node_modules[\\/]/.test(path) ? 1 : 0;
+  const sorted = found.toSorted((a, b) => rankOf(a.path) - rankOf(b.path));
+  return [...new Set(sorted.map(({ text }) => text))];
 }
 
 async function validateState(

@@ -3,7 +3,8 @@
 //
 // Invariants:
 // - A stored entry is untrusted until its digest and its schema are checked (stored-entry.ts, entry-schema.ts).
-// - Paths of a CacheEntry are absolute. Paths of a StoredEntry are portable paths.
+// - Paths of a CacheEntry are absolute. Paths of a StoredEntry are relative where that is possible.
+import type { UserFolders } from "../relocation/user-folders.ts";
 
 /** A dependency on the state of one path. An entry is valid if all of its dependencies match. */
 export type RecordedDependency =
@@ -42,12 +43,38 @@ export interface CacheEntry {
   readonly log: string;
 }
 
-/** An entry with portable paths: relative to the root, with "/" as separator; "." is the root. */
+/**
+ * A value of this checkout or user that occurs in the outputs: its name, the file (or OUTPUT), and its hash. The entry is
+ * valid only where the value is the same.
+ */
+export type Mention = readonly [name: string, file: string, hash: string];
+
+/** The file of a mention in the output of the script. */
+export const OUTPUT = "";
+/** The name of the mention of the root's path. */
+export const ROOT_MENTION = "the project";
+
+/** The programs that were searched in PATH. */
+export interface SearchedPrograms {
+  /** The directories of PATH; stored paths. */
+  readonly path: readonly string[];
+  /** Each name, and the stored path of the program; null if there was none. */
+  readonly found: readonly (readonly [name: string, path: string | null])[];
+}
+
+/** An entry with stored paths: relative to the root ("." is the root) or to a folder of the user, with "/". */
 export interface StoredEntry extends CacheEntry {
   /** The root of the checkout in which the script ran. */
   readonly root: string;
-  /** Words of the root's path that occur in the outputs, or the path itself. They limit relocation. */
-  readonly mentioned: readonly string[];
+  readonly mentioned: readonly Mention[];
+  /** The folders of the user whose script ran. */
+  readonly folders?: UserFolders;
+  /** Undefined if the inputs are declared. */
+  readonly programs?: SearchedPrograms;
+  /** Whether FORCE_COLOR was set for the script. */
+  readonly isColored?: boolean;
+  /** The number of the user, if the script has read the list of users. */
+  readonly user?: number;
 }
 
 /** Returns the hashes of all blobs that an entry refers to, sorted and without duplicates. */

@@ -1,8 +1,11 @@
 // Explains the last cache hit or miss of a script: for `rt cache why`, and for the next lookup.
-import type { RecordedDependency, CacheEntry, StoredEntry } from "./entry.ts";
+import { type CacheEntry, type Mention, OUTPUT, type RecordedDependency, ROOT_MENTION } from "./entry.ts";
+import { toPortablePath } from "../relocation/stored-path.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { NOT_CACHED } from "./uncacheable-reasons.ts";
-import { compareKeys, type Field, type CacheKey } from "../key/cache-key.ts";
+import { compareKeys, type Field, type CacheKey, RULE } from "../key/cache-key.ts";
+import { tableOf } from "../key/rule-line.ts";
+import type { CacheRule } from "../../config/settings/cache.ts";
 import type { EntrySnapshot } from "./entry-snapshot.ts";
 import type { CachedScript } from "../cached-script.ts";
 import type { CacheStore } from "../store/cache-store.ts";
@@ -61,13 +64,25 @@ export class ScriptExplanations {
     return this.#last.explanation;
   }
 
-  /** Explains why the key has no entry: returns the first field that differs from the last run. */
-  explain({ fields }: CacheKey): string {
+  /**
+   * Explains why the key has no entry: returns all differences from the last run, files of the project first.
+   *
+   * @param files differences of files from the entry of the last run
+   */
+  explain({ fields, inputs }: CacheKey, rule: CacheRule, files: readonly string[]): string {
     if (!this.last) return "no earlier run";
     const [, reason] = this.last.text.split(NOT_CACHED);
     const unkept =
       reason === undefined ? "the last run was not cached" : `the last run was not cached: ${reason}`;
-    return compareKeys(this.last.fields, fields)[0] ?? unkept;
+    const differences = compareKeys(this.last.fields, fields).map((text) =>
+      text.startsWith(`${RULE} `) ? text.replace(RULE, () => `${RULE} in ${tableOf(rule)}`) : text,
+    );
+    if (differences.length === 0) return unkept;
+    const names = inputs.map((path) => `${toPortablePath(path, this.#root)} `);
+    const isOwn = (text: string) =>
+      text.startsWith(this.#root) || names.some((name) => text.startsWith(name));
+    const all = [...files, ...differences];
+    return describeDifferences([...all.filter(isOwn), ...all.filter((each) => !isOwn(each))]);
   }
 
   record(text: string, { hash, fields }: CacheKey, isHit: boolean): void {
@@ -87,6 +102,16 @@ export class ScriptExplanations {
   }
 }
 
+/** Differences that one line names. */
+const MAX_NAMED = 8;
+
+/** Returns a line without line feed. */
+export function describeDifferences(differences: readonly string[]): string {
+  const rest = differences.length - MAX_NAMED;
+  const named = differences.slice(0, rest > 0 ? MAX_NAMED : undefined);
+  return [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+}
+
 /** Counts a path once if it has a dependency on its state and one on its listing. */
 function countPaths(conditions: readonly RecordedDependency[]): number {
   const listed = conditions.filter(([kind]) => kind === "names");
@@ -101,10 +126,11 @@ export function describeHit({ conditions, created }: CacheEntry, origin?: string
   return origin === undefined ? line : `${line} (${origin})`;
 }
 
-/** Explains why an entry of another checkout does not apply to this one. */
-export function describeForeignPlace({ root, mentioned }: StoredEntry): string {
-  if (mentioned.includes(root))
-    return `its output contains the path of the project, so it is valid only in ${root}`;
-  const words = mentioned.map((word) => JSON.stringify(word)).join(", ");
-  return `its output contains ${words} from the path of the project, so it is valid only in ${root}`;
+/** Explains why an entry does not apply to this checkout or user. @param root of the checkout in which the script ran */
+export function describeMention([name, file]: Mention, root: string): string {
+  const where = file === OUTPUT ? "its output" : file;
+  const value =
+    name === ROOT_MENTION ? `${JSON.stringify(root)}, the path of the project` : `the value of ${name}`;
+  const place = name === ROOT_MENTION ? "there" : "with that value";
+  return `${where} contains ${value}, so the result is valid only ${place}`;
 }

@@ -9,7 +9,7 @@
 import { relative } from "node:path";
 import { describeChange, type DescribedScript } from "./uncacheable-reasons.ts";
 import { literally } from "../key/rule-globs.ts";
-import { isBelow, withSlashes } from "./relocation.ts";
+import { isBelow, withSlashes } from "../relocation/stored-path.ts";
 import type { ProjectView } from "./entry-builder.ts";
 import { describeRule } from "../key/rule-line.ts";
 import type { ModifiedInputError } from "./not-cacheable-error.ts";

@@ -28,6 +28,10 @@ export class OutputLog {
     return this.bytes().toString();
   }
 
+  get chunks(): readonly OutputChunk[] {
+    return this.#chunks;
+  }
+
   bytes(): Buffer {
     return Buffer.concat(this.#chunks.map(({ bytes }) => bytes));
   }
@@ -45,6 +49,42 @@ export class OutputLog {
     }
     return all;
   }
+}
+
+const COLOR = /\x1b\[[\d;:]*m/g;
+const CUT_COLOR = /\x1b(?:\[[\d;:]{0,64})?$/;
+
+/** Removes colours. A sequence may be cut by the end of a chunk; its stream has the rest. */
+export function withoutColors(chunks: readonly OutputChunk[]): OutputChunk[] {
+  const cut = new Map<string, string>();
+  const streamOf = ({ step, isError }: OutputChunk) => `${step} ${isError}`;
+  const ends = new Map(chunks.map((chunk, index) => [streamOf(chunk), index]));
+  return chunks.map((chunk, index) => {
+    const stream = streamOf(chunk);
+    const bytes = Buffer.from(chunk.bytes).toString("latin1");
+    const text = ((cut.get(stream) ?? "") + bytes).replaceAll(COLOR, "");
+    const rest = ends.get(stream) === index ? "" : (CUT_COLOR.exec(text)?.[0] ?? "");
+    cut.set(stream, rest);
+    if (text === bytes && rest === "") return chunk;
+    return { ...chunk, bytes: Buffer.from(text.slice(0, text.length - rest.length), "latin1") };
+  });
+}
+
+/**
+ * Replaces a path where it begins and ends, as a script prints it: `in /home/me/shop`, `file:///home/me/shop/a`. Not where a
+ * chunk ends in it, and not in `/mnt/home/me/shop` or `/home/me/shop-2`.
+ */
+export function replacePath(chunks: readonly OutputChunk[], from: string, to: string): OutputChunk[] {
+  const [path, other] = [from, to].map((text) => Buffer.from(text).toString("latin1"));
+  const begin = String.raw`(?:(?<![\w.@+/\x80-\xff-])|(?<=:\/\/)|(?<=\x1b\[[\d;:]*m))`;
+  const pattern = new RegExp(`${begin}${RegExp.escape(path!)}(?![\\w.\\x80-\\xff-])`, "g");
+  return chunks.map((chunk) => {
+    const { buffer, byteOffset, byteLength } = chunk.bytes;
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    if (from === "" || !bytes.includes(from)) return chunk;
+    const text = bytes.toString("latin1").replaceAll(pattern, () => other!);
+    return { ...chunk, bytes: Buffer.from(text, "latin1") };
+  });
 }
 
 export function parseOutputLog(all: Uint8Array): OutputChunk[] {

@@ -7,15 +7,20 @@
 // - A name counts if it differs only in its extension from a path that the script used.
 import { basename, dirname } from "node:path";
 import type { TracedPath } from "../../../platform/tracing/contract/tracing.ts";
-import { isBelow } from "./relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 
 const FOLDERS = /^(?:node_modules|\.git|\.hg|\.svn|\.yarn|\.config|\.pnp.*)$/;
 const FILES =
   /\.(?:json[5c]?|toml|ya?ml|lockb?)$|(?:config|file|rc)\.[cm]?[jt]sx?$|^\.(?:env.*|pnp.*|git|.*rc|.*ignore|.*config|.*-version|tool-versions)$|^(?:Makefile|BUILD|WORKSPACE)$/i;
 
+/** Files and folders of a home directory that do not belong to a project, and differ for each user. */
+const PERSONAL =
+  /^\.(?:bash|zsh|profile|vim|nano|input|screen|tmux|gitconfig|wget|curl|psql|python|lynx|dir_colors|config$|cshrc|kshrc|mkshrc|npmrc|yarnrc|nvmrc|netrc|xinitrc|gemrc|irbrc|pypirc|condarc|docker)/;
+
 /** @param name prefixed with the letter of its type */
 export function isSought(name: string, stems: readonly string[]): boolean {
   const text = name.slice(1);
+  if (PERSONAL.test(text) && !stems.includes(stemOf(text))) return false;
   const isFolder = name[0] !== "f" && FOLDERS.test(text);
   return isFolder || (name[0] !== "d" && FILES.test(text)) || stems.includes(stemOf(text));
 }

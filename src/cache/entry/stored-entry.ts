@@ -4,8 +4,8 @@ import { hashBytes, HEX } from "../store/file-hash-cache.ts";
 import { readEntry } from "./entry-schema.ts";
 
 /** Returns a text that is equal for two entries of which one is redundant. */
-export function entryIdentity({ conditions, mentioned, root }: StoredEntry): string {
-  return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
+export function entryIdentity({ conditions, mentioned, programs, user, isColored }: StoredEntry): string {
+  return JSON.stringify([conditions, programs?.found, user, mentioned, isColored]);
 }
 
 /** Returns null if the digest or the schema does not match. The digest is checked before decompression. */

@@ -2,8 +2,8 @@
 import type { IncompleteReason } from "../../../platform/tracing/contract/tracing.ts";
 import { oneLine } from "../../printable.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
-import { isBelow } from "./relocation.ts";
-import { describeRule, globOf } from "../key/rule-line.ts";
+import { isBelow } from "../relocation/stored-path.ts";
+import { describeRule, globOf, tableOf } from "../key/rule-line.ts";
 
 /** Reasons that are known only after the script has ended. */
 export type UncacheableReason =
@@ -39,7 +39,7 @@ const CAUSES: Readonly<
   "descriptor-program": ["it started a program that has no path ($)", "such a script cannot be cached"],
   "privileged-program": [
     "$ is setuid or setgid, and cannot run under the tracer",
-    "remove the script from [run.cache]",
+    "do not cache the script: remove it from TABLE",
   ],
   "unknown-format": ["$ runs through binfmt_misc", "call its interpreter explicitly"],
   name: ["the name $ is not UTF-8", "rename the file"],
@@ -58,10 +58,7 @@ const CAUSES: Readonly<
   edited: ["$ during the run", "run it again"],
   overlapped: ["another rt process ran or restored this script concurrently", "run it again"],
   outside: ["it wrote $ outside the project", "if this file is irrelevant", ["ignore"]],
-  elsewhere: [
-    "outputs of [run.cache] includes $, which is outside the project",
-    "list only outputs of the script",
-  ],
+  elsewhere: ["outputs in TABLE includes $, which is outside the project", "list only outputs of the script"],
   pipe: ["it read $, which is not a regular file", "such a script cannot be cached"],
   secret: ["it printed the secret $", "keep it out of the output"],
   refused: [
@@ -98,7 +95,8 @@ export function describeNotCached(
   detail: string,
   advice?: string,
 ): string {
-  const [text, , change] = CAUSES[cause];
+  const [, , change] = CAUSES[cause];
+  const text = CAUSES[cause][0].replace("TABLE", tableOf(script.rule));
   const shown = oneLine(detail);
   const said =
     text.endsWith("$") && !text.endsWith(" $")
@@ -113,7 +111,7 @@ function adviseOn(
   change: RuleChange | undefined,
   path: string,
 ): string {
-  const help = CAUSES[cause][1].replace("$", oneLine(path));
+  const help = CAUSES[cause][1].replace("TABLE", tableOf(script.rule)).replace("$", oneLine(path));
   if (change === undefined) return help;
   if (change === "untraced") return `${help} ${describeRule(script.rule, { trace: false })}`;
   return `${help}, ${describeChange(script, change[0], [path], change[1])}`;

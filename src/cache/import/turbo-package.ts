@@ -5,22 +5,21 @@
 //   appends. Packages in `extends` come in between, in order.
 // - `extends: false` of a task ends the inheritance. Without another key, the package does not have the task.
 import { oneLine } from "../../printable.ts";
-
-export type TurboTable = Readonly<Record<string, unknown>>;
+import { type JsonTable, listOf, tableOf, textsOf } from "./json-table.ts";
 
 export interface TurboPackage {
   /** Relative to the root, for messages: "packages/web/turbo.json". */
   readonly path: string;
   /** "" if package.json has no name. */
   readonly name: string;
-  readonly content: TurboTable;
+  readonly content: JsonTable;
 }
 
 export interface PackageTask {
   readonly packageName: string;
   readonly name: string;
   /** Null if the package excludes the task. */
-  readonly task: TurboTable | null;
+  readonly task: JsonTable | null;
 }
 
 const KNOWN = ["$schema", "extends", "tasks", "pipeline", "tags", "boundaries"];
@@ -32,7 +31,7 @@ const EXTENDS = "$TURBO_EXTENDS$";
  */
 export function packageTasks(
   packages: readonly TurboPackage[],
-  root: TurboTable,
+  root: JsonTable,
   notes: string[],
 ): readonly PackageTask[] {
   const byName = new Map(packages.map((each) => [each.name, each]));
@@ -65,8 +64,8 @@ function layersOf(
   byName: ReadonlyMap<string, TurboPackage>,
   notes: string[],
   seen: ReadonlySet<string> = new Set(),
-): TurboTable[] {
-  const layers: TurboTable[] = [];
+): JsonTable[] {
+  const layers: JsonTable[] = [];
   const [first, ...others] = Array.isArray(content.extends) ? content.extends.map(String) : [];
   if (seen.size === 0 && first !== "//")
     notes.push(`${oneLine(path)}: "extends": ["//"] is missing; rt assumes it`);
@@ -82,8 +81,8 @@ function layersOf(
   return [...layers, tasksOf(content)];
 }
 
-function resolveTask(name: string, inherited: unknown, layers: readonly TurboTable[]): TurboTable | null {
-  let task: TurboTable | null = tableOf(inherited);
+function resolveTask(name: string, inherited: unknown, layers: readonly JsonTable[]): JsonTable | null {
+  let task: JsonTable | null = tableOf(inherited);
   for (const layer of layers) {
     if (!(name in layer)) continue;
     const { extends: isInherited, ...own } = tableOf(layer[name]);
@@ -93,19 +92,13 @@ function resolveTask(name: string, inherited: unknown, layers: readonly TurboTab
   return task;
 }
 
-function mergeTask(base: TurboTable, own: TurboTable): TurboTable {
+function mergeTask(base: JsonTable, own: JsonTable): JsonTable {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {
-    const before: unknown = base[key];
-    const isAdded = isList(value) && value.includes(EXTENDS) && isList(before);
-    merged[key] = isAdded ? [...before, ...value] : value;
+    const list = listOf(value);
+    merged[key] = list.includes(EXTENDS) ? [...listOf(base[key]), ...list] : value;
   }
   return merged;
-}
-
-/** `Array.isArray` makes `any[]` of unknown. */
-function isList(value: unknown): value is unknown[] {
-  return Array.isArray(value);
 }
 
 function noteRest({ path, content }: TurboPackage, notes: string[]): void {
@@ -115,17 +108,11 @@ function noteRest({ path, content }: TurboPackage, notes: string[]): void {
     );
 }
 
-export function tasksOf(content: TurboTable): TurboTable {
+export function tasksOf(content: JsonTable): JsonTable {
   return tableOf(content.tasks ?? content.pipeline);
 }
 
-export function tableOf(value: unknown): TurboTable {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as TurboTable) : {};
-}
-
 /** Returns the strings of a list, without `$TURBO_EXTENDS$`. */
-export function textsOf(value: unknown): string[] {
-  return isList(value)
-    ? value.filter((each): each is string => typeof each === "string" && each !== EXTENDS)
-    : [];
+export function entriesOf(value: unknown): string[] {
+  return textsOf(value).filter((each) => each !== EXTENDS);
 }

@@ -6,32 +6,26 @@
 // - A task without dependsOn waits for nothing, as with turbo.
 // - turbo replaces a task by that of one package, rtfig.toml merges them by key. So the row of a package sets all
 //   keys.
-import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
+import { configHint } from "../../config-hint.ts";
 import { splitTaskName } from "../../config/tasks/task-name.ts";
 import { dependencyFault } from "../../config/tasks/task-table.ts";
 import { oneLine } from "../../printable.ts";
+import { addServices } from "./companions.ts";
 import {
-  packageTasks,
-  type TurboTable,
-  tableOf,
-  tasksOf,
-  textsOf,
-  type TurboPackage,
-} from "./turbo-package.ts";
-
-export interface Imported {
-  /** TOML. */
-  readonly text: string;
-  /** Number of scripts with a rule. */
-  readonly count: number;
-  readonly notes: readonly string[];
-}
+  dropMissing,
+  type HasScript,
+  type Imported,
+  type ImportedRow,
+  type NamedRow,
+  renderRow,
+  show,
+} from "./imported-row.ts";
+import { type JsonTable, tableOf } from "./json-table.ts";
+import { noteStarters, rootRows, startersOf } from "./root-scripts.ts";
+import { entriesOf, packageTasks, tasksOf, type TurboPackage } from "./turbo-package.ts";
 
 /** Matches a directory named `cache` or `.cache`. */
 const CACHE = /\/\.?cache(?:\/|$)/;
-
-/** Keys of a row in output order. */
-type ImportedRow = Readonly<Record<string, string | boolean | readonly string[]>>;
 
 /** Settings that do not affect caching. */
 const WITHOUT_EFFECT = [
@@ -49,31 +43,40 @@ const KNOWN_REMOTE: Readonly<Record<string, string>> = {
 
 /**
  * @param content the root's turbo.json
- * @param rootName name of the package beside it; "" if it has none
  * @param packages packages with a turbo.json
+ * @param has undefined without a workspace
+ * @param rootScripts scripts of the root of a workspace; turbo runs them only by the name "//#script"
  */
 export function importTurbo(
-  content: TurboTable,
-  rootName: string,
+  content: JsonTable,
   packages: readonly TurboPackage[],
+  has?: HasScript,
+  rootScripts: JsonTable = {},
 ): Imported {
   const notes: string[] = [];
   const tasks = tasksOf(content);
-  const everywhere = [...textsOf(content.globalEnv), ...textsOf(content.globalPassThroughEnv)];
+  const everywhere = [...entriesOf(content.globalEnv), ...entriesOf(content.globalPassThroughEnv)];
   const own: string[] = [];
   const others = packageTasks(packages, tasks, own);
   const replaced = new Set(others.map(({ packageName, name }) => `${packageName}#${name}`));
   /** Notes on a script in all packages, which are not repeated for one package. */
   const said = new Set<string>();
-  const rules = Object.entries(tasks).flatMap(([name, task]) => {
-    const script = replaced.has(name) ? undefined : scriptOf(name, rootName, notes);
-    if (script === undefined) return [];
-    const say = (text: string) => {
-      said.add(`${name}: ${text}`);
-      notes.push(`${show(script)}: ${text}`);
-    };
-    return [[script, rowOf(tableOf(task), everywhere, say)] as const];
-  });
+  const [named, persistent] = [new Map<string, readonly string[]>(), new Set<string>()];
+  const collect = (name: string, task: JsonTable) => {
+    const companions = entriesOf(task.with);
+    if (companions.length > 0) named.set(name, companions);
+    if (task.persistent === true) persistent.add(name);
+  };
+  const rules = Object.entries(tasks)
+    .filter(([name]) => !replaced.has(name))
+    .map(([name, task]): NamedRow => {
+      collect(name, tableOf(task));
+      const say = (text: string) => {
+        said.add(`${name}: ${text}`);
+        notes.push(`${show(name)}: ${text}`);
+      };
+      return [name, rowOf(tableOf(task), everywhere, say)];
+    });
   for (const { packageName, name, task } of others) {
     const script = `${packageName}#${name}`;
     const say = (text: string) => {
@@ -81,40 +84,42 @@ export function importTurbo(
     };
     if (!task)
       say("turbo excludes it there, but rt runs every script of a package: remove it from package.json");
+    if (task) collect(script, task);
     rules.push([script, task ? rowOf(task, everywhere, say) : { cache: false }]);
   }
   notes.push(...own);
   const remote = remoteOf(tableOf(content.remoteCache), notes);
   noteRest(content, notes);
-  const rows = new Map(rules);
-  const tables = [...rules.map(([name, row]) => renderRow(name, row, rows)), remote].filter(
-    ({ length }) => length > 0,
+  const served = addServices(rules, { named, persistent }, (task, text) =>
+    notes.push(`${show(task)}: ${text}`),
   );
-  return { text: tables.map((lines) => `${lines.join("\n")}\n`).join("\n"), count: rules.length, notes };
+  const kept = has ? dropMissing(served, has, notes) : served;
+  const rows = new Map(kept);
+  const ofRoot = rootRows(rootScripts, new Set(rows.keys()));
+  notes.push(...noteStarters(startersOf(rootScripts, "turbo"), "turbo"));
+  const tables = [
+    ...kept.map(([name, row]) => renderRow(name, withResets(name, row, rows))),
+    ...ofRoot.map(([name, row]) => renderRow(name, row)),
+    remote,
+  ].filter(({ length }) => length > 0);
+  return { text: tables.map((lines) => `${lines.join("\n")}\n`).join("\n"), count: kept.length, notes };
 }
 
-function scriptOf(name: string, rootName: string, notes: string[]): string | undefined {
-  if (!name.startsWith("//#")) return name;
-  if (rootName !== "") return `${rootName}#${name.slice("//#".length)}`;
-  notes.push(`${show(name)}: the root's package.json has no name; give it one, and write "<name>#<script>"`);
-  return undefined;
-}
-
-function rowOf(task: TurboTable, everywhere: readonly string[], say: (text: string) => void): ImportedRow {
-  for (const key of ["with", "siblings", "extends"])
+function rowOf(task: JsonTable, everywhere: readonly string[], say: (text: string) => void): ImportedRow {
+  for (const key of ["siblings", "extends"])
     if (task[key] !== undefined)
       say(`"${key}" has no equivalent in rtfig.toml; start these scripts together with rt run --parallel`);
   const row = {
     ...(typeof task.description === "string" && { description: task.description }),
-    "depends-on": dependenciesOf(textsOf(task.dependsOn), say),
+    "depends-on": dependenciesOf(entriesOf(task.dependsOn), say),
   };
   if (task.cache === false || task.persistent === true || task.interactive === true)
     return { ...row, cache: false };
-  const outputs = globsOf(textsOf(task.outputs), "outputs", say);
-  const env = variablesOf([...textsOf(task.env), ...textsOf(task.passThroughEnv), ...everywhere], say);
-  const inputs = inputsOf(textsOf(task.inputs), say);
+  const outputs = globsOf(entriesOf(task.outputs), "outputs", say);
+  const env = variablesOf([...entriesOf(task.env), ...entriesOf(task.passThroughEnv), ...everywhere], say);
+  const inputs = inputsOf(entriesOf(task.inputs), say);
   const ignore = cachesIn(outputs);
-  if (textsOf(task.passThroughEnv).length > 0)
+  if (entriesOf(task.passThroughEnv).length > 0)
     say("variables of passThroughEnv are part of the cache key, because the script receives them");
   return {
     ...row,
@@ -128,21 +133,17 @@ function rowOf(task: TurboTable, everywhere: readonly string[], say: (text: stri
 }
 
 /** @param rows all rows; that of the task in all packages sets keys that the row of one package must reset */
-function renderRow(name: string, row: ImportedRow, rows: ReadonlyMap<string, ImportedRow>): string[] {
+function withResets(name: string, row: ImportedRow, rows: ReadonlyMap<string, ImportedRow>): ImportedRow {
   const { package: owner, task } = splitTaskName(name);
   const general = owner === undefined ? undefined : rows.get(task);
   const reset = Object.entries(row.cache === true ? (general ?? {}) : {}).filter(
     ([key, value]) => Array.isArray(value) && !(key in row),
   );
-  return [
-    `[tasks.${tomlKey(name)}]`,
-    ...Object.entries(row).map(([key, value]) => `${key} = ${tomlValue(value)}`),
-    ...reset.map(([key]) => `${key} = []`),
-  ];
+  return { ...row, ...Object.fromEntries(reset.map(([key]) => [key, []])) };
 }
 
 /** Returns the entries that [tasks] has, too. */
-function dependenciesOf(dependsOn: readonly string[], say: (text: string) => void): string[] {
+export function dependenciesOf(dependsOn: readonly string[], say: (text: string) => void): string[] {
   const variables = dependsOn.filter((each) => each.startsWith("$"));
   if (variables.length > 0)
     say(`${variables.map(show).join(", ")} in dependsOn names a variable; list it in env`);
@@ -155,7 +156,7 @@ function dependenciesOf(dependsOn: readonly string[], say: (text: string) => voi
 }
 
 /** rt supports exact names and a trailing `*`. */
-function variablesOf(names: readonly string[], say: (text: string) => void): string[] {
+export function variablesOf(names: readonly string[], say: (text: string) => void): string[] {
   const isPlain = (name: string) => /^[A-Za-z_]\w*\*?$/.test(name);
   const others = [...new Set(names.filter((name) => !isPlain(name)))];
   if (others.length > 0)
@@ -163,7 +164,7 @@ function variablesOf(names: readonly string[], say: (text: string) => void): str
   return [...new Set(names.filter(isPlain))];
 }
 
-function inputsOf(globs: readonly string[], say: (text: string) => void): string[] {
+export function inputsOf(globs: readonly string[], say: (text: string) => void): string[] {
   const meant = globs.filter((each) => each !== "$TURBO_DEFAULT$");
   const taken = meant.filter((each) => !each.startsWith("!"));
   if (taken.length < meant.length)
@@ -198,7 +199,7 @@ function cachesIn(outputs: readonly string[]): string[] {
   );
 }
 
-function remoteOf(remote: TurboTable, notes: string[]): string[] {
+function remoteOf(remote: JsonTable, notes: string[]): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries(remote)) {
     const key = KNOWN_REMOTE[name];
@@ -221,13 +222,13 @@ function remoteOf(remote: TurboTable, notes: string[]): string[] {
   return lines.length > 0 ? ["[cache.remote]", ...lines] : [];
 }
 
-function noteRest(content: TurboTable, notes: string[]): void {
+function noteRest(content: JsonTable, notes: string[]): void {
   const taken = ["tasks", "pipeline", "globalEnv", "globalPassThroughEnv", "remoteCache", "envMode"];
   for (const [name, value] of Object.entries(content)) {
     if (taken.includes(name) || WITHOUT_EFFECT.includes(name)) continue;
     if (name === "globalDependencies")
       notes.push(
-        `globalDependencies (${textsOf(value).map(show).join(", ")}): a file is an input of the scripts that read it`,
+        `globalDependencies (${entriesOf(value).map(show).join(", ")}): a file is an input of the scripts that read it`,
       );
     else notes.push(`${show(name)} has no equivalent in rtfig.toml`);
   }
@@ -235,8 +236,4 @@ function noteRest(content: TurboTable, notes: string[]): void {
     notes.push(
       "envMode loose: a cached script receives only declared variables and a fixed list (rt help caching)",
     );
-}
-
-function show(text: string): string {
-  return JSON.stringify(text);
 }

@@ -5,15 +5,19 @@
 //   project. Files on disk are checked by an entry's recorded dependencies.
 // - Variables are stored as keyed hashes, so that the store contains no secret.
 import { statSync } from "node:fs";
+import { delimiter, isAbsolute } from "node:path";
 import { VERSION } from "../../version.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { countedVariables } from "./environment.ts";
+import { isPassed } from "./variables.ts";
 import { hashBytes, type FileHashCache } from "../store/file-hash-cache.ts";
-import { toPortablePath, withoutBinariesAbove, withoutRoot } from "../entry/relocation.ts";
+import { MARKS, countedFolders, type UserFolders, withoutUserFolders } from "../relocation/user-folders.ts";
+import { withoutBinariesAbove } from "../relocation/search-path.ts";
+import { isBelow, toPortablePath, withoutRoot } from "../relocation/stored-path.ts";
 import type { StatPath } from "../../../platform/tracing/contract/tracing.ts";
 
 /** Version of the stored format; part of the store's directory name and of each key. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 export interface StartedStep {
   readonly event: string;
@@ -24,8 +28,12 @@ export interface StartedStep {
 export interface KeyRequest {
   readonly system: string;
   readonly root: string;
+  /** The folders of the user, whose paths do not count. */
+  readonly folders: UserFolders;
   readonly packageDirectory: string;
   readonly rule: CacheRule;
+  /** Variables that count as they are: `env` of the rule, and those of --env-file. */
+  readonly declared: readonly string[];
   readonly steps: readonly StartedStep[];
   /** Identifies its permissions, which decide the files that it can read. */
   readonly permissions?: string | undefined;
@@ -38,6 +46,9 @@ export interface KeyRequest {
   /** Whether these files are the only inputs (no tracing). */
   readonly isDeclared: boolean;
 }
+
+/** The name of the field with the rule. It has no table, so that moving a rule to [tasks] leaves the key. */
+export const RULE = "its rule";
 
 export interface Field {
   /** The name in messages. */
@@ -84,36 +95,48 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
 let umask: number | undefined;
 
 export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: StatPath): Promise<CacheKey> {
-  const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
+  const { root, folders, packageDirectory, rule, steps, variables, secret, system, program, inputs } =
+    request;
   const fields: Field[] = [];
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashText(JSON.stringify(value)) });
-  const placeless = (text: string) => withoutRoot(text, root);
+  const portable = (text: string) => withoutUserFolders(withoutRoot(text, root), folders);
+  const ownProgram = (path: string) => (path === process.execPath ? "\0rt" : portable(path));
   const hashesOf = variableHashes(secret);
   // Another version may start scripts differently.
   add("rt itself", [FORMAT, VERSION, program]);
   add("the system", system);
-  // The root counts only for scripts that printed or stored it: src/cache/entry/relocation.ts.
+  // The root counts only for scripts that printed or stored it: src/cache/relocation/relocation.ts.
   add("the package's directory", toPortablePath(packageDirectory, root));
   if (!rule.isShared) add("the project's directory", root);
   // The program is the shell or executable that was found.
   for (const step of steps)
-    add(`the script "${step.event}"`, [placeless(step.program), step.argv.map(placeless)]);
+    add(`the script "${step.event}"`, [ownProgram(step.program), step.argv.map(ownProgram)]);
   add(
     "the names of its steps",
     steps.map(({ event }) => event),
   );
   // The rule decides which paths are recorded, so it changes the meaning of an entry.
-  add("its rule in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
-  if (request.permissions !== undefined) add("its permissions", request.permissions);
+  add(RULE, [rule.env, rule.inputs, rule.outputs, rule.ignore]);
+  if (request.permissions !== undefined) add("its table of permissions", request.permissions);
   // The umask decides the mode of created files.
   // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
   add("the umask", (umask ??= process.umask()));
-  // Some tools behave differently for root.
-  add("the user", process.getuid?.() ?? null);
-  for (const [name, value] of countedVariables(variables)) {
-    const meant = placeless(name === "PATH" ? withoutBinariesAbove(value, root) : value);
+  if (request.declared.includes("UID")) add("the user", process.getuid?.() ?? null);
+  for (const [name, value] of countedVariables(variables, request.declared, !request.isDeclared)) {
+    const own = name === "PATH" ? withoutBinariesAbove(value, root) : value;
+    // HOME that counts must not be replaced by the mark of HOME.
+    const meant = isPassed(name) ? withoutRoot(own, root) : portable(own);
     fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });
   }
+  for (const [name, value] of countedFolders(variables)) add(`the folder ${name}`, hashesOf(value));
+  const relative = (variables.PATH ?? "").split(delimiter).filter((each) => !isAbsolute(each));
+  if (relative.length > 0) add("the list of relative directories in PATH", relative);
+  const inside = MARKS.flatMap((mark) => {
+    const folder = folders[mark];
+    return folder !== undefined && isBelow(folder, root) ? [[mark, toPortablePath(folder, root)]] : [];
+  });
+  // Paths in these are recorded as those of the project.
+  if (inside.length > 0) add("the list of user folders in the project", inside);
   if (request.isDeclared) add("how its inputs are known", "declared");
   for (const path of inputs)
     fields.push({ name: toPortablePath(path, root), hash: await hashInput(path, hashes, stat) });

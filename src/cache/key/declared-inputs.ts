@@ -13,7 +13,7 @@ import type { CacheRule } from "../../config/settings/cache.ts";
 import type { FileSystemView } from "../entry/entry-validation.ts";
 import { endOf, followLinks } from "./symlink-targets.ts";
 import { listFiles, type Matcher } from "./rule-globs.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import { NotCacheableError } from "../entry/not-cacheable-error.ts";
 
 export interface DeclaredInputView extends FileSystemView {

@@ -1,59 +1,24 @@
-// Builds the environment of a cached script: declared variables, variables that rt sets, and an allowlist. All of
-// them are part of the cache key, so no other variable can change the result.
+// Builds the environment of a cached script. variables.ts decides about each variable.
 import type { CacheRule } from "../../config/settings/cache.ts";
+import { oneLine } from "../../printable.ts";
 import { isNamed } from "../../variable-names.ts";
-import { describeRule } from "./rule-line.ts";
-
-/**
- * Variables that every cached script receives if they are set; `*` matches any suffix. docs/guides/caching.md explains them.
- */
-export const PASSED_VARIABLES: readonly string[] = [
-  ...[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TMPDIR",
-    "TERM",
-    "COLORTERM",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-  ],
-  ...["CI", "NODE_ENV", "NODE_OPTIONS", "NODE_PATH", "FORCE_COLOR", "NO_COLOR"],
-  ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"],
-];
-
-/** Internal variables of rt, on which no script depends. */
-const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD", "RT_RESTARTED"];
+import { readsVariable } from "./variable-readers.ts";
+import { describeRule, tableOf } from "./rule-line.ts";
+import { type Treatment, UNCOUNTED, VARIABLES, variableRow } from "./variables.ts";
 
 /** Marks a traced script, so that a nested rt does not trace again. */
 export const TRACED_VARIABLE = "RT_TRACED";
 
-const passed = new Map<string, boolean>();
-
-/** Returns whether every script receives the variable. */
-function isPassed(name: string): boolean {
-  let answer = passed.get(name);
-  if (answer === undefined) {
-    answer =
-      isNamed(name, PASSED_VARIABLES) || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
-    passed.set(name, answer);
-  }
-  return answer;
-}
-
 export interface CachedEnvironment {
   readonly variables: Readonly<Record<string, string>>;
-  /** Variables that the script does not receive. */
+  /** Variables that the script does not receive, or not with this value. */
   readonly withheld: readonly string[];
 }
 
 /**
  * @param wanted the environment of the script without caching
  * @param original the environment in which rt was started
+ * @param declared names of `env` and of `--env-file`
  * @param root root of the project
  */
 export function cachedEnvironment(
@@ -66,30 +31,81 @@ export function cachedEnvironment(
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
-    if (original[name] !== value || isPassed(name) || isNamed(name, declared)) variables[name] = value;
-    else withheld.push(name);
+    if (treatmentOf(name, declared, original[name] !== value) !== "dropped") variables[name] = value;
+    else if (!SHELL_VARIABLES.includes(name)) withheld.push(name);
   }
-  // The nesting depth of shells must not change the key.
-  delete variables.OLDPWD;
-  if (variables.SHLVL !== undefined) variables.SHLVL = "1";
-  // The working directory of the user must not change the key.
-  if (variables.INIT_CWD !== undefined) variables.INIT_CWD = root;
+  for (const { names, treatment, value } of VARIABLES)
+    for (const name of treatment === "fixed" ? names : []) {
+      if (isDeclared(name, declared)) continue;
+      if (isPresentation(name) && wanted[name] !== undefined && wanted[name] !== value) withheld.push(name);
+      variables[name] = value ?? root;
+    }
   variables[TRACED_VARIABLE] = "1";
-  return { variables, withheld: withheld.filter((name) => !["PWD", "SHLVL", "OLDPWD", "_"].includes(name)) };
+  return { variables, withheld };
 }
 
-/** Variables that rt sets; an outer rt may have set the same values. */
-const OWN = [
-  ...["INIT_CWD", "NODE", "npm_node_execpath", "npm_execpath", "npm_command", "npm_config_local_prefix"],
-  ...["npm_config_user_agent", "npm_package_json", "RT_SCRIPTS", "PORT", "BUN_PORT"],
-];
+/** Variables that a shell sets, which the script therefore has. */
+const SHELL_VARIABLES = ["PWD", "OLDPWD", "_"];
 
-export function countedVariables(variables: Readonly<Record<string, string>>): [string, string][] {
-  const names = Object.keys(variables).filter((name) => !UNCOUNTED.includes(name));
-  return names.sort().map((name) => [name, variables[name]!]);
+/** Variables with a fixed value that are not of the same kind in each process. */
+function isPresentation(name: string): boolean {
+  return !["SHLVL", "INIT_CWD"].includes(name);
 }
 
-const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";
+function isDeclared(name: string, declared: readonly string[]): boolean {
+  // The nesting of shells must not count, even with env = ["*"].
+  return isNamed(name, declared) && !SHELL_VARIABLES.includes(name) && isPresentation(name);
+}
+
+/** @param isOwn whether rt set the variable for this script */
+function treatmentOf(name: string, declared: readonly string[], isOwn: boolean): Treatment {
+  if (isDeclared(name, declared)) return "input";
+  const treatment = variableRow(name)?.treatment ?? "dropped";
+  return treatment === "dropped" && isOwn && !SHELL_VARIABLES.includes(name) ? "input" : treatment;
+}
+
+/** A shorter value is not searched in outputs, because it occurs by chance. */
+export const MIN_SOUGHT = 4;
+
+/** Returns the variables that are part of the cache key, sorted. @param isTraced whether the programs that are run count */
+export function countedVariables(
+  variables: Readonly<Record<string, string>>,
+  declared: readonly string[],
+  isTraced: boolean,
+): [string, string][] {
+  const isCounted = (name: string) =>
+    !UNCOUNTED.includes(name) &&
+    (treatmentOf(name, declared, true) !== "passed" ||
+      (name === "PATH" && !isTraced) ||
+      (!COLORS.includes(name) && variables[name]!.length < MIN_SOUGHT));
+  return Object.keys(variables)
+    .filter(isCounted)
+    .sort()
+    .map((name) => [name, variables[name]!]);
+}
+
+const COLORS: readonly string[] = ["FORCE_COLOR", "NO_COLOR"];
+
+/** Returns the values that do not count although the script has them, HOME first. */
+export function passedValues(
+  variables: Readonly<Record<string, string>>,
+  declared: readonly string[],
+): Readonly<Record<string, string>> {
+  const names = ["HOME", ...Object.keys(variables).filter((name) => name !== "HOME")];
+  const isSought = (name: string) =>
+    variables[name] !== undefined &&
+    !UNCOUNTED.includes(name) &&
+    treatmentOf(name, declared, true) === "passed";
+  return Object.fromEntries(names.filter(isSought).map((name) => [name, variables[name]!]));
+}
+
+/** Returns whether the variables make a script print colours to a pipe. */
+export function isColored({ FORCE_COLOR, NO_COLOR }: Readonly<Record<string, string>>): boolean {
+  return !NO_COLOR && FORCE_COLOR !== undefined && !["", "0", "false"].includes(FORCE_COLOR);
+}
+
+const nameThem = (rule: CacheRule) =>
+  `if it needs some of them, list their names in env of its rule in ${tableOf(rule)}`;
 
 /** Describes the withheld variables that a failed script mentions; all of them at its first failure. */
 export function describeMissingVariables(
@@ -103,7 +119,7 @@ export function describeMissingVariables(
   const missed = all.filter((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (all.length === 0 || (missed.length === 0 && !isFirst)) return [];
   if (missed.length === 0)
-    return [`${label} is cached, so it did not get ${all.length} environment variables; ${NAME_THEM}`];
+    return [`${label} is cached, so it did not get ${all.length} environment variables; ${nameThem(rule)}`];
   return [
     `${label} is cached, so it did not get ${missed.join(", ")}; ` +
       `if it needs ${missed.length === 1 ? "it" : "them"}, ${describeRule(rule, { env: missed })}`,
@@ -116,21 +132,40 @@ const BUILT_IN =
 /** Variables that turn off network requests of tools. */
 const SILENCE = /TELEMETRY|DO_NOT_TRACK|ANALYTICS|DISABLE_UPDATE|NO_UPDATE/;
 
-/** Describes variables that a successful script may have missed. @param makes whether it wrote outputs */
+interface SuccessfulRun {
+  /** Whether it wrote outputs. */
+  readonly makes: boolean;
+  readonly isOnline: boolean;
+  /** The commands of the script. */
+  readonly text: string;
+  /** The configuration file that reads a variable, by the variable's name. */
+  readonly readers: ReadonlyMap<string, string>;
+}
+
+/** Describes variables that a successful script may have missed. */
 export function describeMissed(
   label: string,
   rule: CacheRule,
   withheld: readonly string[],
-  { makes, isOnline }: { makes: boolean; isOnline: boolean },
+  { makes, isOnline, text, readers }: SuccessfulRun,
 ): string[] {
   const all = [...new Set(withheld)];
-  const built = makes ? [...new Set(all.flatMap((name) => BUILT_IN.exec(name)?.[0] ?? []))] : [];
+  const isBuiltIn = (name: string) => makes && BUILT_IN.test(name);
+  const isRead = (name: string) =>
+    readers.has(name) || (variableRow(name) !== undefined && readsVariable(text, name));
   const silencing = isOnline ? all.filter((name) => SILENCE.test(name)) : [];
-  const declared = [...built.map((beginning) => `${beginning}*`), ...silencing];
-  if (declared.length === 0) return [];
-  const given = [...all.filter((name) => makes && BUILT_IN.test(name)), ...silencing].join(", ");
+  const given = [
+    ...all.filter(isBuiltIn),
+    ...silencing,
+    ...all.filter((name) => !isBuiltIn(name) && !silencing.includes(name) && isRead(name)),
+  ];
+  if (given.length === 0) return [];
+  const declared = new Set(given.map((name) => (isBuiltIn(name) ? `${BUILT_IN.exec(name)![0]}*` : name)));
+  const named = given.map((name) =>
+    readers.has(name) ? `${name}, which ${oneLine(readers.get(name)!)} reads` : name,
+  );
   return [
-    `${label} is cached, so it did not get ${given}; if it needs that, ${describeRule(rule, { env: declared })}`,
+    `${label} is cached, so it did not get ${named.join(", ")}; if it needs that, ${describeRule(rule, { env: [...declared] })}`,
   ];
 }
 

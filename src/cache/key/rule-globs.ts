@@ -1,10 +1,9 @@
 // Compiles the globs of a rule, and matches tool caches, which are never inputs or outputs.
-import { isAbsolute, resolve } from "node:path";
 import { temporaryDirectory } from "../../../platform/files/temporary-directory.ts";
-import { withSlashes } from "../entry/relocation.ts";
+import { withSlashes } from "../relocation/stored-path.ts";
 
 /**
- * Tool caches in node_modules: their content changes the duration of a tool, not its result. docs/guides/caching.md lists
+ * Tool caches in node_modules: their content changes the duration of a tool, not its result. docs/reference/cache.md lists
  * all ignored paths.
  */
 export const TOOL_CACHES: readonly string[] = [
@@ -70,6 +69,7 @@ interface AbsoluteGlob {
 }
 
 function placeGlob(glob: string, directory: string): AbsoluteGlob {
+  const { isAbsolute, resolve } = process.getBuiltinModule("node:path"); // lazy: a run without rules needs no paths
   if (isAbsolute(glob)) return { directory: [], pattern: withSlashes(resolve(directory, glob)).split("/") };
   const base = withSlashes(resolve(directory)).replace(/\/$/, "").split("/");
   const pattern: string[] = [];

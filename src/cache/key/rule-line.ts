@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { tomlKey, tomlValue } from "../../config-hint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { literally } from "./rule-globs.ts";
-import { withSlashes } from "../entry/relocation.ts";
+import { withSlashes } from "../relocation/stored-path.ts";
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
 
@@ -11,6 +11,11 @@ const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
 export type RuleAddition = { readonly [List in (typeof LISTS)[number]]?: readonly string[] } & {
   readonly trace?: false;
 };
+
+/** Returns the table that has the rule, as messages name it. */
+export function tableOf({ isOfTask, name }: Pick<CacheRule, "isOfTask" | "name">): string {
+  return isOfTask ? `[tasks.${tomlKey(name)}]` : "[run.cache]";
+}
 
 /** Returns the end of a sentence. A line of [run.cache] is complete, because it replaces the rule; [tasks] needs the changed keys. */
 export function describeRule(rule: CacheRule, addition: RuleAddition): string {
@@ -24,7 +29,7 @@ export function describeRule(rule: CacheRule, addition: RuleAddition): string {
   if (addition.trace === false || !(rule.isTraced || rule.isOfTask)) parts.push("trace = false");
   const [name, keys] = [tomlKey(rule.name), parts.join(", ")];
   return rule.isOfTask
-    ? `set in [tasks.${name}]: ${keys}`
+    ? `set in ${tableOf(rule)}: ${keys}`
     : `set its rule in [run.cache] to: ${name} = { ${keys} }`;
 }
 

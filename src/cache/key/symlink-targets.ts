@@ -8,7 +8,7 @@ import { readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { FileSystemView } from "../entry/entry-validation.ts";
 import { listFiles } from "./rule-globs.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 
 interface SymlinkView extends Pick<FileSystemView, "stat" | "isIgnored"> {
   readonly root: string;

@@ -10,7 +10,7 @@ import type { CacheRule } from "../../config/settings/cache.ts";
 import type { EntrySnapshot } from "../entry/entry-snapshot.ts";
 import { openHashes } from "../store/file-hash-persistence.ts";
 import { alwaysIgnored, matcher } from "../key/rule-globs.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import { internObservation, type PathObservations } from "./path-observations.ts";
 import type { ProjectView } from "../entry/entry-builder.ts";
 import type { StatCache } from "./stat-cache.ts";

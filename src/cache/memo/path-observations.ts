@@ -22,7 +22,7 @@ import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts"
 import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
 import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 
 /** How a path was observed. `content` follows links, `state` does not. */
 export interface PathObservation {

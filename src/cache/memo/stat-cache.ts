@@ -1,16 +1,20 @@
-// Caches `lstat` and `readdir` results for one run, because its scripts share most inputs.
+// Caches `lstat`, `readdir` and `realpath` results for one run, because its scripts share most inputs.
 //
 // Invariants:
 // - The cache is disabled when the first script starts; in watch mode, before the first lookup.
 // - Restoring outputs and waiting for another process invalidate it. So no script is validated against an outdated
 //   state.
 import type { ListDirectory, StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
+import { directories } from "../../../platform/files/directories.ts";
 import { listDirectoryNames, statPath } from "../../../platform/files/path-state.ts";
 import type { RecordedDependency } from "../entry/entry.ts";
+
+export type ResolveDirectory = (path: string) => string;
 
 export class StatCache {
   readonly #states = new Map<string, PathState>();
   readonly #names = new Map<string, readonly string[] | null>();
+  readonly #resolved = new Map<string, string>();
   readonly #verdicts = new Map<RecordedDependency, string | null>();
   #isFinished = false;
 
@@ -30,6 +34,15 @@ export class StatCache {
     return names;
   };
 
+  /** Returns the directory without links; the same path if it does not exist. */
+  readonly resolve: ResolveDirectory = (path) => {
+    const cached = this.#resolved.get(path);
+    if (cached !== undefined) return cached;
+    const resolved = directories.resolveDirectory(path) ?? path;
+    if (!this.#isFinished) this.#resolved.set(path, resolved);
+    return resolved;
+  };
+
   /** Returns null if the dependency matches, the mismatch as text, or undefined if it was not validated. */
   cachedVerdict(condition: RecordedDependency): string | null | undefined {
     return this.#verdicts.get(condition);
@@ -45,7 +58,7 @@ export class StatCache {
 
   invalidate(): void {
     this.generation += 1;
-    for (const each of [this.#states, this.#names, this.#verdicts]) each.clear();
+    for (const each of [this.#states, this.#names, this.#resolved, this.#verdicts]) each.clear();
   }
 
   /** Disables the cache: from now on files may change at any time. */

@@ -1,11 +1,11 @@
-// Packs and unpacks the artifacts of a shared cache:
+// Packs and unpacks the artifacts of a shared cache.
 //
-//   index of a key        zstd of JSON: the entries under the key, newest first
-//   contents of an entry  zstd of a tar with blobs/<sha256> for each blob, for backends without a content-addressed store
+// - Index of a key: zstd of JSON, the entries under the key, newest first.
+// - Contents of an entry: zstd of a tar with blobs/<sha256> for each blob. Only backends without a content-addressed store use it.
 //
 // Invariants:
 // - Pure. Names in an archive are never used as paths: blobs are selected and verified by digest.
-// - An artifact that is too large, malformed, or has unexpected blobs is null.
+// - An artifact that is too large (decompression bomb), malformed, or has unexpected blobs is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
 import { blobHashesOf, type CacheEntry, type StoredEntry } from "../entry/entry.ts";

@@ -1,7 +1,7 @@
 // Defines the backend of a shared cache: it stores an index (list of entries) per cache key, and the entries' blobs.
 //
-//   turbo-backend.ts   turbo's protocol over HTTP: the index is one artifact, the blobs of an entry are another
-//   reapi-backend.ts   Remote Execution API v2 over gRPC: the index is an ActionResult, each blob is in the CAS
+// - turbo-backend.ts: turbo's protocol over HTTP. The index is one artifact, the blobs of an entry are another.
+// - reapi-backend.ts: Remote Execution API v2 over gRPC. The index is an ActionResult, each blob is in the CAS.
 //
 // Invariants:
 // - No method rejects or exceeds its timeout. Each failure is reported once (response-actions.ts). After repeated

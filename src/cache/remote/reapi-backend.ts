@@ -1,7 +1,7 @@
 // Stores a shared cache on a Remote Execution API v2 server (BuildBuddy, NativeLink, bazel-remote and others).
 //
-//   Action         contains only the ID of an index; it is never executed, its action digest is the lookup key
-//   ActionResult   stdout is the signature, a line feed and the index; the output files are the blobs of all entries
+// - Action: contains only the ID of an index. It is never executed; its action digest is the lookup key.
+// - ActionResult: stdout is the signature, a line feed and the index. The output files are the blobs of all entries.
 //
 // Invariants:
 // - See backend.ts. Sizes in a result are untrusted: they are used only in requests.

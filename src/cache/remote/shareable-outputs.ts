@@ -7,7 +7,7 @@
 import { dirname, isAbsolute, normalize, resolve } from "node:path";
 import { isRepositoryName } from "../../repository-name.ts";
 import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import type { ShareScope } from "../shared-cache.ts";
 
 const PERMISSIONS = 0o777;

@@ -1,5 +1,5 @@
-// Detects two rt processes that run, or restore, the same script in one directory. Each process holds a locked marker
-// file.
+// Detects concurrent runs: two rt processes that run, or restore, the same script in one directory. Each process holds
+// a locked marker file.
 //
 // Invariants:
 // - Both processes detect the overlap, whatever their order and even after SIGKILL.

@@ -11,7 +11,8 @@ import { hasWritten, type ProjectView } from "../entry/entry-builder.ts";
 import { describeRule, globOf } from "../key/rule-line.ts";
 import { NotCacheableError } from "../entry/not-cacheable-error.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
-import { isBelow, type IsMachinePath, toPortablePath } from "../entry/relocation.ts";
+import type { IsMachinePath } from "../relocation/machine-paths.ts";
+import { isBelow, toPortablePath } from "../relocation/stored-path.ts";
 
 interface Undeclared {
   /** Portable paths; sorted. */

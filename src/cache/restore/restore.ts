@@ -22,7 +22,7 @@ import { errorMessage } from "../../../platform/caught-error.ts";
 import { isOutput, type FileSystemView } from "../entry/entry-validation.ts";
 import type { CacheEntry, RecordedOutput } from "../entry/entry.ts";
 import { hashFile } from "../store/file-hash-cache.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 /**

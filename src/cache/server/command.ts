@@ -29,7 +29,7 @@ OPTIONS
   --largest=<MB>   Artifacts that are larger are refused (default 512)
 
 It speaks HTTP; in front of other networks than your own put a proxy with HTTPS.
-rt help caching says how clients find it.`;
+rt help shared-cache describes how clients find it.`;
 
 const TOKEN_HELP = `Make a token for a cache that is served, and print it: the file has only its hash
 

@@ -1,13 +1,14 @@
 // Stores cache entries in a content-addressed store on disk. eviction.ts limits its size.
 //
-//   <cache>/rt/scripts-4/blobs/<ab>/<hash>           a blob
-//                        keys/<key>/<c>-<hash>.zst   an entry: hash of its identity, hash of its bytes
-//                        scripts/<id>.json           the explanation of a script's last hit or miss
-//                        hashes/<id>, known/<id>     the file-hash cache and the entry snapshot
-//                        there/<id>                  blobs that a remote execution server has
-//                        recalled/<id>               run memos
-//                        presence/<script>-<id>      markers of running scripts
-//                        secret                      the key of the hashes of variables
+// Files in <cache>/rt/scripts-5:
+// - blobs/<ab>/<hash>: a blob.
+// - keys/<key>/<c>-<hash>.zst: an entry, named by the hash of its identity and the hash of its bytes.
+// - scripts/<id>.json: the explanation of a script's last hit or miss.
+// - hashes/<id>, known/<id>: the file-hash cache and the entry snapshot.
+// - there/<id>: digests of the blobs that a remote execution server has.
+// - recalled/<id>: the run memos.
+// - presence/<script>-<id>: the markers of running scripts.
+// - secret: the key of the keyed hashes of environment variables.
 //
 // Invariants:
 // - Every file appears by an atomic rename, so concurrent processes, a full disk or SIGKILL leave no partial file. A

@@ -1,7 +1,7 @@
 // Loads the file-hash cache once per run and saves it after the run: one part per project, and one for all projects.
 import type { StatPath } from "../../../platform/tracing/contract/tracing.ts";
 import { hashBytes, FileHashCache, type Part } from "./file-hash-cache.ts";
-import { isBelow } from "../entry/relocation.ts";
+import { isBelow } from "../relocation/stored-path.ts";
 import type { CacheStore } from "./cache-store.ts";
 
 /** Shared by all scripts of a run. */

@@ -1,19 +1,20 @@
 // Watches the recorded inputs of a script's last run, for `rt --watch`.
 //
 // Invariants:
-// - A caller that watches `directories`, filters with `has` and checks with `differs` learns of every change that
-//   would cause a cache miss. Exceptions: node_modules, .git, machine paths, and listings of directories above the
-//   project.
+// - A caller that watches `directories`, filters with `has` and checks with `differs` detects every change that would
+//   cause a cache miss. Exceptions: node_modules, .git, machine paths, and listings of directories above the project.
 // - Outputs of the script are never inputs.
 import { basename, dirname, normalize, sep } from "node:path";
 import type { RecordedInputs } from "../cached-script.ts";
 import { validateEntry, compareState, isOutput } from "../entry/entry-validation.ts";
+import { isSought } from "../entry/parent-folder-names.ts";
 import type { RecordedDependency, CacheEntry } from "../entry/entry.ts";
 import { declaredDirectories, declaredInputs } from "../key/declared-inputs.ts";
 import { hashInput, type CacheKey } from "../key/cache-key.ts";
 import { followLinks } from "../key/symlink-targets.ts";
 import { listFiles, type Matcher, matcher } from "../key/rule-globs.ts";
-import { type IsMachinePath, isBelow, toPortablePath } from "../entry/relocation.ts";
+import type { IsMachinePath } from "../relocation/machine-paths.ts";
+import { isBelow, toPortablePath } from "../relocation/stored-path.ts";
 import type { ProjectView } from "../entry/entry-builder.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
@@ -49,6 +50,8 @@ export class RecordedInputFiles implements RecordedInputs {
   readonly #conditions = new Map<string, RecordedDependency[]>();
   /** Names by directory. */
   readonly #names = new Map<string, ReadonlySet<string>>();
+  /** By directory, if only some names count: parent-folder-names.ts. */
+  readonly #stems = new Map<string, readonly string[]>();
   readonly #keyInputs: ReadonlyMap<string, string>;
   readonly #own: ReadonlySet<string>;
   /** Whether a path would be part of the cache key if it existed. */
@@ -76,6 +79,7 @@ export class RecordedInputFiles implements RecordedInputs {
       if (!this.#isWatched(condition) || this.#own.has(path)) continue;
       if (kind === "names") {
         this.#names.set(path, new Set(condition[2]));
+        if (condition[3]) this.#stems.set(path, condition[3]);
         this.directories.add(path);
       } else {
         this.#conditions.set(path, [...(this.#conditions.get(path) ?? []), condition]);
@@ -109,6 +113,30 @@ export class RecordedInputFiles implements RecordedInputs {
   hasRead(given: string): boolean {
     const path = toNative(given);
     return (this.#conditions.has(path) || this.#keyInputs.has(path)) && !this.isOwn(path);
+  }
+
+  /** Like `has`, for a change of which the kind is known. @param isListed whether it adds or removes the path */
+  isAffectedBy(given: string, isListed: boolean): boolean {
+    const path = toNative(given);
+    if (this.hasRead(path)) return true;
+    const isKnown = (isListed && this.#lists(path)) || this.#mayBecomeInput(path);
+    return isKnown && !UNWATCHED.test(path) && !this.isOwn(path);
+  }
+
+  #lists(path: string): boolean {
+    const directory = dirname(path);
+    const stems = this.#stems.get(directory);
+    const name = basename(path);
+    return (
+      this.#names.has(directory) && (!stems || isSought(`f${name}`, stems) || isSought(`d${name}`, stems))
+    );
+  }
+
+  /** The existing files and directories that the script depends on. */
+  *listRead(): Iterable<string> {
+    for (const [path, conditions] of this.#conditions)
+      if (conditions.some(([kind]) => kind !== "absent")) yield path;
+    yield* this.#names.keys();
   }
 
   async differs(given: string): Promise<boolean> {

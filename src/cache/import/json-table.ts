@@ -1,0 +1,22 @@
+// Reads values of parsed JSON, whose types are unknown.
+
+export type JsonTable = Readonly<Record<string, unknown>>;
+
+export function isTable(value: unknown): value is JsonTable {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns an empty table for other values. */
+export function tableOf(value: unknown): JsonTable {
+  return isTable(value) ? value : {};
+}
+
+/** Returns an empty list for other values. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the strings of a list. */
+export function textsOf(value: unknown): string[] {
+  return listOf(value).filter((each) => typeof each === "string");
+}
