@@ -31,9 +31,19 @@ const COMMANDS: Readonly<Record<string, CommandHandler>> = {
   config: withHelp("config", async (args) =>
     printLine((await import("./config-command.ts")).answerConfig(args)),
   ),
-  trust: withHelp("trust", async (args) =>
-    (await import("../secrets/trust/trust-command.ts")).runTrustCommand(args, await loadServerUses()),
-  ),
+  permissions: withHelp("permissions", async (args) => {
+    const { wordsOfCheck } = await import("./permissions-command.ts");
+    const words = wordsOfCheck(args, process.cwd());
+    return await (await import("./command-line.ts")).carryOutCommandLine(words);
+  }),
+  trust: withHelp("trust", async (args) => {
+    if (args.length === 0) {
+      const { allowChangedScripts } = await import("../runner/install-scripts/changed-scripts.ts");
+      if (allowChangedScripts(process.cwd())) return;
+    }
+    const { runTrustCommand } = await import("../secrets/trust/trust-command.ts");
+    return runTrustCommand(args, await loadServerUses());
+  }),
   doctor: async (args) =>
     await (await import("./doctor/command.ts")).runDoctorCommand([...args], () => showHelp("doctor")),
   secrets: async (args) =>

@@ -9,6 +9,7 @@ import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
 import type { RunOutcome } from "../runner/outcome.ts";
+import { reportPhase } from "../runner/phase-times.ts";
 import { run } from "../runner/run.ts";
 import { selectsPackages } from "../config/settings/many.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
@@ -72,6 +73,7 @@ async function carryOutRepl(written: Invocation): Promise<RunOutcome> {
 }
 
 async function carryOutRun(invocation: Invocation): Promise<RunOutcome> {
+  reportPhase("command line");
   const opened = await openSettings(invocation);
   const { target, evaluates, tool } = opened.settings;
   if (target === undefined && !evaluates && !tool && invocation.options.length > 0)

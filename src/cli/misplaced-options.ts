@@ -1,5 +1,5 @@
 // Rejects run options before a command that does not accept them, and script options without a script.
-import { COMMANDS } from "../options/commands.ts";
+import { acceptsRestriction, COMMANDS, RESTRICTING_OPTIONS } from "../options/commands.ts";
 import { type Given, type Invocation, UsageError } from "../options/parse.ts";
 import { printable } from "../printable.ts";
 import { quoteArgument } from "../shell-quoting.ts";
@@ -9,7 +9,10 @@ import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
 /** Rejects run options before a built-in command: `rt --dry-run publish` must not publish. @throws UsageError */
 export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
   if (COMMANDS[command]!.by === "rt") refuseConfig(command, options);
-  const misplaced = options.find(({ option }) => option.group === "Workspaces");
+  const accepted = acceptsRestriction(command) ? RESTRICTING_OPTIONS : [];
+  const misplaced = options.find(
+    ({ option }) => option.group === "Workspaces" && !accepted.includes(option.name),
+  );
   if (!misplaced) return;
   throw new UsageError(
     `--${misplaced.option.name} is an option of rt run, but "${command}" is a command of rt`,

@@ -4,7 +4,7 @@ import { host } from "../../platform/processes/process.ts";
 import type { RunOutcome } from "../runner/outcome.ts";
 import { printLine } from "../output.ts";
 
-/** The rt command that a name stands for. */
+/** The rt command that runs under a program name. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["bunx", ["x"]],
   ["git-credential-rt", ["secrets", "helper", "git"]],
@@ -16,6 +16,7 @@ type MultiCallProgram = (words: readonly string[]) => Promise<RunOutcome>;
 /** Names with a separate command line syntax. */
 const PROGRAMS: ReadonlyMap<string, MultiCallProgram> = new Map<string, MultiCallProgram>([
   ["node", runAsNode],
+  ["bash", runAsShell],
 ]);
 
 export interface MultiCall {
@@ -28,6 +29,12 @@ export function readMultiCall(argv0: string): MultiCall {
   const start = Math.max(argv0.lastIndexOf("/"), argv0.lastIndexOf("\\")) + 1;
   const name = argv0.slice(start, argv0.endsWith(".exe") ? -".exe".length : undefined);
   return { program: PROGRAMS.get(name), words: WORDS.get(name) ?? [] };
+}
+
+/** Runs as the shell of an installer, for the links of ../runner/install-scripts/install-shim.ts. */
+async function runAsShell(words: readonly string[]): Promise<RunOutcome> {
+  const { runLifecycleScript } = await import("../runner/install-scripts/lifecycle-script.ts");
+  return await runLifecycleScript(words);
 }
 
 /** Runs as `node`, for the links of ../runner/script/path-shims.ts. */

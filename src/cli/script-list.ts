@@ -2,7 +2,8 @@
 import { host } from "../../platform/processes/process.ts";
 import { wantsColor } from "../color.ts";
 import { oneLine } from "../printable.ts";
-import { listTasks, openTaskRules } from "../config/tasks/project-tasks.ts";
+import { openTaskRules } from "../config/tasks/project-task-rules.ts";
+import { listTasks } from "../config/tasks/project-tasks.ts";
 import { findPackageJson, textField } from "../workspace/package-json.ts";
 import { quoteArgument } from "../shell-quoting.ts";
 import { UsageError } from "../options/parse.ts";

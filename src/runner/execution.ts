@@ -5,7 +5,7 @@ import type { EphemeralFile } from "../../platform/files/contract/ephemeral-file
 import type { PreparedTerminal } from "../../platform/terminal/contract/terminal.ts";
 import type { Config } from "../config/rtfig.ts";
 import { printError } from "../error-output.ts";
-import { asksRegistries } from "../secrets/registries/asking-tools.ts";
+import { contactsRegistries } from "../secrets/registries/registry-commands.ts";
 import { choosesPackages } from "../config/settings/many.ts";
 import type { ScriptSettings } from "../config/settings/script.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
@@ -33,7 +33,8 @@ export async function execute(
   config: Config | undefined,
   reopen: Reopen,
 ): Promise<RunOutcome> {
-  if (settings.permissions && plan.mode !== "nothing" && plan.mode !== "refuse") {
+  const { permissions } = settings;
+  if (permissions && plan.mode === "script") {
     const { refuseUnrestricted } = await import("./task-run/unrestricted-target.ts");
     refuseUnrestricted(plan, settings);
   }
@@ -48,7 +49,11 @@ export async function execute(
 }
 
 async function carryOut(plan: ExecutionPlan, context: ExecutionContext): Promise<RunOutcome> {
-  const { settings } = context;
+  const { settings, secrets } = context;
+  if (settings.permissions?.asked !== undefined && isTarget(plan)) {
+    const { runRestricted } = await import("./restricted/restricted-target.ts");
+    return await runRestricted(plan, settings, secrets);
+  }
   if (settings.remote && plan.mode !== "refuse") {
     const outcome = await executeRemotely(plan, context);
     if (outcome !== "here") return outcome;
@@ -71,10 +76,18 @@ async function carryOut(plan: ExecutionPlan, context: ExecutionContext): Promise
     case "refuse": {
       const { suggestTarget } = await import("./resolve/suggestion.ts");
       const hint =
-        plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
+        plan.hint ??
+        (plan.notFound && (await suggestTarget(plan.notFound, process.cwd(), settings.isExplicit)));
       return printError(plan.message, hint);
     }
   }
+}
+
+/** Whether a plan is for something without a row in [tasks]. */
+function isTarget(
+  plan: ExecutionPlan,
+): plan is Extract<ExecutionPlan, { mode: "in-process" | "engine" | "program" }> {
+  return plan.mode === "in-process" || plan.mode === "engine" || plan.mode === "program";
 }
 
 /** Returns "here" for scripts that rtfig.toml does not send to a server, and for those that cannot be sent. */
@@ -100,6 +113,10 @@ async function executeScript(
   { settings, config, secrets }: ExecutionContext,
 ): Promise<RunOutcome> {
   await warnAboutScript(settings);
+  if (plan.mode === "program" && !/[\\/]/.test(plan.name) && !plan.path.includes("node_modules")) {
+    const { warnAboutProgram } = await import("./resolve/member-scripts.ts");
+    for (const line of await warnAboutProgram(plan.name, plan.path, process.cwd())) reportLine(line);
+  }
   if (plan.mode === "script" && settings.cache) {
     const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
     const task = planCached(plan, settings.cache);
@@ -173,6 +190,8 @@ async function executeInEngine(
     const { pathForEngine } = await import("./script/path-shims.ts");
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
+  const installer = settings.installScripts && (await import("./install-scripts/install-shim.ts"));
+  using restricted = await installer?.restrictInstallScripts(settings.installScripts!, process.cwd(), path);
   const handed = await engineConfig(argv, context);
   const { becomeEngine, describeStartError, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry, port } = code;
@@ -181,12 +200,13 @@ async function executeInEngine(
     config: handed.path,
     serve: handed.serve,
     withheld: handed.withheld,
-    path,
+    path: restricted?.path ?? path,
     isHelped,
     asksRegistry,
     sendsTokens: handed.hasTokens ?? false,
     port,
     supply,
+    variables: restricted?.variables,
   };
   if (supply) {
     const { startRedactedIfNeeded: attendIfRedacted } = await import("./script/redacted-process.ts");
@@ -194,6 +214,11 @@ async function executeInEngine(
     const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
     if (typeof outcome === "string") throw describeStartError(outcome);
     if (outcome !== undefined) return outcome;
+  }
+  if (restricted) {
+    const outcome = await installer!.runInstaller(engineCommand(argv, runsCode, engine));
+    if (typeof outcome === "string") throw describeStartError(outcome);
+    return outcome;
   }
   return becomeEngine(argv, runsCode, engine);
 }
@@ -210,7 +235,7 @@ async function engineConfig(
   const word = argv[0]!;
   const { tool } = settings;
   const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
-  if (!runsCode && asksRegistries(word)) {
+  if (!runsCode && contactsRegistries(word)) {
     const { openRegistryAccess } = await import("../secrets/registries/tool-config.ts");
     const { file, withheld } = await openRegistryAccess(word, config, process.cwd());
     if (file) return { ...file, hasTokens: true, withheld };
@@ -231,7 +256,7 @@ async function fileFor(
 }
 
 async function withoutOverridden(config: Config, words: readonly string[]): Promise<Config> {
-  const { dropOverridden } = await import("../config/overridden.ts");
+  const { dropOverridden } = await import("../config/overridden-test-keys.ts");
   return dropOverridden(config, words);
 }
 

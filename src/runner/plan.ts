@@ -15,7 +15,7 @@ export type ExecutionPlan =
       readonly mode: "in-process";
       readonly file: string;
       readonly args: readonly string[];
-      /** Arguments for the engine if it has to take over: it removes a `--` itself. */
+      /** Arguments for the engine as a fallback: it removes a `--` itself. */
       readonly engineArgs: readonly string[];
       /** The rtfig.toml that the engine would use. */
       readonly config?: string;

@@ -1,5 +1,4 @@
-// Entry point of the runner: several scripts, an engine tool, or one target, from resolution through the plan to
-// its end.
+// Entry point of the runner: resolves, plans and executes one target, an engine tool or several scripts.
 import { host } from "../../platform/processes/process.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
 import type { OpenedSettings } from "../config/settings/settings-sources.ts";

@@ -1,10 +1,11 @@
-// Implements `rt completions <shell>`, which prints a shell script, and the query that the script sends at each Tab.
+// Implements shell completion. `rt completions <shell>` prints a shell script, which sends a query at each Tab.
 //
 // Invariants:
 // - The shell scripts contain no names: they pass the words to `rt completions query -- <words>`, so they never become outdated.
 // - Each line of the response is a candidate, a tab and its description. A last line `:files` requests file names as well.
 // - A candidate with a line break or a control character is omitted.
-import { listTasks, openTaskRules } from "../../config/tasks/project-tasks.ts";
+import { openTaskRules } from "../../config/tasks/project-task-rules.ts";
+import { listTasks } from "../../config/tasks/project-tasks.ts";
 import { findPackageJson, textField } from "../../workspace/package-json.ts";
 import {
   CHECK_FLAGS,
@@ -176,6 +177,8 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         flags: operands[0] === "migrate" ? [{ name: "dry-run", help: "Print the new file" }] : [],
         files: false,
       };
+    case "permissions":
+      return { words: first(usedWith("permissions")), flags: [], files: false };
     case "debug-config":
       return {
         words: first(usedWith("debug-config")),

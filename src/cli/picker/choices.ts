@@ -3,7 +3,8 @@
 import { relative } from "node:path";
 import { oneLine, printable } from "../../printable.ts";
 import { openWorkspace } from "../../workspace/members.ts";
-import { listTasks, openTaskRules } from "../../config/tasks/project-tasks.ts";
+import { openTaskRules } from "../../config/tasks/project-task-rules.ts";
+import { listTasks } from "../../config/tasks/project-tasks.ts";
 import { findPackageJson, type PackageJson, textField } from "../../workspace/package-json.ts";
 import type { Picked } from "./history.ts";
 

@@ -1,7 +1,8 @@
 // Extracts the executable from a release: a .tar.gz or .zip archive, or the executable itself. Streams it in chunks.
 //
 // Invariants:
-// - Only a regular file is extracted, verified by the archive's checksums; a link or device is rejected.
+// - Only a regular file is extracted, verified by the archive's checksums; a link or device is rejected. Names in the archive are
+//   never used as paths (path traversal).
 // - No archive is decompressed in memory as a whole, and at most MAX_SIZE bytes are (decompression bomb).
 // - Any other input ends with a UserError; the caller then discards the chunks that were already written.
 import { crc32, createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from "node:zlib";

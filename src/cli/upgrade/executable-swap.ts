@@ -32,7 +32,7 @@ export function readVersion(program: string, timeoutMs = DEFAULT_TIMEOUT_MS): st
     stdio: ["ignore", "pipe", "ignore"],
     windowsHide: true,
   });
-  // The types do not say that a program which cannot be started has no output.
+  // The output is null for a program that cannot be started, which the types omit.
   const version = (stdout as string | null)?.trim() ?? "";
   if (status === 0 && /^\d+\.\d+\.\d+[\w.+-]*$/.test(version)) return version;
   const reason = errorCode(error) ?? signal ?? `exit code ${status}`;

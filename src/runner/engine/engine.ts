@@ -68,6 +68,7 @@ export interface EngineSettings {
   /** The value of --port. */
   readonly port?: string | undefined;
   readonly supply?: Supply | undefined;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -128,6 +129,7 @@ export function engineCommand(
     withheld = [],
     port,
     supply,
+    variables,
   }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
@@ -150,6 +152,7 @@ export function engineCommand(
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...(sendsTokens ? waysToRegistries() : {}),
       ...portVariables(port),
+      ...variables,
       ...variablesOf(supply?.secretsFor() ?? []),
     },
     ...(supply?.descriptors && { descriptors: supply.descriptors }),

@@ -1,10 +1,10 @@
-// Decides whether the engine should take over after a program failed to load in this process.
+// Decides whether the engine runs a program after it failed to load in this process.
 //
 // - A missing JSX package is fetched by the engine if there is no node_modules (`--install`). Imported packages are checked
 //   before the start (missing-packages.ts).
 // - An imported file with an unknown extension becomes a path in the engine. In this process it is parsed as TypeScript.
 //
-// Invariants: no line runs twice, so the engine takes over only if no code has run.
+// Invariants: no line runs twice, so the engine runs the program only if no code has run.
 // - ECMAScript modules are linked before the first is evaluated, so an error in a static import precedes all code. Unused
 //   TypeScript imports and type imports do not count.
 // - CommonJS modules run while they are loaded; the engine's module cache shows which have run.

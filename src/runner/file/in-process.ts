@@ -55,10 +55,10 @@ function isLoadError(error: unknown): boolean {
   return false;
 }
 
-/** Lets the engine take over if it can load the program. */
+/** Replaces this process by the engine if the engine can load the program. */
 async function fallBackToEngine(plan: InProcessPlan, error: unknown): Promise<void> {
-  const { canFallBackToEngine: canTakeOver } = await import("./engine-fallback.ts");
-  if (canTakeOver(error, plan.file)) becomeEngineFor(plan);
+  const { canFallBackToEngine } = await import("./engine-fallback.ts");
+  if (canFallBackToEngine(error, plan.file)) becomeEngineFor(plan);
 }
 
 function becomeEngineFor({ file, engineArgs, config }: InProcessPlan): never {

@@ -3,8 +3,8 @@
 // Invariants (specification, "Script runner command line", rules 4 and 5):
 // - Order: scripts, source files, package binaries, system commands (only with `run`). Absolute paths and `./` are always
 //   files. Without `run` a file with a source extension comes first.
-// - A path to an ELF file or a shell script is a program. A file marked for Node.js is JavaScript and runs in rt; found by name
-//   as a binary or command, it runs with Node.js unless --rt is given.
+// - A path to an ELF file or a shell script is a program. A file marked for Node.js is JavaScript and runs in rt. If it is found by
+//   name, as a binary or command, it runs with Node.js unless --rt is given.
 import { files } from "../../../platform/files/files.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
@@ -191,7 +191,7 @@ function findProgram(name: string, where: Bun.WhichOptions): string | null {
 }
 
 /** An executable in the nearest `node_modules/.bin`. */
-function findBinary(name: string, cwd: string): string | undefined {
+export function findBinary(name: string, cwd: string): string | undefined {
   if (name.includes("/")) return undefined;
   for (const directory of binaryDirectories(cwd)) {
     const path = findProgram(name, { PATH: directory });

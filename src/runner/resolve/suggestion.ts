@@ -8,6 +8,7 @@ import {
   type PackageJson,
   scriptNames,
 } from "../../workspace/package-json.ts";
+import { commandForMembers } from "./member-scripts.ts";
 import { COMMANDS } from "../../options/commands.ts";
 
 /** Without a dot, which suggests a file. */
@@ -19,7 +20,11 @@ const SCRIPT_NAMES = new Set(
 );
 
 /** @param explicitRun whether `run` was given, after which built-in commands are not recognized */
-export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
+export async function suggestTarget(
+  name: string,
+  cwd: string,
+  explicitRun: boolean,
+): Promise<string | undefined> {
   const located = findPackageJson(cwd);
   const scripts = located ? scriptNames(located.manifest) : [];
   if (located && isMisdeclaredScript(located.manifest, name))
@@ -27,6 +32,8 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
   // After a `--`, names are scripts only.
   if (!explicitRun && Object.hasOwn(COMMANDS, name))
     return `did you mean the command rt ${name}? remove the --`;
+  const command = await commandForMembers(name, cwd);
+  if (command !== undefined) return `other packages have it: ${command}`;
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {

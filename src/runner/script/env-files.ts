@@ -1,4 +1,5 @@
-// Reads --env-file files for scripts and programs, whose environment they extend.
+// Reads the env files (dotenv) of --env-file, which extend the environment of scripts and programs. The engine parses
+// them. It also reads a project's .env files, when it runs code itself.
 import { host } from "../../../platform/processes/process.ts";
 
 /**

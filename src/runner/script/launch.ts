@@ -147,7 +147,7 @@ export async function launchScript(
   }
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
-  // A hook runs while rt has descriptors of its own open, which the script must not inherit.
+  // While a hook runs, rt has internal descriptors open, which the script must not inherit.
   const descriptors =
     inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {

@@ -77,7 +77,7 @@ function warnAboutNode(reason: string): void {
   // Imported on demand: its regular expressions would be created at every start of a script.
   const { oneLine } = require("../../printable.ts") as typeof import("../../printable.ts");
   const { reportLine } = require("../../output.ts") as typeof import("../../output.ts");
-  reportLine(`warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`);
+  reportLine(`warning: --rt cannot replace "node" for child processes. ${oneLine(reason)}`);
 }
 
 function makeLink(name: string): string {

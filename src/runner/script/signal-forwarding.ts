@@ -1,9 +1,9 @@
 // Signal forwarding while rt waits for a hook or script in its own process group (step-wait.ts).
 //
-//   Ctrl-C of the terminal           the script has received it already
-//   INT, TERM, HUP sent to rt alone  forwarded to the script's process tree
-//   any second one of these          SIGKILL to the process tree
-//   QUIT, USR1, USR2                 forwarded to the script only, if rt is process 1
+// - Ctrl-C of the terminal: not forwarded, because the script has received it.
+// - INT, TERM, HUP sent to rt alone: forwarded to the script's process tree.
+// - A second one of these signals: SIGKILL to the process tree.
+// - QUIT, USR1, USR2: forwarded to the script only, if rt is process 1.
 //
 // Invariants: signals that rt was started to ignore are not handled. Runs of many scripts
 // (src/tasks/execution/shutdown.ts) and --watch (src/runner/watch) have handlers of their own.

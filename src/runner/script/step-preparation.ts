@@ -1,5 +1,5 @@
-// Prepares a step (pre-hook, script, post-hook): its command, environment and shell. Used for a single script
-// (launch.ts) and for many (../task-run/multi-script.ts).
+// Prepares a step (the script or a lifecycle hook, `pre<script>` or `post<script>`): its command, environment and
+// shell. Used for a single script (launch.ts) and for many (../task-run/multi-script.ts).
 import { host } from "../../../platform/processes/process.ts";
 import { UserError } from "../../user-error.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";

@@ -2,7 +2,8 @@
 //
 // Non-obvious: rt does not become a cached script, because it traces the script and records its output. The script
 // has pipes instead of the terminal, and an empty standard input.
-import { type RunCache, whyRuleFails } from "../../cache/run-cache.ts";
+import { type Notice, type RunCache, whyRuleFails } from "../../cache/run-cache.ts";
+import { InputRecordFinder } from "../../cache/tracing/input-records.ts";
 import type { CachedScript } from "../../cache/cached-script.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { packageOf } from "../../config/script-package.ts";
@@ -20,10 +21,6 @@ export interface StepFactory {
   commandFor(request: CommandRequest): SpawnCommand;
   /** Variables that scripts get because options name them. */
   readonly named: readonly string[];
-}
-
-interface Notice {
-  readonly notice: string;
 }
 
 /** Implements `TaskCache.open`. */
@@ -51,6 +48,15 @@ export async function explainTask(
   if ("notice" in opened) return { isHit: false, why: opened.notice };
   const remote = settings.remote && (shared ? (shared.isRead ? "asked" : "no answer") : "not asked");
   return { isHit: opened.hit !== undefined, why: opened.why, remote };
+}
+
+/** Implements `TaskCache.openRecords`. */
+export function openRecords(cache: RunCache, starting: StepFactory) {
+  const finder = new InputRecordFinder();
+  return async (task: ScriptTask, extra: Readonly<Record<string, string>>) => {
+    const script = describeScript(task, extra, cache.settings, starting);
+    return script && !("notice" in script) ? await cache.findRecord(script, finder) : undefined;
+  };
 }
 
 function describeScript(

@@ -1,6 +1,6 @@
 // Collects what `--dry-run` shows: the plan, cache reasons, placements and remote inputs.
 //
-// Invariants: no script is started and nothing is written. The shared cache is asked only if --cache requests it,
+// Invariants: no script is started and nothing is written. The shared cache is queried only if --cache requests it,
 // with a timeout.
 import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
@@ -63,7 +63,7 @@ async function explainCached(
   return reasons;
 }
 
-/** A cached task runs if a task that it depends on runs, unless that leaves its inputs unchanged. */
+/** A cached task runs if a task that it depends on runs, unless that leaves its inputs unchanged. A service has no outputs. */
 function withDependencies(
   reasons: ReadonlyMap<ScriptTask, CacheReason>,
   { tasks, dependsOn }: TaskPlan,
@@ -73,7 +73,9 @@ function withDependencies(
   for (const task of tasks) {
     const reason = all.get(task);
     if (!reason?.isHit) continue;
-    const cause = dependsOn[task.index]!.map((index) => tasks[index]!).find((each) => !all.get(each)?.isHit);
+    const cause = dependsOn[task.index]!.map((index) => tasks[index]!).find(
+      (each) => !all.get(each)?.isHit && !each.rule?.service,
+    );
     if (cause) all.set(task, { ...reason, isHit: false, why: `depends on ${taskNameOf(cause)}`, cause });
   }
   return all;

@@ -33,6 +33,7 @@ import {
 } from "../../cache/memo/path-observations.ts";
 import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
 import { dependsOnChanges } from "../../config/settings/many.ts";
+import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
 import { type RunStatus, type ScriptTask, type TaskRequest } from "../../tasks/task.ts";
@@ -230,13 +231,17 @@ class MemoizedRunner {
       ...rest,
       argCount: args.length,
       // Lists and descriptions have no effect on a run.
-      ...(rule && { rule: { timeout: rule.timeout, retries: rule.retries, lock: rule.lock, sources: {} } }),
+      ...(rule && { rule: { ...pick(rule), sources: {} } }),
     }));
     const common = [...(known?.copyCommonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
     writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });
     return true;
   }
+}
+
+function pick({ timeout, retries, lock, service, ready, restart, interactive }: TaskRule): Partial<TaskRule> {
+  return { timeout, retries, lock, service, ready, restart, interactive };
 }
 
 /** An error of the memo falls back to a normal run. */

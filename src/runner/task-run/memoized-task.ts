@@ -25,6 +25,8 @@ export class MemoizedTask implements ScriptTask {
   readonly label: string;
   readonly steps: ScriptTask["steps"];
   readonly args: readonly string[];
+  readonly isDependency: boolean;
+  readonly service: string | undefined;
   readonly rule: ScriptTask["rule"];
   #manifest: PackageJson | undefined;
 
@@ -35,6 +37,8 @@ export class MemoizedTask implements ScriptTask {
       scriptName,
       label,
       steps,
+      isDependency = false,
+      service,
       rule,
       argCount,
     }: MemoizedPlan["tasks"][number],
@@ -48,6 +52,8 @@ export class MemoizedTask implements ScriptTask {
     this.label = label;
     this.steps = steps;
     this.args = args.slice(args.length - argCount);
+    this.isDependency = isDependency;
+    this.service = service;
     this.rule = rule;
   }
 

@@ -26,6 +26,7 @@ import type { ExitStatus } from "../script/step-wait.ts";
 import { appendArguments, quoteArgument } from "../../shell-quoting.ts";
 import { openRun, prepareStep, type RunContext } from "../script/step-preparation.ts";
 import { markWithheld, removeVariables, variablesOf, withoutVariables } from "../script/secret-variables.ts";
+import { describeOptionArgument } from "./option-argument.ts";
 import { createRemoteRunner } from "./remote-runner.ts";
 import { RunSecrets } from "./run-secrets.ts";
 import { rulesOf } from "./script-rules.ts";
@@ -38,6 +39,8 @@ export interface ManyRequest extends Disposable {
   readonly provision: SecretProvision | undefined;
   /** Inherited descriptors, set if there are secrets: a program that replaces rt must not inherit others. */
   readonly descriptors: readonly number[] | undefined;
+  /** Undefined if no task has permissions. */
+  readonly permissions?: TaskPermissions | undefined;
 }
 
 export async function runMany(
@@ -52,12 +55,15 @@ export async function runMany(
         ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })
       : undefined;
   using request = await openMany(settings, config, cwd, memo?.cache);
-  const { tasks, provision, descriptors } = request;
+  const { tasks, provision, descriptors, permissions } = request;
   const commandRequest: TaskRequest = {
     ...tasks,
     runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
   };
-  return memo && !provision ? await memo.run(commandRequest) : await runTasks(commandRequest);
+  const status = memo && !provision ? await memo.run(commandRequest) : await runTasks(commandRequest);
+  if (!permissions || tasks.dryRun) return status;
+  const code = await permissions.conclude(status === 0);
+  return status === 0 ? code : status;
 }
 
 /** Runs a single cached script, shown without prefixes. */
@@ -120,7 +126,7 @@ export async function openMany(
     provision?.zero();
     permissions?.close();
   };
-  return { tasks, provision, descriptors, [Symbol.dispose]: close };
+  return { tasks, provision, descriptors, permissions, [Symbol.dispose]: close };
 }
 
 function requestFor(
@@ -140,10 +146,12 @@ function requestFor(
   const restrict = (commandRequest: CommandRequest, command: SpawnCommand): SpawnCommand => {
     const { task, packageDirectory, manifest, scriptName, isMain, isDependency } = commandRequest;
     const given = secrets?.of(manifest, scriptName, isMain, isDependency) ?? [];
-    const permitted = permissions?.forStep({ ...task, packageDirectory }, command.env, originalEnvironment, [
-      ...context.named,
-      ...given.map(({ name }) => name),
-    ]);
+    const permitted = permissions?.forStep(
+      { ...task, packageDirectory, isDependency },
+      command.env,
+      originalEnvironment,
+      [...context.named, ...given.map(({ name }) => name)],
+    );
     // rt redacts the output of a restricted task with pipes only.
     return permitted
       ? { ...command, ...permitted, redact: command.redact ?? secrets?.redact, attend: undefined }
@@ -159,13 +167,20 @@ function requestFor(
     ...many,
     args: host.exactArguments(many.args),
     taskRules: settings.tasks,
+    config,
+    // Machines of one run have different records, and a watched run decides about each change anyway.
+    selectsTasks: many.affected !== undefined && !many.shard && !many.share && !settings.watch,
     cwd,
     env: originalEnvironment,
     silent: script.silent,
     commandFor: commandOf,
     quote: quoteArgument,
-    adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
-    cache: cache && createTaskCache(cache, { many, config, cwd, starting, opened }),
+    adviseOn: (workspace) => {
+      const notice = settings.tasks && describeOptionArgument(many);
+      const strayRules = describeStrayRules(rulesOf(settings, config, cwd, provision), workspace);
+      return notice === undefined ? strayRules : [notice, ...strayRules];
+    },
+    cache: cache && createTaskCache(cache, { many, config, cwd, starting, env: originalEnvironment, opened }),
     remote: remote && createRemoteRunner(remote, { cache, script, config, cwd, permissions }),
     sharing: many.share && {
       open: async (plan) =>

@@ -5,7 +5,7 @@ import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
 import type { ScriptSettings } from "../../config/settings/script.ts";
 import type { RemoteRunner } from "../../tasks/execution/placement.ts";
-import type { TaskRestrictions } from "../../tasks/task.ts";
+import type { ScriptTask, TaskRestrictions } from "../../tasks/task.ts";
 
 interface RemoteRunnerOptions {
   readonly cache: CacheSettings | undefined;
@@ -19,20 +19,23 @@ export function createRemoteRunner(
   remote: RemoteSettings,
   { cache, script, config, cwd, permissions }: RemoteRunnerOptions,
 ): RemoteRunner {
+  function obstacleOf(task: ScriptTask): string | undefined {
+    if (task.steps.some(({ secrets }) => secrets !== undefined))
+      return "it receives secrets, which are never sent to another machine";
+    if (permissions?.isRestricted(task)) return "it has permissions, which servers do not enforce";
+    if (task.rule?.service) return "it is a service";
+    if (task.rule?.interactive) return "it is interactive";
+    return task.service && `it needs the service "${task.service}", which runs on this machine`;
+  }
   return {
     eligibilityOf(task) {
-      const { scriptName, steps } = task;
-      const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
+      const { scriptName } = task;
       return {
         server: remote.url,
         isAsked: remote.isAsked,
         isDeclared: remoteScript(remote, packageOf(task), scriptName).isRemote,
         isCached: cache !== undefined && ruleFor(cache, packageOf(task), scriptName) !== undefined,
-        obstacle: hasSecrets
-          ? "it receives secrets, which are never sent to another machine"
-          : permissions?.isRestricted(task)
-            ? "it has permissions, which servers do not enforce"
-            : undefined,
+        obstacle: obstacleOf(task),
       };
     },
     async open(tasks, order) {

@@ -8,6 +8,7 @@ import { oneLine } from "../../printable.ts";
 import { type TaskPlan, planTasks } from "../../tasks/planning/plan.ts";
 import { OutputQueue } from "../../tasks/output-queue.ts";
 import type { RunStatus, ScriptTask, TaskRequest } from "../../tasks/task.ts";
+import { reportPhase } from "../phase-times.ts";
 import { TaskRun } from "./task-run.ts";
 
 /** @param planned the plan, if the caller has computed it */
@@ -18,6 +19,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     return await print(await listScripts(request, host.isTerminal(1)), queue);
   }
   const plan = planned ?? (await planTasks(request));
+  reportPhase("plan");
   if (request.dryRun) {
     const { renderPreview } = await import("./dry-run-preview.ts");
     const status = await print(await renderPreview(plan, request, request.dryRun, queue), queue);
@@ -28,9 +30,10 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   const notices = describeNotices(plan, request);
   const [singleTask] = plan.tasks;
   const canRunAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
+  const { timeout, retries = 0, service, restart } = singleTask?.rule ?? {};
   const isRestricted = singleTask !== undefined && (request.permissions?.isRestricted(singleTask) ?? false);
   const isScheduled =
-    isRestricted || singleTask?.rule?.timeout !== undefined || (singleTask?.rule?.retries ?? 0) > 0;
+    isRestricted || timeout !== undefined || retries > 0 || (service && restart !== undefined);
   const isAlone = request.isSingle || ownsTerminal(request);
   if (singleTask && canRunAlone && request.runAlone && isAlone && !isScheduled) {
     for (const notice of notices) void queue.write(2, `${colorLabel(`warning: ${oneLine(notice)}`)}\n`);
@@ -71,14 +74,18 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 }
 
 function describeNotices(
-  { tasks, cycles, packageCount, notices, shard }: TaskPlan,
+  { tasks, cycles, packageCount, notices, shard, selection }: TaskPlan,
   { affected, filters, silent }: TaskRequest,
 ): string[] {
   const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
   if (isNone && dependsOnChanges({ affected, filters }) && !silent)
     return [
       ...notices,
-      packageCount === 0 ? "No package is affected" : "No affected package has such a script",
+      packageCount === 0
+        ? "No package is affected"
+        : selection?.leftOut.some(({ isRecorded }) => isRecorded)
+          ? "No such task is affected"
+          : "No affected package has such a script",
     ];
   const loops = cycles.map((cycle) => `Circular dependency: ${[...cycle, cycle[0]].join(" -> ")}`);
   return [...notices, ...loops];

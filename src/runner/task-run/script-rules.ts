@@ -1,5 +1,6 @@
 // Collects the sections of rtfig.toml whose rules are named after scripts, to warn about rules that match no
 // script.
+import { folderOfConfig } from "../../config/config-file-name.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { isNamed, type ScriptRules } from "../../config/unmatched-rules.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
@@ -17,8 +18,7 @@ export function rulesOf(
   if (cache)
     rules.push({ section: "run.cache", folder: cache.root, names: namesOf(cache.rules), isForOne: isNamed });
   if (remote && config) {
-    const { dirname, resolve } = process.getBuiltinModule("node:path");
-    const folder = dirname(resolve(cwd, config.file));
+    const folder = folderOfConfig(config.file, cwd);
     rules.push({ section: "run.remote.scripts", folder, names: namesOf(remote.scripts), isForOne: isNamed });
   }
   return provision?.rows ? [...rules, provision.rows] : rules;

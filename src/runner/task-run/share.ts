@@ -63,9 +63,9 @@ export async function whyUnshared(
   const remote = cache?.remote;
   if (!cache || !remote)
     throw new UserError(
-      "--share needs [run.cache] and [cache.remote], which transfer outputs between machines",
+      "--share needs cached scripts and [cache.remote], which transfer outputs between machines",
       [
-        ...(cache ? [] : [configHint(["run", "cache", task.scriptName], true)]),
+        ...(cache ? [] : [configHint(["tasks", task.scriptName, "cache"], true)]),
         configHint(["cache", "remote", "url"], "https://cache.example.com"),
         "rt help ci",
       ],
@@ -75,8 +75,10 @@ export async function whyUnshared(
       "--share needs a shared cache that is read and written",
       "remove --cache and TURBO_CACHE",
     );
+  if (task.rule?.service) return "is a service";
+  if (task.rule?.interactive) return "is interactive";
   const rule = ruleFor(cache, packageOf(task), task.scriptName);
-  if (!rule) return "not in [run.cache]";
+  if (!rule) return "not cached";
   if (!rule.isShared) return "shared = false";
   if (task.steps.some(({ secrets }) => secrets)) return "receives secrets";
   return (await whyRuleFails(rule)) === undefined ? undefined : "cannot be traced on this system";

@@ -3,8 +3,11 @@
 // Non-obvious: src/cache is loaded for the first task that is looked up, because a memoized run does not need it.
 import type { RunCache } from "../../cache/run-cache.ts";
 import type { Config } from "../../config/rtfig.ts";
-import type { CacheSettings } from "../../config/settings/cache.ts";
+import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
+import { packageOf } from "../../config/script-package.ts";
 import type { ManySettings } from "../../config/settings/many.ts";
+import { environmentOfCached } from "../../reporters/reporter-selection.ts";
+import type { TaskRequest } from "../../tasks/task.ts";
 import type { TaskCache } from "../../tasks/task-cache.ts";
 import type { StepFactory } from "./cached-task.ts";
 
@@ -13,13 +16,15 @@ interface TaskCacheOptions {
   readonly config: Config | undefined;
   readonly cwd: string;
   readonly starting: StepFactory;
+  /** The environment of rt. */
+  readonly env: TaskRequest["env"];
   /** The cache, if the caller has opened it. */
   readonly opened: RunCache | undefined;
 }
 
 export function createTaskCache(
   settings: CacheSettings,
-  { many, config, cwd, starting, opened }: TaskCacheOptions,
+  { many, config, cwd, starting, env, opened }: TaskCacheOptions,
 ): TaskCache {
   let cache = opened;
   let hasStarted = false;
@@ -42,9 +47,19 @@ export function createTaskCache(
       if (hasStarted) cache.invalidateStats();
       return await module.openCachedTask(task, extra, cache, starting);
     },
+    mayHit(task) {
+      const isRead = settings.isRead || (settings.remote?.isRead ?? false);
+      const hasSecrets = task.steps.some(({ secrets }) => secrets !== undefined);
+      return isRead && !hasSecrets && ruleFor(settings, packageOf(task), task.scriptName) !== undefined;
+    },
     async explain(task, extra) {
       const { module, cache } = await load();
       return await module.explainTask(task, extra, cache, starting);
+    },
+    async openRecords() {
+      const { module, cache } = await load();
+      const find = module.openRecords(cache, starting);
+      return async (task) => await find(task, environmentOfCached({ env }));
     },
     beforeStart() {
       hasStarted = true;

@@ -7,17 +7,17 @@
 // - A watched run continues when no script runs: each round has its own reporters.
 import { trees } from "../../../platform/processes/process-tree.ts";
 import type { StopSignal } from "../../../platform/processes/contract/process-tree.ts";
-import type { ListReporter } from "../../reporters/list/list-reporter.ts";
-import { chooseReporters, chooseSingleReporter, type Reporting } from "../../reporters/reporter-selection.ts";
+import type { ListReporter } from "../../reporters/list/list-contract.ts";
+import {
+  chooseReporters,
+  chooseSingleReporter,
+  createBackgroundReporter,
+  type Reporting,
+} from "../../reporters/reporter-selection.ts";
 import { chooseLimit } from "../../tasks/execution/concurrency-limit.ts";
 import { Executor } from "../../tasks/execution/executor.ts";
 import { choosePlacement, type RemoteRun } from "../../tasks/execution/placement.ts";
-import {
-  type FailurePolicy,
-  type Schedule,
-  startSchedule,
-  type TaskFailure,
-} from "../../tasks/execution/schedule.ts";
+import { type FailurePolicy, Schedule, type TaskFailure } from "../../tasks/execution/schedule.ts";
 import type { SharedRun } from "../../tasks/leases/shared-run.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
@@ -59,6 +59,10 @@ export class TaskRun {
     this.#plan = plan;
     this.#request = request;
     this.#queue = queue;
+  }
+
+  get #hasServices(): boolean {
+    return this.#plan.tasks.some(({ rule }) => rule?.service);
   }
 
   /** @param notices warnings for people @throws UserError before any script has started */
@@ -119,6 +123,8 @@ export class TaskRun {
   }
 
   #createExecutor({ cache, shared, remote }: Connections, { output, extraEnvironment }: Reporting): Executor {
+    // Daemons of services are found, whatever their parents are.
+    if (this.#hasServices) trees.adoptOrphans();
     return new Executor({
       request: this.#request,
       remote,
@@ -128,6 +134,9 @@ export class TaskRun {
       extraEnvironment,
       emit: this.#reporters.emit,
       watcher: this.#watcher,
+      hasServices: this.#hasServices,
+      keepsServices: this.#request.watcher !== undefined,
+      yieldTerminal: async () => await this.#queue.flush(),
       leases: shared?.leases,
       onInterrupt: (signal) => {
         if (this.#interruptedBy || this.#isOver) this.#queue.hurry();
@@ -159,7 +168,7 @@ export class TaskRun {
     const { watcher, parallel, sequential } = request;
     // Remote tasks use no resources of this machine, so `--parallel` does not limit them.
     const remoteLimit = parallel ? Number.POSITIVE_INFINITY : (remote?.limit ?? 0);
-    return startSchedule({
+    return new Schedule({
       tasks,
       waitsFor,
       // In a shared run the leases limit the number of running tasks.
@@ -167,7 +176,11 @@ export class TaskRun {
       remoteTasks:
         remote && !sequential ? { limit: remoteLimit, has: (task) => remoteTasks.has(task) } : undefined,
       onFailure: this.#watcher && parallel ? "continue" : choosePolicy(request),
-      run: (task) => executor.run(task),
+      run: (task, control) => executor.run(task, control),
+      // A lease is taken once.
+      mayHit: (task) => !shared?.leases && (request.cache?.mayHit(task) ?? false),
+      release: watcher ? undefined : (task) => executor.release(task),
+      abort: (task, service) => executor.abort(task, service),
       mayEnd: (task) => executor.watched.isRunning(task),
       settle: (task, outcome) =>
         void this.#reporters.emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
@@ -191,10 +204,14 @@ export class TaskRun {
       isOver: () => this.#interruptedBy !== undefined || this.#thrown !== undefined || this.#isOutputLost,
       finishRound: async (failure) => {
         await this.#finishReporters();
+        // Services print while no other task runs.
+        if (this.#hasServices && this.#request.watcher)
+          this.#reporters.reporters = [createBackgroundReporter(this.#plan, this.#request, this.#queue)];
         if (failure) return statusOf(failure.outcome);
         return this.#isComplete && !this.#plan.isIncomplete ? 0 : 1;
       },
       openRound: async () => {
+        await this.#reporters.finish();
         const { reporters, list } = await this.#chooseReporters([]);
         this.#reporters.reporters = reporters;
         this.#isComplete = true;

@@ -7,13 +7,12 @@ import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { splitTaskName } from "../../config/tasks/task-name.ts";
 import type { ManySettings } from "../../config/settings/many.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
-import { OPTIONS } from "../../options/options.ts";
 import { reportLine } from "../../output.ts";
-import { oneLine } from "../../printable.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 import { findPackageJson, scriptOf, textField } from "../../workspace/package-json.ts";
 import { resolveTarget } from "../resolve/resolution.ts";
 import { isExplicitPath } from "../resolve/target.ts";
+import { describeOptionArgument } from "./option-argument.ts";
 
 /** Returns the settings of the run; undefined for a target that runs alone. @throws PackageJsonError */
 export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | undefined {
@@ -36,7 +35,8 @@ export function findTaskRun(settings: RunSettings, cwd: string): ManySettings | 
   if (!isOwn) return kind === "missing" ? single : undefined;
   const isFile = kind === "file" && !isExplicit && SOURCE_EXTENSIONS.includes(extensionOf(name));
   if (isFile) return undefined;
-  warnOfOption(single);
+  const notice = describeOptionArgument(single);
+  if (notice) reportLine(`warning: ${notice}`);
   const isScript = kind === "script";
   const mentionsTask = !single.isSeparated && single.args.some((word) => word !== "--" && isTask(word));
   const rule = rules.ruleFor(owner, name);
@@ -57,19 +57,7 @@ function findScriptRun(
 
 function needsSchedule(rule: TaskRule | undefined): boolean {
   if (!rule) return false;
-  const { dependsOn = [], timeout, retries = 0, lock } = rule;
-  return dependsOn.length > 0 || timeout !== undefined || retries > 0 || lock !== undefined;
-}
-
-/** Warns about an argument that is an option of runs of many scripts. */
-function warnOfOption({ scripts, args, isSeparated }: ManySettings): void {
-  if (isSeparated) return;
-  const end = args.indexOf("--");
-  for (const word of end < 0 ? args : args.slice(0, end)) {
-    const name = /^--([^=]+)/.exec(word)?.[1] ?? (word === "-F" ? "filter" : undefined);
-    if (name === undefined || !OPTIONS.some((option) => option.name === name && option.many)) continue;
-    return reportLine(
-      `warning: "${oneLine(word)}" is an argument of "${oneLine(scripts[0] ?? "")}" here; write options of rt before the task, or put -- before arguments`,
-    );
-  }
+  const { dependsOn = [], timeout, retries = 0, lock, service, restart } = rule;
+  const restarts = service === true && restart !== undefined;
+  return dependsOn.length > 0 || timeout !== undefined || retries > 0 || lock !== undefined || restarts;
 }

@@ -1,6 +1,4 @@
-// Refuses a target that would run without the permissions that the command line or rtfig.toml asks for.
-//
-// Invariants: only scripts have permissions. Other targets run without them unless --permissions asks for them, which is an error.
+// Refuses a script that would run without the permissions that the command line or rtfig.toml asks for.
 import { permissionsFor } from "../../config/settings/permissions.ts";
 import type { RunSettings } from "../../config/settings/settings.ts";
 import { oneLine } from "../../printable.ts";
@@ -9,15 +7,10 @@ import { textField } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 
 /** @throws UserError */
-export function refuseUnrestricted(plan: ExecutionPlan, { permissions, tasks, watch }: RunSettings): void {
-  if (plan.mode !== "script") {
-    if (permissions?.isAsked)
-      throw new UserError(
-        "--permissions works with package.json scripts and tasks only",
-        "write a script in package.json for it, as in: rt run --permissions build",
-      );
-    return;
-  }
+export function refuseUnrestricted(
+  plan: Extract<ExecutionPlan, { mode: "script" }>,
+  { permissions, tasks, watch }: RunSettings,
+): void {
   // In watch mode another rt process runs the script, with its permissions.
   if (watch) return;
   const { name, package: located } = plan.target;

@@ -3,7 +3,7 @@
 //
 // Invariants: pure. If the check is inconclusive, the run is planned again. That applies to package.json, lockfiles and
 // rtfig.toml, and to a package that may be affected now. Unless inputs are recorded, it also applies to files outside all
-// packages or of the root.
+// packages or of the root. A change restarts a service only if it matches the service's `inputs`.
 //
 // Non-obvious: dependents of a restarted task run after it anyway and check their own inputs then.
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
@@ -11,8 +11,9 @@ import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { RecordedInputs } from "../../cache/cached-script.ts";
 import type { ScriptTask } from "../../tasks/task.ts";
+import type { ServiceInputs } from "./service-inputs.ts";
 
-/** "everything": all tasks of the plan; "anew": the run has to be planned again. */
+/** "everything": all tasks of the plan. "anew": a new plan is necessary. */
 export type Affected = readonly ScriptTask[] | "everything" | "anew";
 
 const PLAN_FILES: readonly string[] = [...SHARED_FILES, "rtfig.toml"];
@@ -78,18 +79,26 @@ export function chooseTasks(
   affected: Affected | undefined,
   tasks: readonly ScriptTask[],
   knownOf: (task: ScriptTask) => TaskWithInputs | undefined,
+  serviceInputs: ServiceInputs,
 ): Reached | "anew" {
   if (affected === "anew") return "anew";
   const exact: ScriptTask[] = [];
   const others: ScriptTask[] = [];
   const byPackage = new Set(affected === "everything" ? tasks : affected);
   let hasRecordedInputs = false;
+  let hasServices = false;
   for (const task of tasks) {
+    if (task.rule?.service) {
+      hasServices = true;
+      if (serviceInputs.get(task)?.(path)) others.push(task);
+      continue;
+    }
     const { inputs, isNewest = false } = knownOf(task) ?? {};
     hasRecordedInputs ||= isNewest;
     if (isNewest) {
       if (inputs!.has(path)) exact.push(task);
     } else if (inputs?.hasRead(path) || (byPackage.has(task) && !inputs?.isOwn(path))) others.push(task);
   }
-  return affected === "everything" && !hasRecordedInputs ? "anew" : { tasks: others, exact };
+  const isUnclear = affected === "everything" && !hasRecordedInputs && !hasServices;
+  return isUnclear ? "anew" : { tasks: others, exact };
 }

@@ -23,6 +23,7 @@ import type { ExitStatus } from "../script/step-wait.ts";
 import { ChangeDebouncer } from "../../watch/change-debouncer.ts";
 import { KnownTasks } from "./task-inputs.ts";
 import { WatchMessages } from "../../watch/watch-messages.ts";
+import { readServiceInputs } from "./service-inputs.ts";
 import { WatchSession } from "./watch-session.ts";
 import { readScope } from "../../watch/watch-scope.ts";
 import { clearScreen, toStopSignal } from "./script-watch.ts";
@@ -75,7 +76,7 @@ async function watchPlans(
     onNamed: (path) => notes.warnSelfWrite(path),
     runOf: (path) => session?.runOf(path) ?? { number, begin: 0, end: 0 },
     isExact: (path) => session?.isExact(path) ?? false,
-    isInput: (path) => watchesInputs && known.has(path),
+    isInput: (path) => watchesInputs && (known.has(path) || (session?.isServiceInput(path) ?? false)),
   });
   const onSignal = (signal: StopSignal) => {
     stop ??= signal;
@@ -96,6 +97,7 @@ async function watchPlans(
       if (stop) return { signal: stop };
       if (next) return next;
       const plan = isOutdated ? undefined : await reportUserErrors(() => planTasks(request.tasks), notes);
+      const serviceInputs = await readServiceInputs(plan?.tasks ?? []);
       if (stop) return { signal: stop };
       if (plan) {
         session = new WatchSession(plan, {
@@ -104,6 +106,7 @@ async function watchPlans(
           notes,
           hasReference: dependsOnChanges(many),
           known,
+          serviceInputs,
           watchesInputs,
           watcher: changes.watcher,
           onReady: applyReasons,

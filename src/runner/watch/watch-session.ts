@@ -11,6 +11,7 @@ import type { RunStatus, ScriptTask, WatchedRun, WatchHooks } from "../../tasks/
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
+import type { ServiceInputs } from "./service-inputs.ts";
 import type { KnownTasks } from "./task-inputs.ts";
 import type { WatchMessages } from "../../watch/watch-messages.ts";
 import type { ScriptRun } from "../../watch/self-writes.ts";
@@ -26,6 +27,7 @@ export interface SessionOptions {
   readonly notes: WatchMessages;
   readonly hasReference: boolean;
   readonly known: KnownTasks;
+  readonly serviceInputs: ServiceInputs;
   /** Whether inputs are watched outside the scope; not if the user has named paths to watch. */
   readonly watchesInputs: boolean;
   readonly watcher: Pick<SourceWatcher, "include" | "isSource">;
@@ -75,9 +77,15 @@ export class WatchSession implements WatchHooks {
   }
 
   #reach(path: string): Reached | "anew" {
-    const { known, watcher } = this.#options;
+    const { known, serviceInputs, watcher } = this.#options;
     const affected = watcher.isSource(path) ? this.#affectedBy(path) : undefined;
-    return chooseTasks(path, affected, this.#plan.tasks, (task) => known.of(task));
+    const { tasks } = this.#plan;
+    return chooseTasks(path, affected, tasks, (task) => known.of(task), serviceInputs);
+  }
+
+  /** Returns whether a change of the path restarts a service, whatever kind of file it is. */
+  isServiceInput(path: string): boolean {
+    return this.#options.serviceInputs.values().some((isInput) => isInput(path));
   }
 
   /** @returns false if the change needs another plan, or has to be repeated when the run has begun */
@@ -110,10 +118,10 @@ export class WatchSession implements WatchHooks {
       const isHeld = this.#holdChange(path);
       const makers = this.#plan.tasks.filter((task) => known.of(task)?.inputs.isOwn(path));
       let isReason = others.length > 0;
-      // Files of a failed task are no reason to restart others: it would be retried with each of them.
-      const isLeft = makers.some((task) => this.#failed.has(task));
-      for (const task of isLeft ? [] : exact) {
-        // A listing that changed may be the task's own doing; that is known when it has ended.
+      // Outputs of a failed task restart no other task: the failed task would be retried with each of them.
+      const isOfFailedTask = makers.some((task) => this.#failed.has(task));
+      for (const task of isOfFailedTask ? [] : exact) {
+        // The task itself may have changed the listing, so the change is compared after the task has ended.
         if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;
         if (this.#mayHaveSeen(task, path) || !(await known.of(task)!.inputs.differs(path))) continue;
         tasks.add(task);

@@ -1,0 +1,109 @@
+// Restricts the lifecycle scripts of dependencies: the engine's installer starts them with a link called `bash`, which is rt.
+//
+// Invariants:
+// - The request is in a variable that rt sets for the installer. A package cannot change it.
+// Non-obvious:
+// - The installer shows the output of failed scripts only. So rt waits for the installer, and prints the messages about others.
+// - The installer looks up bash in the PATH that it was started with, without the binaries of packages. So order, concurrency,
+//   optional packages and variables of the scripts stay those of the installer.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { findSupport, hasEnforcement } from "../../../platform/permissions/permissions.ts";
+import { makeLink } from "../../../platform/files/shim-links.ts";
+import { makeTemporaryFolder, removeTemporaryFolder } from "../../../platform/files/temporary-folder.ts";
+import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { terminals } from "../../../platform/terminal/terminal.ts";
+import type { InstallScriptSettings } from "../../config/settings/install-scripts.ts";
+import { installWidenings } from "../../config/tasks/permission-table.ts";
+import { findRoot } from "../../config/root-project.ts";
+import { checkSupport } from "../../permissions/support-check.ts";
+import { colorLabel, reportLine } from "../../output.ts";
+import { TRACED_VARIABLE } from "../../cache/key/environment.ts";
+import { requirePermissionConsent } from "../../secrets/trust/permission-consent.ts";
+import { openSignalForwarder } from "../script/signal-forwarding.ts";
+import type { ExitStatus } from "../script/step-wait.ts";
+import { beginInstallation } from "./known-scripts.ts";
+import { REQUEST_VARIABLE, type ScriptRequest } from "./script-request.ts";
+
+/** Disposing prints what scripts have reported. */
+export interface RestrictedInstall extends Disposable {
+  readonly path: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns undefined if rtfig.toml switches permissions off, or if this system cannot restrict scripts. If another version of the
+ * system can, it prints a warning.
+ * @param path PATH of the installer, if rt has changed it @throws UserError
+ */
+export async function restrictInstallScripts(
+  { rows, isOff, isExplained, isLocked, config }: InstallScriptSettings,
+  cwd: string,
+  path = host.originalVariable("PATH") ?? "",
+): Promise<RestrictedInstall | undefined> {
+  if (!hasEnforcement() && !isLocked) return undefined;
+  const root = findRoot(cwd) ?? cwd;
+  if (isOff) {
+    requirePermissionConsent(config!, root);
+    return undefined;
+  }
+  const support = await findSupport();
+  // The tracer of a cached task has the only listener of its process tree.
+  const obstacle =
+    host.originalVariable(TRACED_VARIABLE) === undefined ? support.obstacle : "the cached task is traced";
+  if (obstacle !== undefined && !isLocked) {
+    reportLine(`warning: install scripts run without permissions: ${obstacle}`);
+    return undefined;
+  }
+  const warning = checkSupport(
+    { ...support, obstacle },
+    [{ label: "install scripts" }],
+    isLocked,
+    "to install without permissions, omit --locked",
+  );
+  if (warning !== undefined) reportLine(warning);
+  if (installWidenings(rows).length > 0) requirePermissionConsent(config!, root);
+  const shims = makeLink(process.execPath, "bash");
+  const folder = makeTemporaryFolder();
+  const report = join(folder, "report");
+  const known = beginInstallation(realpathSync(root));
+  const request: ScriptRequest = { shims, report, root, rows, known, isExplained, isLocked };
+  return {
+    path: `${shims}:${path}`,
+    variables: { [REQUEST_VARIABLE]: JSON.stringify(request) },
+    [Symbol.dispose]() {
+      printMessages(report);
+      removeTemporaryFolder(folder);
+    },
+  };
+}
+
+/** Runs the installer. Returns the system's error code if it cannot be started. */
+export async function runInstaller(command: ReplaceRequest): Promise<ExitStatus | string> {
+  const forwarder = openSignalForwarder();
+  try {
+    const stage = terminals.prepareTerminal(["own", "own", "own"], host.inheritedDescriptors());
+    if (typeof stage === "string") return stage;
+    const started = stage.attend({
+      ...command,
+      onStarting() {},
+      onOutput() {},
+      show() {},
+      onExit() {},
+      flush() {},
+    });
+    if (typeof started === "string") return started;
+    forwarder.forwardTo(started);
+    const { code, signal } = await started.done;
+    return signal ? { signal: signal as NodeJS.Signals } : code;
+  } finally {
+    await forwarder.close();
+  }
+}
+
+/** Prints what scripts that have succeeded could not do. */
+function printMessages(report: string): void {
+  if (!existsSync(report)) return;
+  for (const line of readFileSync(report, "utf8").trimEnd().split("\n")) reportLine(colorLabel(line));
+}
