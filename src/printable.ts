@@ -15,6 +15,9 @@ function code(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
+/** JSON text of printable ASCII, as long as a plan of thousands of tasks. */
+const PLAIN_JSON = /^[\n -~]*$/;
+
 /** Fast path for printable ASCII: the engine takes milliseconds to compile the first pattern with Unicode properties. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
@@ -55,6 +58,6 @@ export function quoted(text: string): string {
 
 /** Escapes invisible characters in JSON text; the result parses to the same value. */
 export function escapeJson(json: string): string {
-  const visible = isPlain(json) ? json : json.replace(INVISIBLE, code);
+  const visible = PLAIN_JSON.test(json) ? json : json.replace(INVISIBLE, code);
   return escapeServiceCommands(visible); // in JSON a "#" is inside a string
 }

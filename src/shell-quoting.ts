@@ -1,4 +1,4 @@
-// Quotes an argument so that a shell passes it to the program byte for byte.
+// Shell quoting: quotes an argument so that a shell passes it to the program byte for byte.
 //
 // Non-obvious:
 // - Regular expressions are inside the functions: module-level ones are compiled on load, and every script start loads this file.

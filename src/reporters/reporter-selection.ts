@@ -9,7 +9,8 @@ import type { TaskPlan } from "../tasks/planning/plan.ts";
 import type { ScriptTask, TaskRequest } from "../tasks/task.ts";
 import type { OutputQueue } from "../tasks/output-queue.ts";
 import { wantsList } from "./list/list-default.ts";
-import type { ListReporter } from "./list/list-reporter.ts";
+import type { ListReporter } from "./list/list-contract.ts";
+import { HeldReporter } from "./terminal/held-reporter.ts";
 import { createPlainReporter } from "./terminal/plain-reporter.ts";
 import { createPrefixReporter } from "./terminal/prefix-reporter.ts";
 import { createSummaryReporter } from "./terminal/summary-reporter.ts";
@@ -27,10 +28,7 @@ export interface Reporting {
 /** For a single script that runs without prefixes. A cached one has no terminal even if rt has one. */
 export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): Reporting {
   const { env, silent, inheritsTerminal } = request;
-  const useColor = wantsColor(
-    (name) => env[name],
-    () => host.isTerminal(2),
-  );
+  const useColor = isColored(env, 2);
   return {
     reporters: [createPlainReporter({ queue, useColor, silent })],
     output: inheritsTerminal ? "inherit" : "separate",
@@ -38,13 +36,27 @@ export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): 
   };
 }
 
+/** For the output of services while a watched run waits for changes. */
+export function createBackgroundReporter(
+  { tasks }: TaskPlan,
+  { env, parallel, sequential }: TaskRequest,
+  queue: OutputQueue,
+): Reporter {
+  const useColor = isColored(env, 1);
+  const style = parallel || sequential ? "label" : "script";
+  return createPrefixReporter({ style, tasks, queue, useColor, passCommands: false });
+}
+
 /** The environment additions of a cached script, the same for every reporter. */
 export function environmentOfCached({ env }: Pick<TaskRequest, "env">): Readonly<Record<string, string>> {
-  const isColored = wantsColor(
+  return colorsFor(isColored(env, 1), env);
+}
+
+function isColored(env: TaskRequest["env"], descriptor: 1 | 2): boolean {
+  return wantsColor(
     (name) => env[name],
-    () => host.isTerminal(1),
+    () => host.isTerminal(descriptor),
   );
-  return colorsFor(isColored, env);
 }
 
 /** Makes a script write colours to a pipe. */
@@ -95,22 +107,12 @@ export async function chooseReporters(
   begun = plan.tasks,
 ): Promise<Reporting> {
   const { env } = request;
-  const useColor = wantsColor(
-    (name) => env[name],
-    () => host.isTerminal(1),
-  );
+  const useColor = isColored(env, 1);
   const chosen = await chooseMain(plan, request, queue, fail, begun, useColor);
-  const reporters: Reporter[] = [chosen.main];
+  const isInteractive = plan.tasks.some(({ rule }) => rule?.interactive);
+  const reporters: Reporter[] = [isInteractive ? new HeldReporter(chosen.main) : chosen.main];
   if (!request.silent && request.output !== "json")
-    reporters.push(
-      createSummaryReporter(
-        queue,
-        wantsColor(
-          (name) => env[name],
-          () => host.isTerminal(2),
-        ),
-      ),
-    );
+    reporters.push(createSummaryReporter(queue, isColored(env, 2)));
   for (const file of request.reports)
     reporters.push(await openReport(reportKind(file), file, plan, request, queue));
   const { output, list } = chosen;

@@ -10,6 +10,8 @@ export function taskFields(task: ScriptTask): object {
     package: task.packageName === "" ? null : task.packageName,
     directory: task.packageDirectory,
     script: task.scriptName,
+    ...(task.rule?.service && { service: true }),
+    ...(task.rule?.interactive && { interactive: true }),
   };
 }
 
@@ -33,12 +35,18 @@ function detailOf(outcome: TaskOutcome): object {
   switch (outcome.kind) {
     case "success":
       return {
-        exitCode: 0,
+        ...(outcome.isStopped || outcome.isUnneeded ? {} : { exitCode: 0 }),
+        ...(outcome.isStopped && { stopped: true }),
+        ...(outcome.isUnneeded && { started: false }),
         ...(outcome.saved !== undefined && { saved: roundTime(outcome.saved) }),
         ...(outcome.retries !== undefined && { flaky: true, retries: outcome.retries }),
       };
     case "failure":
-      return { exitCode: outcome.code, ...(outcome.timeout !== undefined && { timeout: outcome.timeout }) };
+      return {
+        exitCode: outcome.code,
+        ...(outcome.reason !== undefined && { reason: oneLine(outcome.reason) }),
+        ...(outcome.timeout !== undefined && { timeout: outcome.timeout }),
+      };
     case "unstartable":
       return { exitCode: outcome.code };
     case "signal":
@@ -46,7 +54,7 @@ function detailOf(outcome: TaskOutcome): object {
     case "skipped":
       return { because: outcome.because.label };
     case "stopped":
-      return {};
+      return outcome.because ? { because: outcome.because.label } : {};
   }
 }
 

@@ -9,12 +9,20 @@ type ListRequest = Pick<
   "elideLines" | "env" | "logPrefix" | "output" | "sequential" | "ui" | "watcher"
 >;
 
+type ListCandidate = Pick<ScriptTask, "scriptName" | "rule" | "isDependency">;
+
 /** Whether the list is requested, or several tasks would run until they are stopped. */
-export function wantsList(tasks: readonly Pick<ScriptTask, "scriptName">[], request: ListRequest): boolean {
+export function wantsList(tasks: readonly ListCandidate[], request: ListRequest): boolean {
   const { elideLines, env, logPrefix, output, sequential, ui, watcher } = request;
   if (tasks.length < 2 || output !== undefined || logPrefix !== undefined || ui === "stream") return false;
+  // The list reads the keyboard, which an interactive task needs.
+  if (tasks.some(({ rule }) => rule?.interactive)) return false;
   if (ui === "list") return true;
   // Screen readers cannot read a screen that is redrawn; rt run --pick reads the same variable.
   if (env.ACCESSIBLE || sequential || elideLines !== undefined || watcher) return false;
-  return tasks.filter(({ scriptName }) => LONG_RUNNING.test(scriptName)).length > 1;
+  const longRunning = tasks.filter(({ scriptName, rule }) => rule?.service || LONG_RUNNING.test(scriptName));
+  // Services that only dependents need end with these.
+  return (
+    longRunning.length > 1 && longRunning.some(({ rule, isDependency }) => !(rule?.service && isDependency))
+  );
 }

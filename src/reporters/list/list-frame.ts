@@ -33,6 +33,7 @@ const TIME_WIDTH = 9;
 const SYMBOLS: Readonly<Record<EntryState, string>> = {
   waiting: "·",
   running: "●",
+  ready: "●",
   succeeded: "✓",
   failed: "✗",
   skipped: "-",
@@ -41,6 +42,7 @@ const SYMBOLS: Readonly<Record<EntryState, string>> = {
 const COLORS: Readonly<Record<EntryState, number>> = {
   waiting: 2,
   running: 36,
+  ready: 32,
   succeeded: 32,
   failed: 31,
   skipped: 33,
@@ -118,7 +120,7 @@ function renderEntries(
   return shown.slice(first, first + listHeight).map((index) => {
     const { label, state: current, time } = state.entries[index]!;
     const duration = time === undefined ? undefined : current === "running" ? now - time : time;
-    const shownTime = duration === undefined ? "" : shortDuration(duration);
+    const shownTime = current === "ready" ? "ready" : duration === undefined ? "" : shortDuration(duration);
     const isSelected = index === state.selected;
     const nameWidth = Math.max(listWidth - 4 - TIME_WIDTH, 1);
     const name = pad(Bun.stripANSI(clip(label, nameWidth)), nameWidth);

@@ -3,8 +3,19 @@
 // Invariants:
 // - The selection is a task and not a position, so a filter or a new state does not move it to another task.
 // - `scroll` counts lines from the end; 0 follows the output.
+import type { TaskOutcome } from "../../tasks/task.ts";
 
-export type EntryState = "waiting" | "running" | "succeeded" | "failed" | "skipped" | "stopped";
+export type EntryState = "waiting" | "running" | "ready" | "succeeded" | "failed" | "skipped" | "stopped";
+
+export function stateOf({ kind }: TaskOutcome): EntryState {
+  if (kind === "success") return "succeeded";
+  return kind === "skipped" || kind === "stopped" ? kind : "failed";
+}
+
+/** Whether it has started and not ended. A service that is ready runs. */
+export function isRunning(state: EntryState | undefined): boolean {
+  return state === "running" || state === "ready";
+}
 
 export interface ListEntry {
   readonly label: string;
@@ -67,7 +78,7 @@ export function createListState(labels: readonly string[]): ListState {
 export function updateEntry(state: ListState, index: number, changes: Partial<ListEntry>): ListState {
   const entries = state.entries.map((entry, at) => (at === index ? { ...entry, ...changes } : entry));
   // Without a terminal no input can be sent.
-  const isOver = state.mode === "input" && index === state.selected && entries[index]?.state !== "running";
+  const isOver = state.mode === "input" && index === state.selected && !isRunning(entries[index]?.state);
   return { ...state, entries, mode: isOver ? "list" : state.mode };
 }
 
@@ -145,7 +156,7 @@ function pressListKey(state: ListState, key: string): ListChange {
 
 function enterInput(state: ListState): ListState {
   const { hasTerminal, label, state: current } = state.entries[state.selected]!;
-  if (current !== "running") return { ...state, notice: `${label} is not running` };
+  if (!isRunning(current)) return { ...state, notice: `${label} is not running` };
   if (!hasTerminal) return { ...state, notice: `${label} has no terminal, because it is cached` };
   return { ...state, mode: "input", scroll: 0 };
 }

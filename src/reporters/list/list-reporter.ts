@@ -1,15 +1,14 @@
-// Shows a list of tasks and the output of the selected one (`--ui=list`). Connects the pure model and renderer with
-// events, keys, emulators and the screen.
+// Shows a list of tasks and the output of the selected one (`--ui=list`). Connects the pure model and the renderer with
+// events, keys and emulators.
 //
 // Invariants:
-// - At most MAX_FRAMES frames a second are drawn, none while the terminal accepts no output.
+// - No frame is drawn while the terminal accepts no output.
 // - At the end, the normal screen gets the kept output of failed tasks, the last lines of stopped ones, and all
 //   notices.
 // - After a switch to the stream the prefix reporter gets every further event.
 import { consoles } from "../../../platform/terminal/console.ts";
 import type { Console } from "../../../platform/terminal/contract/console.ts";
 import type { TerminalDimensions } from "../../../platform/processes/contract/process-tree.ts";
-import { outputs } from "../../../platform/terminal/output.ts";
 import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
 import { describeOutcome, isFailure, labelOf } from "../../tasks/labels.ts";
@@ -17,20 +16,22 @@ import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask, TaskOutcome } from "../../tasks/task.ts";
 import { createPrefixReporter } from "../terminal/prefix-reporter.ts";
+import { FrameTimer } from "./frame-timer.ts";
 import { parseKeys } from "./key-parser.ts";
-import { layoutList, type ListLayout, renderList } from "./list-frame.ts";
+import type { ListReporter, TaskControl } from "./list-contract.ts";
 import {
   createListState,
-  type EntryState,
+  isRunning,
   type ListChange,
   type ListEffect,
   type ListState,
   pressKey,
+  stateOf,
   typeInput,
   updateEntry,
 } from "./list-model.ts";
 import { ListScreen } from "./list-screen.ts";
-import type { Pane } from "./pane.ts";
+import { currentLayout, ListRenderer } from "./list-renderer.ts";
 import { printKeptOutput } from "./printed-output.ts";
 import { TaskPanes } from "./task-panes.ts";
 
@@ -42,19 +43,6 @@ export interface ListOptions {
   readonly isLabelled: boolean;
 }
 
-/** Restarts and stops tasks of the run. */
-export interface TaskControl {
-  restart(task: ScriptTask): void;
-  stop(task: ScriptTask): void;
-}
-
-export interface ListReporter extends Reporter {
-  /** The size of the terminals of tasks. */
-  size(): TerminalDimensions;
-  begin(control: TaskControl): void;
-}
-
-const MAX_FRAMES = 30;
 /** Durations in the list are whole seconds. */
 const TICK = 1000; // ms
 /** Lines of a stopped task that are printed at the end. */
@@ -76,30 +64,32 @@ class RunList implements ListReporter {
   readonly #screen: ListScreen;
   readonly #tty: Console;
   readonly #panes = new TaskPanes(() => this.size());
+  readonly #renderer: ListRenderer;
   readonly #outcomes = new Map<number, TaskOutcome>();
   readonly #notices: string[] = [];
   #state: ListState;
   #control: TaskControl | undefined;
   #stream: Reporter | undefined;
-  #timer: Timer | undefined;
+  readonly #frames = new FrameTimer(() => this.#refresh());
   #clock: Timer | undefined;
   /** Offset from the clock of the process to that of the run; undefined before the first event with a time. */
   #offset: number | undefined;
-  #lastFrame = 0;
-  /** The last match of the search. Lines move when the scrollback is full, so it may be a few lines off. */
-  #found: { readonly entry: number; readonly line: number } | undefined;
+  /** Events during the switch to the stream. */
+  #heldEvents: TaskEvent[] = [];
+  #switch: Promise<void> | undefined;
   readonly #resized = () => this.#resize();
 
   constructor(options: ListOptions, screen: ListScreen, tty: Console) {
     this.#options = options;
     this.#screen = screen;
+    this.#renderer = new ListRenderer(screen, this.#panes, options.useColor);
     this.#tty = tty;
     this.#state = createListState(options.tasks.map(labelOf));
     process.on("SIGWINCH", this.#resized);
   }
 
   size(): TerminalDimensions {
-    const { width, height } = layoutList({ ...this.#state, mode: "list" }, terminalSize());
+    const { width, height } = currentLayout({ ...this.#state, mode: "list" });
     return { columns: Math.max(width, 2), rows: Math.max(height, 1) };
   }
 
@@ -111,6 +101,11 @@ class RunList implements ListReporter {
 
   report(event: TaskEvent): void | Promise<void> {
     if (this.#stream) return this.#stream.report(event);
+    if (this.#switch) {
+      const copy = event.type === "output" ? { ...event, bytes: event.bytes.slice() } : event;
+      this.#heldEvents.push(copy);
+      return this.#switch;
+    }
     const pending = this.#apply(event);
     if (event.type !== "suspend") this.#requestFrame();
     return pending;
@@ -121,8 +116,9 @@ class RunList implements ListReporter {
       case "step-start": {
         const { task, terminal, at } = event;
         const entry = this.#state.entries[task.index];
-        const isFirst = entry?.state !== "running";
-        this.#offset ??= at - performance.now();
+        const isFirst = entry === undefined || !isRunning(entry.state);
+        // The event arrives after the time that it names, so the least delay is right.
+        this.#offset = Math.max(at - performance.now(), this.#offset ?? Number.NEGATIVE_INFINITY);
         this.#panes.begin(task.index, terminal, isFirst);
         const time = isFirst ? at : entry.time;
         const hasTerminal = terminal !== undefined;
@@ -132,6 +128,8 @@ class RunList implements ListReporter {
         return this.#panes.write(event.task.index, event.bytes);
       case "step-end":
         return this.#panes.endInput(event.task.index);
+      case "ready":
+        return this.#update(event.task.index, { state: "ready", message: `Ready (${event.how})` });
       case "task-end": {
         const { task, outcome, duration } = event;
         this.#outcomes.set(task.index, outcome);
@@ -172,6 +170,7 @@ class RunList implements ListReporter {
 
   pressKeys(bytes: Uint8Array): void {
     if (!this.#screen.isActive) return;
+    this.#state = this.#renderer.keepPlace(this.#state);
     const before = this.#state;
     let rest = bytes;
     if (this.#state.mode === "input") {
@@ -180,7 +179,7 @@ class RunList implements ListReporter {
       rest = typed.rest;
     }
     for (const key of rest.length > 0 ? parseKeys(rest) : []) {
-      const { height } = this.#outputLayout();
+      const { height } = currentLayout(this.#state);
       const maxScroll = this.#panes.get(this.#state.selected)?.maxScroll(height) ?? 0;
       this.#change(pressKey(this.#state, key, { height, maxScroll }));
     }
@@ -188,7 +187,7 @@ class RunList implements ListReporter {
       this.#setMode();
       this.#screen.clear();
     }
-    this.#draw();
+    this.#drawNow();
   }
 
   #change({ state, effect }: ListChange): void {
@@ -205,37 +204,34 @@ class RunList implements ListReporter {
       case "input":
         return this.#panes.type(effect.entry, effect.bytes);
       case "find":
-        return this.#find(effect);
+        return void this.#find(effect);
       case "quit":
         return void process.kill(process.pid, "SIGINT");
       case "stream":
-        return this.#switchToStream();
+        this.#switch = this.#switchToStream();
+        return;
     }
   }
 
-  #find({ direction, isNew }: Extract<ListEffect, { type: "find" }>): void {
+  async #find({ direction, isNew }: Extract<ListEffect, { type: "find" }>): Promise<void> {
     const { search, selected } = this.#state;
     const pane = this.#panes.get(selected);
     if (!pane || search === "") return;
-    const isFirst = isNew || this.#found?.entry !== selected;
-    const from = isFirst ? pane.lineCount - 1 : this.#found!.line + (direction === "up" ? -1 : 1);
-    const line = pane.find(search, from, direction);
-    if (line === undefined) {
-      this.#state = { ...this.#state, notice: oneLine(`no further "${search}"`) };
-      return;
+    await pane.flush();
+    if (this.#state.selected !== selected || !this.#screen.isActive) return;
+    this.#state = this.#renderer.keepPlace(this.#state);
+    const line = pane.find(search, direction, isNew);
+    if (line === undefined) this.#state = { ...this.#state, notice: oneLine(`no further "${search}"`) };
+    else {
+      const { height } = currentLayout(this.#state);
+      const scroll = Math.max(pane.topOf(0, height) - line, 0);
+      this.#state = { ...this.#state, scroll, notice: `found in line ${line + 1} of ${pane.lineCount}` };
     }
-    this.#found = { entry: selected, line };
-    const { height } = this.#outputLayout();
-    const scroll = Math.max(pane.topOf(0, height) - line, 0);
-    this.#state = { ...this.#state, scroll, notice: `found in line ${line + 1} of ${pane.lineCount}` };
+    this.#draw();
   }
 
   #setMode(): void {
     if (this.#screen.isActive) this.#tty.setMode(this.#state.mode === "input" ? "raw" : "keys");
-  }
-
-  #outputLayout(): ListLayout {
-    return layoutList(this.#state, terminalSize());
   }
 
   #resize(): void {
@@ -247,36 +243,24 @@ class RunList implements ListReporter {
 
   #requestFrame(): void {
     if (!this.#screen.isActive || this.#state.mode === "copy") return;
-    const wait = Math.max(1000 / MAX_FRAMES - (performance.now() - this.#lastFrame), 0);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#options.queue.isHeldUp) this.#requestFrame();
-      else this.#draw();
-    }, wait);
+    this.#frames.request();
+  }
+
+  /** Draws all output up to now. */
+  async #refresh(): Promise<void> {
+    if (this.#options.queue.isHeldUp) return this.#requestFrame();
+    await this.#panes.get(this.#state.selected)?.flush();
+    this.#draw();
+  }
+
+  /** Draws without the emulator if it has no output to read. */
+  #drawNow(): void {
+    if (this.#panes.get(this.#state.selected)?.isCurrent ?? true) this.#draw();
+    else void this.#frames.run();
   }
 
   #draw(): void {
-    if (!this.#screen.isActive) return;
-    this.#lastFrame = performance.now();
-    const size = terminalSize();
-    const layout = layoutList(this.#state, size);
-    const pane = this.#panes.get(this.#state.selected);
-    const { useColor } = this.#options;
-    const maxScroll = pane?.maxScroll(layout.height) ?? 0;
-    if (this.#state.scroll > maxScroll) this.#state = { ...this.#state, scroll: maxScroll };
-    const top = pane?.topOf(this.#state.scroll, layout.height) ?? 0;
-    const output = pane?.lines(top, layout.height, useColor) ?? [];
-    const now = performance.now() + (this.#offset ?? 0);
-    const rows = renderList(this.#state, size, { output, now, useColor });
-    this.#screen.draw(
-      rows,
-      pane && this.#state.mode === "input" ? this.#cursorOn(pane, layout, top) : undefined,
-    );
-  }
-
-  #cursorOn(pane: Pane, layout: ListLayout, top: number): { x: number; y: number } {
-    const y = pane.screenTop - top + pane.cursor.y;
-    return { x: layout.left + pane.cursor.x, y: layout.top + Math.min(Math.max(y, 0), layout.height - 1) };
+    this.#state = this.#renderer.draw(this.#state, performance.now() + (this.#offset ?? 0));
   }
 
   #enter(): void {
@@ -285,31 +269,36 @@ class RunList implements ListReporter {
     this.#setMode();
     this.#clock ??= setInterval(() => this.#requestFrame(), TICK);
     this.#resize();
+    // A short run may end before a frame that waits for the emulator.
+    this.#drawNow();
   }
 
   #leave(): void {
-    clearTimeout(this.#timer);
+    this.#frames.cancel();
     clearInterval(this.#clock);
-    this.#timer = this.#clock = undefined;
+    this.#clock = undefined;
     this.#screen.leave();
   }
 
-  #switchToStream(): void {
+  async #switchToStream(): Promise<void> {
     const { tasks, queue, useColor, isLabelled } = this.#options;
     this.#leave();
     this.#printNotices();
-    for (const task of tasks) this.#printOutput(task, LAST_LINES);
+    for (const task of tasks) await this.#printOutput(task, LAST_LINES);
     const style = isLabelled ? "label" : "script";
-    this.#stream = createPrefixReporter({ style, tasks, queue, useColor, passCommands: false });
+    const stream = createPrefixReporter({ style, tasks, queue, useColor, passCommands: false });
     this.#close();
+    this.#stream = stream;
+    for (const event of this.#heldEvents.splice(0)) void stream.report(event);
   }
 
   #printNotices(): void {
     for (const line of this.#notices.splice(0)) void this.#options.queue.write(2, `${line}\n`);
   }
 
-  #printOutput(task: ScriptTask, most: number): void {
+  async #printOutput(task: ScriptTask, most: number): Promise<void> {
     const { queue, useColor } = this.#options;
+    await this.#panes.get(task.index)?.flush();
     printKeptOutput(queue, this.#panes.get(task.index), { label: labelOf(task), most, useColor });
   }
 
@@ -320,24 +309,15 @@ class RunList implements ListReporter {
   }
 
   async finish(): Promise<void | boolean> {
+    await this.#switch;
     if (this.#stream) return await this.#stream.finish();
-    await this.#panes.flush();
     this.#leave();
     this.#printNotices();
     for (const task of this.#options.tasks) {
       const outcome = this.#outcomes.get(task.index);
-      if (outcome && isFailure(outcome)) this.#printOutput(task, Number.POSITIVE_INFINITY);
-      else if (outcome?.kind === "stopped") this.#printOutput(task, LAST_LINES);
+      if (outcome && isFailure(outcome)) await this.#printOutput(task, Number.POSITIVE_INFINITY);
+      else if (outcome?.kind === "stopped") await this.#printOutput(task, LAST_LINES);
     }
     this.#close();
   }
-}
-
-function stateOf({ kind }: TaskOutcome): EntryState {
-  if (kind === "success") return "succeeded";
-  return kind === "skipped" || kind === "stopped" ? kind : "failed";
-}
-
-function terminalSize(): { columns: number; rows: number } {
-  return outputs.terminalSize() ?? { columns: 80, rows: 24 };
 }

@@ -4,15 +4,19 @@
 // - Text leaves the emulator as cells only: no title, clipboard or other control sequence of a task reaches the
 //   terminal. Bidirectional controls inside a cell are removed.
 // - Memory is bounded: the scrollback is, and `write` returns a promise while the emulator has much to do.
-import { type IBufferCell, type IBufferLine, Terminal } from "@xterm/headless";
+// - Output waits outside of the emulator until `flush`, so a task that is not shown costs little.
+import { type IBufferLine, type IMarker, Terminal } from "@xterm/headless";
+import { renderLine } from "./cell-text.ts";
+import { DeferredOutput } from "./deferred-output.ts";
 
 /** Lines above the screen. */
 export const SCROLLBACK = 10_000;
 /** Bytes that the emulator has not processed yet, before a task has to wait. */
 const MAX_PENDING = 1 << 17;
-
-/** Characters that a terminal may interpret, or that reorder others. */
-const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\p{Bidi_Control}|\p{Surrogate}/gu;
+/** Rows of a screen. A larger one may lack lines of the scrollback. */
+const MAX_ROWS = 500;
+/** Bytes that wait outside of the emulator. */
+const MAX_HELD = 1 << 21;
 
 export interface PaneOptions {
   readonly columns: number;
@@ -25,7 +29,12 @@ export interface PaneOptions {
 
 export class Pane {
   readonly #terminal: Terminal;
+  readonly #held: DeferredOutput;
   #pending = 0;
+  /** The first line of the view, if it is not at the end. */
+  #place: IMarker | undefined;
+  /** The line that was found last. */
+  #found: IMarker | undefined;
 
   constructor({ columns, rows, hasTerminal, onReply }: PaneOptions) {
     this.#terminal = new Terminal({
@@ -37,22 +46,36 @@ export class Pane {
       logLevel: "off",
     });
     this.#terminal.onData(onReply);
+    this.#held = new DeferredOutput({ keptLines: SCROLLBACK + 2 * MAX_ROWS, convertsEol: !hasTerminal });
   }
 
   write(bytes: Uint8Array): void | Promise<void> {
-    const { length } = bytes;
-    this.#pending += length;
-    const written = Promise.withResolvers<void>();
-    this.#terminal.write(bytes.slice(), () => {
-      this.#pending -= length;
-      written.resolve();
-    });
-    if (this.#pending > MAX_PENDING) return written.promise;
+    this.#held.add(bytes);
+    if (!this.#held.isUnsuitable && this.#held.length <= MAX_HELD) return;
+    const processed = this.flush();
+    if (this.#pending > MAX_PENDING) return processed;
   }
 
-  /** Resolves when all output is in the cells. */
+  /** Bytes that the emulator has not got yet. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
+  /** Whether all output is in the cells. */
+  get isCurrent(): boolean {
+    return this.#pending === 0 && this.#held.length === 0;
+  }
+
+  /** Passes the held output to the emulator. Resolves when all output up to now is in the cells. */
   flush(): Promise<void> {
-    return new Promise((resolve) => this.#terminal.write("", resolve));
+    const { length } = this.#held;
+    this.#pending += length;
+    return new Promise((resolve) => {
+      this.#terminal.write(this.#held.take(), () => {
+        this.#pending -= length;
+        resolve();
+      });
+    });
   }
 
   resize(columns: number, rows: number): void {
@@ -67,7 +90,7 @@ export class Pane {
     return isBlank(buffer.getLine(last)) && last > 0 ? last : last + 1;
   }
 
-  /** Whether the program draws a screen of its own, as an editor does. */
+  /** Whether the program uses the alternate screen, as an editor does. */
   get isFullScreen(): boolean {
     return this.#terminal.buffer.active.type === "alternate";
   }
@@ -90,17 +113,39 @@ export class Pane {
     return Math.max(end - height - scroll, 0);
   }
 
+  /**
+   * Keeps the view on its lines while output is added below them.
+   * @param scroll distance from the end, which has changed since the last call only if `isNew`
+   * @returns the distance from the current end
+   */
+  keepPlace(scroll: number, height: number, isNew: boolean): number {
+    const end = this.topOf(0, height);
+    const kept = scroll > 0 && !isNew && this.#place ? end - Math.max(this.#place.line, 0) : scroll;
+    const next = Math.min(Math.max(kept, 0), this.maxScroll(height));
+    if (isNew) {
+      this.#place?.dispose();
+      this.#place = next > 0 ? this.#mark(end - next) : undefined;
+    }
+    return next;
+  }
+
+  /** Returns a reference to a line, which follows it while lines above it leave the scrollback. */
+  #mark(line: number): IMarker | undefined {
+    const { baseY, cursorY } = this.#terminal.buffer.active;
+    return this.#terminal.registerMarker(line - baseY - cursorY);
+  }
+
   maxScroll(height: number): number {
     return this.isFullScreen ? 0 : Math.max(this.lineCount - height, 0);
   }
 
-  /** `count` lines from `top` on, with colours or without. */
-  lines(top: number, count: number, useColor: boolean): string[] {
+  /** Renders lines from `top` on. @param search text that is highlighted if there are colours */
+  lines(top: number, count: number, useColor: boolean, search = ""): string[] {
     const buffer = this.#terminal.buffer.active;
     const cell = buffer.getNullCell();
     return Array.from({ length: count }, (_, at) => {
       const line = buffer.getLine(top + at);
-      return line ? renderLine(line, cell, useColor) : "";
+      return line ? renderLine(line, cell, useColor, search.toLowerCase()) : "";
     });
   }
 
@@ -115,13 +160,21 @@ export class Pane {
     return joined;
   }
 
-  /** The nearest line above or below `from` that contains the text, in any case. */
-  find(text: string, from: number, direction: "up" | "down"): number | undefined {
+  /**
+   * Returns the nearest line that contains the text, in any case.
+   * @param isNew whether the search begins at the end, and not at the line that was found last
+   */
+  find(text: string, direction: "up" | "down", isNew: boolean): number | undefined {
     const buffer = this.#terminal.buffer.active;
     const wanted = text.toLowerCase();
     const step = direction === "up" ? -1 : 1;
-    for (let at = from; at >= 0 && at < buffer.length; at += step)
-      if (buffer.getLine(at)!.translateToString(true).toLowerCase().includes(wanted)) return at;
+    const last = isNew ? -1 : (this.#found?.line ?? -1);
+    for (let at = last < 0 ? this.lineCount - 1 : last + step; at >= 0 && at < buffer.length; at += step) {
+      if (!buffer.getLine(at)!.translateToString(true).toLowerCase().includes(wanted)) continue;
+      this.#found?.dispose();
+      this.#found = this.#mark(at);
+      return at;
+    }
     return undefined;
   }
 
@@ -132,55 +185,4 @@ export class Pane {
 
 function isBlank(line: IBufferLine | undefined): boolean {
   return !line || line.translateToString(true) === "";
-}
-
-function renderLine(line: IBufferLine, cell: IBufferCell, useColor: boolean): string {
-  let text = "";
-  let style = "";
-  let trailing = "";
-  for (let column = 0; column < line.length; column += 1) {
-    line.getCell(column, cell);
-    if (cell.getWidth() === 0) continue;
-    const characters = cell.getChars();
-    const next = useColor ? styleOf(cell) : "";
-    if (characters === "" && next === "") {
-      trailing += " ";
-      continue;
-    }
-    if (style !== "" && trailing !== "") text += "\x1b[0m";
-    if (trailing !== "" && style !== "") style = "";
-    text += trailing;
-    trailing = "";
-    if (next !== style) text += `\x1b[0${next}m`;
-    style = next;
-    text += characters === "" ? " " : safe(characters);
-  }
-  return style === "" ? text : `${text}\x1b[0m`;
-}
-
-function safe(characters: string): string {
-  if (characters.length === 1 && characters >= " " && characters <= "~") return characters;
-  return characters.replace(UNSAFE, "") || " ";
-}
-
-/** Parameters of SGR, each with a semicolon before it. */
-function styleOf(cell: IBufferCell): string {
-  if (cell.isAttributeDefault()) return "";
-  let style = "";
-  if (cell.isBold()) style += ";1";
-  if (cell.isDim()) style += ";2";
-  if (cell.isItalic()) style += ";3";
-  if (cell.isUnderline()) style += ";4";
-  if (cell.isInverse()) style += ";7";
-  if (cell.isInvisible()) style += ";8";
-  if (cell.isStrikethrough()) style += ";9";
-  if (cell.isFgRGB()) style += `;38;2;${rgb(cell.getFgColor())}`;
-  else if (cell.isFgPalette()) style += `;38;5;${cell.getFgColor()}`;
-  if (cell.isBgRGB()) style += `;48;2;${rgb(cell.getBgColor())}`;
-  else if (cell.isBgPalette()) style += `;48;5;${cell.getBgColor()}`;
-  return style;
-}
-
-function rgb(color: number): string {
-  return `${(color >> 16) & 255};${(color >> 8) & 255};${color & 255}`;
 }

@@ -57,11 +57,6 @@ export class TaskPanes {
     for (const terminal of this.#terminals.values()) terminal.resize(size);
   }
 
-  /** Resolves when all output is in the cells. */
-  async flush(): Promise<void> {
-    await Promise.all([...this.#panes.values()].map((pane) => pane.flush()));
-  }
-
   close(): void {
     for (const pane of this.#panes.values()) pane.close();
     this.#panes.clear();

@@ -16,6 +16,8 @@ export interface RunTask {
   readonly where?: string;
   /** The machine that ran it, in a shared run. */
   readonly machine?: string;
+  /** Refusals by its permissions; sentences. */
+  readonly refusals?: readonly string[];
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;

@@ -26,6 +26,7 @@ export function createDetails(task: RunTask, data: RunData): HTMLElement {
   const after = tasks.filter(({ before }) => before.some((index) => tasks[index] === task));
   if (after.length > 0) facts.push(["Dependents", nameSome(after)]);
   if (task.directory !== "") facts.push(["Folder", task.directory]);
+  for (const refusal of task.refusals ?? []) facts.push(["Refused", refusal]);
   const secrets = task.steps.flatMap((step) => step.secrets);
   if (secrets.length > 0) facts.push(["Secrets", secrets.join(", ")]);
   details.append(

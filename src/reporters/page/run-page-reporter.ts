@@ -41,7 +41,7 @@ function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, lim
   );
   const isCritical = new Set(critical.tasks);
   const tasks = run.tasks.map((recorded, index): RunTask => {
-    const { task, outcome, start, duration, steps, output, why, where, machine } = recorded;
+    const { task, outcome, start, duration, steps, output, why, where, machine, refusals } = recorded;
     const { ready, last, before } = waits[index]!;
     const text = output.read();
     return {
@@ -52,6 +52,7 @@ function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, lim
       ...(why !== undefined && { why: oneLine(why) }),
       ...(where && where.place !== "cache" && { where: describePlacement(where) }),
       ...(machine !== undefined && { machine: oneLine(machine) }),
+      ...(refusals.length > 0 && { refusals: refusals.map(oneLine) }),
       start: round(start),
       duration: round(duration),
       isCritical: isCritical.has(index),

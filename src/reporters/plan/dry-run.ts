@@ -3,10 +3,13 @@ import { colorLabel } from "../../output.ts";
 import { tomlKey } from "../../config-hint.ts";
 import type { TaskRule } from "../../config/tasks/task-rules.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
+import type { TaskCause, TaskSelection } from "../../tasks/planning/affected-tasks.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
+import { describeCause } from "../../tasks/planning/selection-reasons.ts";
 import type { Shard } from "../../tasks/planning/shard.ts";
+import { findUnneededServices } from "../../tasks/services/service-demand.ts";
 import type { CacheReason } from "../../tasks/task-cache.ts";
-import type { TaskStep, ScriptTask, TaskRequest } from "../../tasks/task.ts";
+import { taskId, type TaskStep, type ScriptTask, type TaskRequest } from "../../tasks/task.ts";
 import type { RemotePreview, Placement } from "../../tasks/execution/placement.ts";
 import {
   describeCount,
@@ -14,6 +17,7 @@ import {
   describeCacheReason,
   formatDuration,
   labelOf,
+  taskNameOf,
 } from "../../tasks/labels.ts";
 
 /** Results of lookups for the plan; empty if not requested. */
@@ -37,25 +41,38 @@ export function renderPlan(
 }
 
 function renderText(
-  { tasks, waitsFor, cycles, notices, shard }: TaskPlan,
+  { tasks, waitsFor, cycles, notices, shard, packages, selection }: TaskPlan,
   { quote, permissions }: TaskRequest,
   { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
+  const unneeded = findUnneededServices({ tasks, waitsFor }, (task) => reasons.get(task)?.isHit ?? false);
   const lines = notices.map((notice) => colorLabel(`warning: ${oneLine(notice)}`, 1));
   for (const cycle of cycles)
     lines.push(
       colorLabel(`warning: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`, 1),
     );
+  const labels = tasks.map(labelOf);
+  // Most tasks of a name have the same rule.
+  const ruleLines = new Map<TaskRule | undefined, readonly string[]>();
+  for (const { rule } of tasks)
+    if (!ruleLines.has(rule))
+      ruleLines.set(
+        rule,
+        describeRule(rule).map((line) => `  ${line}`),
+      );
   for (const task of tasks) {
-    const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
-    lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
+    const before = (waitsFor[task.index] ?? []).map((index) => labels[index]);
+    lines.push(`${labels[task.index]}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
+    const affected = selection?.causes.get(taskId(task));
+    if (affected) lines.push(`  ${describeCause(affected, packages!)}`);
     const reason = reasons.get(task);
     if (reason) lines.push(`  ${describeReason(reason)}`);
+    if (unneeded.has(task.index)) lines.push("  not needed: the tasks that depend on it are cached");
     const where = placements.get(task);
     if (where && where.place !== "cache") lines.push(`  runs ${describePlacement(where)}`);
     const why = unshared?.get(task);
     if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
-    lines.push(...describeRule(task.rule).map((line) => `  ${line}`));
+    lines.push(...ruleLines.get(task.rule)!);
     lines.push(...(permissions?.describe(task) ?? []).map((line) => `  ${line}`));
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
@@ -65,8 +82,19 @@ function renderText(
     if (preview) lines.push(...describePreview(preview).map((line) => `    ${line}`));
   }
   const needless = tasks.filter((task) => reasons.get(task)?.isHit).length;
+  const leftOut = selection ? describeLeftOut(selection) : [];
+  if (leftOut.length > 0) lines.push(...(lines.length > 0 ? [""] : []), ...leftOut);
   const shards = shard ? ["", ...describeShares(shard)] : [];
-  return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
+  return `${[...lines, "", describeCount(tasks.length, needless, unneeded.size), ...shards].join("\n")}\n`;
+}
+
+/** The tasks that are not affected, by what decided. */
+function describeLeftOut({ leftOut }: TaskSelection): string[] {
+  const groups = Map.groupBy(leftOut, ({ isRecorded }) => isRecorded);
+  return [...groups].map(
+    ([isRecorded, group]) =>
+      `not affected, decided by ${isRecorded ? "recorded inputs" : "packages"}: ${group.map(({ task }) => taskNameOf(task)).join(", ")}`,
+  );
 }
 
 function describeReason(reason: CacheReason): string {
@@ -97,10 +125,14 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 }
 
 function renderJson(
-  { tasks, waitsFor, dependsOn, cycles, notices, shard }: TaskPlan,
+  { tasks, waitsFor, dependsOn, cycles, notices, shard, packages, selection }: TaskPlan,
   request: TaskRequest,
   { reasons, placements, previews, unshared }: PlanFacts,
 ): string {
+  const labels = tasks.map(({ label }) => label);
+  // Most tasks of a name have the same rule.
+  const rules = new Map<TaskRule | undefined, object>();
+  for (const { rule } of tasks) if (!rules.has(rule)) rules.set(rule, rulesOf(rule));
   const plan = {
     version: 1,
     mode: request.parallel ? "parallel" : request.sequential ? "sequential" : "ordered",
@@ -110,16 +142,23 @@ function renderJson(
       directory: task.packageDirectory,
       script: task.scriptName,
       args: task.args,
+      ...affectedOf(selection?.causes.get(taskId(task)), packages),
       ...cacheOf(reasons.get(task)),
       ...(placements.has(task) && { where: placements.get(task) }),
       ...remoteInputsOf(previews.get(task)),
       ...(unshared && { shared: !unshared.has(task) }),
-      ...rulesOf(task.rule),
+      ...rules.get(task.rule),
       ...(request.permissions && { permissions: request.permissions.describe(task) }),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
-      waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
-      ...(dependsOn && { dependsOn: dependsOn[task.index]!.map((index) => tasks[index]!.label) }),
+      waitsFor: (waitsFor[task.index] ?? []).map((index) => labels[index]),
+      ...(dependsOn && { dependsOn: dependsOn[task.index]!.map((index) => labels[index]) }),
     })),
+    ...(selection && {
+      unaffected: selection.leftOut.map(({ task, isRecorded }) => ({
+        label: task.label,
+        decidedBy: isRecorded ? "inputs" : "package",
+      })),
+    }),
     cycles,
     warnings: notices,
     ...(shard && {
@@ -136,6 +175,10 @@ function renderJson(
     }),
   };
   return `${escapeJson(JSON.stringify(plan, null, 2))}\n`;
+}
+
+function affectedOf(cause: TaskCause | undefined, packages: TaskPlan["packages"]): object {
+  return cause ? { affected: describeCause(cause, packages!) } : {};
 }
 
 /** Lists which row of [tasks] set which keys. */

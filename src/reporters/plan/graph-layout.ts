@@ -1,6 +1,5 @@
-// Computes the layout of a plan's dependency graph. Uses dagre for small plans; larger ones, for which dagre is
-// slow, are
-// arranged in columns, each task right of its dependencies.
+// Graph layout: arranges the tasks of a plan's dependency graph. Uses dagre for small plans. For larger ones dagre is slow, so
+// their tasks are arranged in columns, each to the right of its dependencies.
 //
 // Invariants: transitive edges are omitted (transitive reduction).
 import { Graph, layout } from "@dagrejs/dagre";

@@ -4,7 +4,7 @@
 // milliseconds;
 // `start` counts from `startedAt`.
 import { escapeJson } from "../../printable.ts";
-import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
+import type { Reporter, TaskEvent, TaskRefusal } from "../../tasks/task-events.ts";
 import type { TaskStep, ScriptTask } from "../../tasks/task.ts";
 import { endingFields, roundTime as round, taskFields } from "../task-fields.ts";
 import type { ReportFile } from "./report-file.ts";
@@ -19,15 +19,22 @@ interface ReportedStep {
   signal: string | null;
 }
 
+function refusalFields({ kind, program, pid, target, allow }: TaskRefusal): object {
+  return { kind, process: program, pid, target, ...(allow !== undefined && { allow }) };
+}
+
 export function createJsonReporter(file: ReportFile): Reporter {
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
+  const readyTimes = new Map<ScriptTask, object>();
   /** The latest outcome of each task. */
   const tasks = new Map<ScriptTask, object>();
+  const refusals: TaskRefusal[] = [];
   return {
     report(event: TaskEvent): void {
-      if (event.type === "step-start") {
+      if (event.type === "notice" && event.refused) refusals.push(event.refused);
+      else if (event.type === "step-start") {
         const { scriptName: script, command, secrets } = event.step;
         steps.set(`${event.task.index} ${script}`, {
           script,
@@ -44,15 +51,20 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.duration = round(event.duration);
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
+      } else if (event.type === "ready") {
+        readyTimes.set(event.task, { how: event.how, at: round(event.at), duration: round(event.duration) });
       } else if (event.type === "task-end") {
         const { task, at, duration } = event;
+        const own = refusals.filter((each) => each.task === task);
         tasks.delete(task);
         tasks.set(task, {
           ...taskFields(task),
+          ...(task.rule?.service && { ready: readyTimes.get(task) ?? null }),
           ...endingFields(event),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
+          ...(own.length > 0 && { refusals: own.map(refusalFields) }),
         });
       }
     },

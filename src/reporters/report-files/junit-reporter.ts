@@ -43,7 +43,7 @@ function renderRun({ tasks, startedAt, duration }: RecordedRun, title: string): 
   return `${[...lines, "</testsuites>"].join("\n")}\n`;
 }
 
-function renderCase({ task, outcome, duration, output }: RecordedTask, suite: string): string[] {
+function renderCase({ task, outcome, duration, output, refusals }: RecordedTask, suite: string): string[] {
   const { beginning, omitted, end } = output.read();
   const note = omitted > 0 ? `[${omitted} bytes omitted]\n` : "";
   const isFlaky = outcome.kind === "success" && outcome.retries !== undefined;
@@ -59,11 +59,14 @@ function renderCase({ task, outcome, duration, output }: RecordedTask, suite: st
     `    <testcase name=${quote(task.scriptName)} classname=${quote(suite)} time="${seconds(duration)}">`,
     ...result,
     ...written,
+    ...(refusals.length > 0 ? [`      <system-err>${escapeXml(refusals.join("\n"))}</system-err>`] : []),
     "    </testcase>",
   ];
 }
 
-function kindOf({ kind }: TaskOutcome): "success" | "failure" | "error" | "skipped" {
+function kindOf(outcome: TaskOutcome): "success" | "failure" | "error" | "skipped" {
+  const { kind } = outcome;
+  if (kind === "success" && outcome.isUnneeded) return "skipped";
   if (kind === "success" || kind === "failure") return kind;
   return kind === "skipped" || kind === "stopped" ? "skipped" : "error";
 }

@@ -34,6 +34,8 @@ export interface RecordedTask {
   readonly where?: Placement | undefined;
   /** The machine that ran it, in a shared run. */
   readonly machine?: string | undefined;
+  /** Refusals by its permissions; sentences. */
+  readonly refusals: readonly string[];
 }
 
 export interface RecordedRun {
@@ -47,6 +49,7 @@ export interface RecordedRun {
 interface RunningRecord {
   readonly steps: RecordedStep[];
   readonly output: TruncatedOutput;
+  readonly refusals: string[];
 }
 
 export class RunRecord {
@@ -70,7 +73,7 @@ export class RunRecord {
       }
       case "task-end": {
         const { task, outcome, at, duration, why, where, machine } = event;
-        const { steps, output } = this.#of(task);
+        const { steps, output, refusals } = this.#of(task);
         this.#running.delete(task);
         output.trim();
         if (outcome.kind === "success" && this.#size > MAX_FULL_OUTPUT) output.shorten();
@@ -85,11 +88,14 @@ export class RunRecord {
           why,
           where,
           machine,
+          refusals,
         });
       }
       case "notice":
+        if (event.refused) return void this.#of(event.refused.task).refusals.push(event.message);
         return void this.#notices.push(event.message);
       case "remark":
+      case "ready":
       case "again":
       case "interrupt":
       case "suspend":
@@ -109,7 +115,8 @@ export class RunRecord {
 
   #of(task: ScriptTask): RunningRecord {
     let running = this.#running.get(task);
-    if (!running) this.#running.set(task, (running = { steps: [], output: new TruncatedOutput() }));
+    if (!running)
+      this.#running.set(task, (running = { steps: [], output: new TruncatedOutput(), refusals: [] }));
     return running;
   }
 }

@@ -114,6 +114,7 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
           return queue.write(1, `${lead}${event.line}\n`);
         }
         case "step-end":
+        case "ready":
         case "again":
         case "interrupt":
         case "suspend":

@@ -75,6 +75,8 @@ export function createGroupedReporter(inner: Reporter, shown: "all" | "failed"):
         case "again":
           for (const task of event.tasks) discard(task);
           return inner.report(event);
+        case "ready":
+          return shown === "failed" ? undefined : inner.report(event);
         case "notice":
         case "remark":
         case "interrupt":

@@ -90,6 +90,10 @@ export function createJsonLinesReporter(tasks: readonly ScriptTask[], queue: Out
             duration: roundTime(duration),
           });
         }
+        case "ready": {
+          const { task, how, at, duration } = event;
+          return print("ready", { task: task.label, how, at: roundTime(at), duration: roundTime(duration) });
+        }
         case "task-end": {
           const { task, at, duration } = event;
           const times = { at: roundTime(at), duration: roundTime(duration) };

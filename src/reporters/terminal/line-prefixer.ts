@@ -7,9 +7,8 @@
 // - Other output that interrupts a partial line ends it; the line continues behind a new prefix. Memory is bounded.
 //
 // Non-obvious: bytes are handled as Latin-1 strings, because the engine's `replaceAll` is faster than a loop over
-// bytes, except
-// for very short lines. Only small functions mention `Buffer`, because the engine creates it when such a function
-// is first called.
+// bytes, except for very short lines. Only small functions mention `Buffer`, because the engine creates it when
+// such a function is first called.
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 
 const HOLD_TIME = 100; // ms

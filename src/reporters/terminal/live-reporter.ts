@@ -35,6 +35,8 @@ interface LiveTask {
   readonly lines: LastLines;
   readonly log: TaskLog;
   command: string;
+  /** The evidence that a service is ready. */
+  ready?: string;
 }
 
 const REDRAW_AFTER = 50; // ms
@@ -48,6 +50,8 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   /** Tasks that have not started. */
   const waiting = new Set(tasks);
   let isComplete = true;
+  /** Another program has the terminal. */
+  let isSuspended = false;
   let drawn: Frame = { lines: [] };
   let scrolled = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -66,6 +70,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   }
 
   function draw(): void {
+    if (isSuspended) return;
     const { columns, rows } = terminalSize();
     const blocks = [...running.values()].map(blockOf);
     const next = renderFrame(blocks, { columns, rows, elideLines, waiting: waiting.size, useColor });
@@ -79,13 +84,13 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     scrolled = "";
   }
 
-  function blockOf({ task, lines, command }: LiveTask): BlockState {
+  function blockOf({ task, lines, command, ready }: LiveTask): BlockState {
     return {
       title: nameScript(task, task.scriptName),
       command: silent ? "" : command,
       lines: lines.all(),
       total: lines.total,
-      status: "Running...",
+      status: ready === undefined ? "Running..." : `Ready (${ready})`,
       tone: "running",
     };
   }
@@ -154,8 +159,15 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           void live?.log.append(event.bytes);
           return requestRedraw();
         }
+        case "ready": {
+          const live = running.get(event.task);
+          if (live) live.ready = event.how;
+          return requestRedraw();
+        }
         case "task-end": {
           const { outcome, duration, task } = event;
+          if (outcome.kind === "success" && (outcome.isStopped || outcome.isUnneeded))
+            return end(task, describeOutcome(outcome), "succeeded");
           if (outcome.kind === "success")
             return end(task, `Done in ${formatDuration(duration)}${describeRetries(outcome)}`, "succeeded");
           if (outcome.kind === "stopped")
@@ -175,12 +187,16 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
             failed.delete(task);
           }
           return requestRedraw();
+        case "suspend":
+          draw();
+          isSuspended = true;
+          return;
         case "resume":
-          drawn = { lines: [] }; // the shell has written below the view
+          isSuspended = false;
+          drawn = { lines: [] }; // another program has written below the view
           return draw();
         case "step-end":
         case "interrupt":
-        case "suspend":
           return;
       }
     },

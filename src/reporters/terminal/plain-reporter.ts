@@ -40,14 +40,15 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
         }
         case "task-end": {
           const { outcome } = event;
-          const isTimeout = outcome.kind === "failure" && outcome.timeout !== undefined;
-          if (isTimeout || outcome.kind === "unstartable") say(`error: ${describeOutcome(outcome)}`);
+          const isExplained = outcome.kind === "failure" && (outcome.timeout ?? outcome.reason) !== undefined;
+          if (isExplained || outcome.kind === "unstartable") say(`error: ${describeOutcome(outcome)}`);
           return;
         }
         case "notice":
           return say(colorLabel(`warning: ${oneLine(event.message)}`));
         case "remark":
           return say(event.line);
+        case "ready":
         case "again":
         case "interrupt":
         case "suspend":

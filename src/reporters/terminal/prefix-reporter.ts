@@ -94,19 +94,23 @@ export function createPrefixReporter({
           return say(
             event.task,
             event.step,
-            event.saved === undefined
-              ? describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null)
-              : describeSaved(event.saved, event.machine),
+            event.isStopped
+              ? "Stopped"
+              : event.saved === undefined
+                ? describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null)
+                : describeSaved(event.saved, event.machine),
           );
+        case "ready":
+          return say(event.task, null, `Ready (${event.how})`);
         case "task-end": {
           const { kind } = event.outcome;
           // All other outcomes were printed at the end of their step.
           if (
             kind === "skipped" ||
             kind === "unstartable" ||
-            (kind === "failure" && event.outcome.timeout !== undefined) ||
-            (kind === "success" && event.outcome.retries !== undefined) ||
-            (kind === "stopped" && !event.outcome.wasRunning)
+            (kind === "failure" && (event.outcome.timeout ?? event.outcome.reason) !== undefined) ||
+            (kind === "success" && (event.outcome.retries !== undefined || event.outcome.isUnneeded)) ||
+            (kind === "stopped" && (!event.outcome.wasRunning || event.outcome.because))
           ) {
             return say(event.task, null, describeOutcome(event.outcome));
           }

@@ -1,6 +1,5 @@
 // Prints the summary of a run with several scripts: counts by outcome, failures and the slowest scripts. It goes to
-// stderr, so
-// that the output of scripts can be piped.
+// stderr, so that the output of scripts can be piped.
 import type { Reporter, TaskEvent } from "../../tasks/task-events.ts";
 import type { ScriptTask, TaskOutcome } from "../../tasks/task.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
