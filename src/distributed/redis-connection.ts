@@ -22,7 +22,7 @@ export interface RedisServer {
 export interface RedisConnectionOptions {
   readonly server: RedisServer;
   readonly channel: string;
-  /** Milliseconds without a connection after which it is given up. */
+  /** Milliseconds without a connection after which every command fails. */
   readonly retryTimeout: number;
   onMessage(text: string): void;
   /** Called after every connect. An exception closes the connection. */

@@ -1,7 +1,7 @@
-// Caches which blobs a server has, between runs, so that they are not asked for again.
+// Caches which blobs a server has, between runs, so that the server is not queried for them again.
 //
 // Invariants:
-// - Pure. Entries expire after a fixed time since the server was asked, and those with a future time are ignored.
+// - Pure. Entries expire at a fixed time after the query, and those with a future time are ignored.
 // - If the server has lost a blob, the whole cache is cleared. Above the maximum, the oldest entries are dropped.
 
 /** Milliseconds. Servers evict blobs that were not used for days, or when they are full. */

@@ -1,5 +1,5 @@
-// Uploads blobs to a content-addressed store (CAS), each once in a run, and not at all if an earlier run has presenceCache
-// them there.
+// Uploads blobs to a content-addressed store (CAS), each once in a run. A blob that the server had in an earlier run is skipped
+// (blob-presence-cache.ts).
 //
 // Invariants:
 // - A call resolves when the server has all its blobs, also those that another call uploads.

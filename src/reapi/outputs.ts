@@ -1,7 +1,7 @@
 // Validates an action result and lists its output files, links and directories.
 //
-// Invariants: pure. All paths are inside the requested outputs. Names are single segments, paths are unique, and links are
-// relative and stay inside their output. No name is a .git folder. Any violation is an error for the whole result.
+// Invariants: pure. All paths are inside the requested outputs (no path traversal). Names are single segments, paths are unique, and
+// links are relative and stay inside their output. No name is a .git folder. Any violation is an error for the whole result.
 //
 // Non-obvious: a tree message contains each distinct directory once, so a small message can describe billions of paths. They are
 // counted, once for each distinct directory, before they are listed.

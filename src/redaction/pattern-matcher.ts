@@ -1,5 +1,5 @@
-// Finds all variants of all values in a text with the Wu-Manber algorithm: a table of trigrams tells how far the search may
-// skip. A second index finds variants that begin at the end of the text.
+// Finds all variants of all values in a text with the Wu-Manber algorithm: a table of trigrams contains how far the search
+// may skip. A second index finds variants that begin at the end of the text.
 //
 // Invariants:
 // - Every occurrence is found, overlapping ones too. If two values have the same variant, the first one's name is used.

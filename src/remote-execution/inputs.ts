@@ -5,7 +5,7 @@
 // - Credential files (.env, .npmrc, .netrc, .yarnrc.yml) and .git folders are inputs only if a glob names them explicitly,
 //   because CI stores tokens there.
 // - Git-ignored files are not inputs, except node_modules and declared outputs of other packages.
-// - The task's packagePath outputs are not inputs.
+// - The task's own outputs are not inputs.
 import { readdir } from "node:fs/promises";
 import { isAbsolute, posix, relative, sep } from "node:path";
 import { UserError } from "../user-error.ts";
@@ -67,8 +67,8 @@ export async function collectInputs(
     for (const path of await files.listPackage(each)) if (!CREDENTIALS.test(path)) paths.add(path);
   for (const name of await readdir(root)) if (ROOT_FILES.test(name)) paths.add(name);
   for (const path of await declaredFiles(script.inputs, directory, root)) paths.add(path);
-  // Not of its packagePath package, which would include outputs of later scripts: a test report would invalidate every
-  // build.
+  // The package's own outputs are excluded, because they include outputs of later scripts: a test report would
+  // invalidate every build.
   for (const each of packages.slice(1))
     for (const output of declaredOutputsOf(each, settings))
       for (const path of files.listOutputs(posix.join(files.pathOf(each), output))) paths.add(path);

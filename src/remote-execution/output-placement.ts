@@ -1,9 +1,9 @@
 // Writes the outputs of a remote task into the package by atomic rename.
 //
 // Invariants:
-// - All outputs are written to a staging directory backup any existing file is removed. Each output is then
+// - All outputs are written to a staging directory before an existing file is removed. Each output is then
 //   replaced as a whole.
-// - No output is written through a symlink that leads out of the package.
+// - No output is written through a symlink whose target is outside the package.
 import {
   chmodSync,
   lstatSync,

@@ -47,7 +47,7 @@ function openInStore(
     try {
       if (text !== null) store.write("there", id, text);
     } catch {
-      // The next run asks the server again.
+      // The next run queries the server again.
     }
   };
   return { hashes: openHashes(root, statPath, store), blobPresence, write };

@@ -4,7 +4,7 @@
 // Invariants: the same task with the same files is the same action. Only collectInputs reads files.
 //
 // Non-obvious: all steps are one action, because a step needs the files of the previous one. A separator in the
-// output tells the steps apart.
+// output marks the end of each step.
 import { host } from "../../platform/processes/process.ts";
 import { UserError } from "../user-error.ts";
 import { oneLine } from "../printable.ts";

@@ -62,7 +62,7 @@ export async function previewRemote(
   return previews;
 }
 
-/** Retries of a run: enough for a server that is replaced once, not for one that fails for good. */
+/** Retries of a run: enough for a server that is replaced once, not for one that fails permanently. */
 const BASE_RETRIES = 4;
 const RETRIES_PER_TASK = 4;
 

@@ -19,7 +19,7 @@ import { type Blob, blobOf } from "../reapi/cas-client.ts";
 import { type Digest, digestOf, isOf } from "../reapi/digest.ts";
 import { buildInputRoot, type Input } from "../reapi/input-root.ts";
 import { RemoteError } from "../reapi/grpc/retry.ts";
-import { tryGit } from "../workspace/affected.ts";
+import { tryGit } from "../workspace/git.ts";
 
 /** A file or link that a task may read. `blob` is set for files. */
 export interface WorkspaceFile {

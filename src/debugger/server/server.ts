@@ -28,7 +28,7 @@ interface DebuggerSocket {
   isClosed: boolean;
 }
 
-/** IDs of rt's own requests on a Web Inspector connection. The response to the last one starts the program. */
+/** IDs of requests that rt itself sends on a Web Inspector connection. The response to the last one starts the program. */
 const OWN_ID = 2 ** 31 - 2;
 const LAST_OWN_ID = OWN_ID + 1;
 

@@ -22,7 +22,7 @@ export async function compress(bytes: Uint8Array): Promise<Uint8Array | undefine
   return compressed.length < bytes.length ? compressed : undefined;
 }
 
-/** @throws RemoteError for invalid data, or more bytes than the digest says */
+/** @throws RemoteError for invalid data, or more bytes than the size in the digest */
 export async function decompress(bytes: Uint8Array, { hash, size }: Digest): Promise<Uint8Array> {
   try {
     return await unzstd(bytes, { maxOutputLength: size });

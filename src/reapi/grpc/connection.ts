@@ -119,7 +119,7 @@ export class Http2Connection {
     return stream;
   }
 
-  /** @param send called when it is the call's turn; it calls `done` when everything is sent or given up */
+  /** @param send called when it is the call's turn; it calls `done` when everything is sent or the call is over */
   takeTurn(send: (done: () => void) => void): void {
     this.#sendQueue.push(send);
     if (this.#sending < MAX_SENDERS) this.#giveTurn();

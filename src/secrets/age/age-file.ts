@@ -44,7 +44,7 @@ export async function newKey(): Promise<{ privateKey: string; publicKey: string 
   return { privateKey, publicKey: await identityToRecipient(privateKey) };
 }
 
-/** Returns the public keys of this machine, which may be none. @throws UserError */
+/** Returns the public keys of this machine; an empty list if it has no key. @throws UserError */
 export async function ownPublicKeys(): Promise<string[]> {
   const identities = await findIdentities();
   return await Promise.all((identities?.keys ?? []).map((key) => identityToRecipient(key)));

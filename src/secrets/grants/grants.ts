@@ -68,6 +68,11 @@ export function grantRowsIn({ run, tasks = {} }: ConfigContent): GrantRow[] {
   ];
 }
 
+/** Returns the path of a row's list of names in rtfig.toml. */
+export function grantPathOf(pattern: string, isOfTask: boolean): readonly [string, string, string] {
+  return isOfTask ? ["tasks", pattern, "secrets"] : ["run", "secrets", pattern];
+}
+
 /** Returns the key of the row for this script of every package. */
 export function rowKeyOf(script: string): string {
   return script.includes("#") ? `*#${script}` : script;

@@ -4,7 +4,7 @@
 // Invariants:
 // - Ignored: a member's own rtfig.toml, and any package below node_modules.
 // - Ignored too: a parent folder that does not declare the package as a member, or that another user owns. Otherwise anyone who
-//   can write to /tmp could make the projects below it ask.
+//   can write to /tmp could make the projects below it show prompts.
 //
 // Non-obvious:
 // - node:fs and node:path are loaded lazily: a package in the working directory needs neither, and they cost as much as the rest.

@@ -15,7 +15,7 @@ import { suggestNames } from "../../did-you-mean.ts";
 import { escapeJson, printable, quoted } from "../../printable.ts";
 import { checkText } from "../api/secrets.ts";
 import { splitTaskName, type TaskName } from "../../config/tasks/task-name.ts";
-import { type GrantRow, grantRowsIn, isFor, type ScriptName } from "./grants.ts";
+import { grantPathOf, type GrantRow, grantRowsIn, isFor, type ScriptName } from "./grants.ts";
 import { variableNameFault } from "./variable-name.ts";
 
 export type SecretSource =
@@ -149,7 +149,7 @@ function checkAddress(service: string, name: string, wrong: (message: string) =>
 function readGrant(row: GrantRow, declared: ReadonlyMap<string, MappedSecret>, config: Config): Grant {
   const { pattern, names, isOfTask } = row;
   const section = isOfTask ? "tasks" : "run.secrets";
-  const path = isOfTask ? ["tasks", pattern, "secrets"] : ["run", "secrets", pattern];
+  const path = grantPathOf(pattern, isOfTask);
   const missing = names.find((name) => !declared.has(name));
   if (missing !== undefined) {
     const [similar] = suggestNames(missing, declared.keys());

@@ -18,6 +18,7 @@ import { fetchSecrets, type MissingSecret } from "./secret-fetch.ts";
 import type { ScriptRules } from "../../config/unmatched-rules.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
 import {
+  grantPathOf,
   grantedNames,
   isForOne,
   type ScriptName,
@@ -195,11 +196,15 @@ async function explainWithheld<Result>(
     if (name !== "UserError" || names.length === 0) throw error;
     const script = host.originalVariable("npm_lifecycle_event") ?? "";
     const row = rowKeyOf(script);
-    const granted = mapping?.grants.find(({ pattern }) => pattern === row)?.names ?? [];
+    const grant = mapping?.grants.find(({ pattern }) => pattern === row);
+    const path = grantPathOf(
+      row,
+      grant?.isOfTask ?? mapping?.grants.every(({ isOfTask }) => isOfTask) ?? true,
+    );
     const reason = withheld.includes(WITHHELD_BY_INSTALL)
       ? "rt install gives it to no script of a package; start this run after rt install"
       : `the script "${printable(script)}" that started this run does not get it; ` +
-        configHint(["run", "secrets", row], [...granted, ...names]);
+        configHint(path, [...(grant?.names ?? []), ...names]);
     throw new UserError(
       message,
       [`${names.join(", ")} was in the environment, but ${reason}`, ...[hint ?? []].flat()],

@@ -93,7 +93,7 @@ function changeInstallation(tool: HelperName, rest: readonly string[], options: 
   if (!installation)
     throw new ArgumentError(
       `rt does not write the configuration of ${tool}`,
-      "see rt help secrets for the lines to add",
+      "see rt help credential-helpers for the lines to add",
     );
   if (rest.length > 0) throw new ArgumentError("--install and --uninstall take the name of one tool");
   if (options.has("install") && options.has("uninstall"))

@@ -1,7 +1,7 @@
 // Runs `rt secrets helper --install git`: `git config` adds or removes one `credential.helper` line.
 //
 // Invariants:
-// - Helpers of other programs stay. git asks all helpers in order, and the output names them.
+// - Helpers of other programs stay. git calls all helpers in order, and the output names them.
 //
 // Non-obvious:
 // - An empty `credential.helper` line resets the list, so rt's line has to follow the last empty one.

@@ -1,9 +1,9 @@
-// Runs `rt secrets helper git`: git's credential protocol (gitcredentials(7), git-credential(1)). Service: "git:" and the
-// address ("git:https://example.com:8080"), name: the user, value: the password, then other attributes a line each
-// ("password_expiry_utc=..."), as git's libsecret helper writes it.
+// Runs `rt secrets helper git`: git's credential protocol (gitcredentials(7), git-credential(1)). The form is that of git's
+// libsecret helper. Service: "git:" and the address ("git:https://example.com:8080"). Name: the user. Value: the password, then
+// one line for each other attribute ("password_expiry_utc=...").
 //
 // Non-obvious:
-// - If several users are stored and git names none, no user is chosen. A line on standard error says so, and git prompts.
+// - If several users are stored and git names none, no user is chosen. A line on standard error reports it, and git prompts.
 // - `erase` deletes only the value that git rejected: another process may have stored a new password since.
 // - An expired password is not returned. git before 2.40 would try it.
 // - `store` skips a value that is stored already, because git repeats `store` after each use.

@@ -215,7 +215,7 @@ function describePlan(
   scripts: readonly string[],
   mapping: ProjectFile,
 ): string {
-  // A user who names variables need not see the others.
+  // If the user names variables, the others are not listed.
   const stays = isNamed ? [] : all;
   const width = Math.max(0, ...[...moves, ...stays].map(({ name }) => name.length));
   const lines = [

@@ -8,6 +8,7 @@ import { configHint, tomlKey, tomlValue } from "../../config-hint.ts";
 import { lineOf } from "../../config/toml-line.ts";
 import { parseConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
+import { grantPathOf } from "../grants/grants.ts";
 import { readMapping } from "../grants/mapping.ts";
 import { ArgumentError } from "../command-arguments.ts";
 import type { CredentialAddress } from "./plan.ts";
@@ -61,32 +62,44 @@ export function addToMapping(
     ensureTable(expected, "secrets")[name] = Bun.TOML.parse(lines.join("\n"));
   }
   for (const script of scripts) {
-    const table = tableAt(content, "run", "secrets");
-    const before = Object.hasOwn(table, script) ? (table[script] as string[]) : undefined;
+    const path = grantPath(content, script);
+    const before = listAt(content, path);
     const missing = names.filter((name) => !before?.includes(name));
     if (missing.length === 0) continue;
     const list = missing.map((name) => JSON.stringify(name)).join(", ");
-    const line = `${tomlKey(script)} = [${list}]`;
-    if (before) result = addToList(result, ["run", "secrets", script], list, before.length > 0);
-    else if (Object.keys(tableAt(parse(result), "run", "secrets")).length > 0)
-      result = insertBelow(result, lineOf(result, ["run", "secrets"]), line + lineBreak);
-    else append(["[run.secrets]", line]);
-    ensureTable(expected, "run", "secrets")[script] = [...missing, ...(before ?? [])];
+    const section = path.slice(0, -1);
+    const line = `${tomlKey(path.at(-1)!)} = [${list}]`;
+    if (before) result = addToList(result, path, list, before.length > 0);
+    else if (Object.keys(tableAt(parse(result), ...section)).length > 0)
+      result = insertBelow(result, lineOf(result, section), line + lineBreak);
+    else append([`[${section.map(tomlKey).join(".")}]`, line]);
+    ensureTable(expected, ...section)[path.at(-1)!] = [...missing, ...(before ?? [])];
   }
   if (Bun.deepEquals(parse(result), expected, true)) parseMappingText(result, file, true);
   else
     throw new ArgumentError(
       `rt cannot edit ${printable(file)} in its present form, so nothing was changed`,
-      "write its secrets in sections, [secrets.NAME] and [run.secrets], instead of inline tables, and import again",
+      "write its secrets in sections, [secrets.NAME] and [tasks.SCRIPT], instead of inline tables, and import again",
     );
   return result;
 }
 
-/** Returns a hint with the row of [run.secrets] that also gives these secrets to a script. */
+/** Returns a hint with the row that also gives these secrets to a script. */
 export function grantHint(content: MutableTomlTable, row: string, names: readonly string[]): string {
-  const rows = tableAt(content, "run", "secrets");
-  const granted = Object.hasOwn(rows, row) ? (rows[row] as readonly string[]) : [];
-  return configHint(["run", "secrets", row], [...new Set([...granted, ...names])]);
+  const path = grantPath(content, row);
+  return configHint(path, [...new Set([...(listAt(content, path) ?? []), ...names])]);
+}
+
+/** A file with [run.secrets], the older table, keeps its form. */
+function grantPath(content: MutableTomlTable, row: string): readonly [string, string, string] {
+  const isOlder = Object.keys(tableAt(content, "run", "secrets")).length > 0;
+  return grantPathOf(row, !isOlder || listAt(content, grantPathOf(row, true)) !== undefined);
+}
+
+function listAt(content: MutableTomlTable, path: readonly string[]): readonly string[] | undefined {
+  const table = tableAt(content, ...path.slice(0, -1));
+  const key = path.at(-1)!;
+  return Object.hasOwn(table, key) ? (table[key] as readonly string[]) : undefined;
 }
 
 /** Formats "service/name", or a table if that could not be split again. */

@@ -51,7 +51,7 @@ export function readProjectNpmrc(root: string): string {
   return home && resolveFolder(home) === realPath(root) ? "" : readNpmrc(root);
 }
 
-/** Undefined where there is none, as in a container whose user has no home folder. */
+/** Returns undefined if the folder does not exist, as the home folder of some containers' users. */
 function resolveFolder(folder: string): string | undefined {
   try {
     return realPath(folder);

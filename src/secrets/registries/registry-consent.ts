@@ -37,7 +37,7 @@ export function registryConsent(root: string, project: Project): Mapping | undef
   return consentFor(all, { ...project, mapping: undefined, folder: project.mapping?.folder });
 }
 
-/** Prompts if the registries are not trusted yet. @throws UserError if trust is denied or cannot be asked for */
+/** Prompts if the registries are not trusted yet. @throws UserError if trust is denied, or no prompt is possible */
 export function requireRegistryConsent(root: string, project: Project): void {
   const { mapping } = project;
   const isSent = (mapping?.registries?.() ?? []).some(({ url, names }) =>

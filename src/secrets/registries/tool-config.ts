@@ -7,7 +7,7 @@
 // - Secrets in the environment are removed from it, also those of a script that starts the command. Variables that a registry's
 //   configuration references remain: the engine substitutes them itself.
 //
-// Non-obvious: this is no isolation. A package script runs as the same user, so it can inspect its parent process or read the
+// Non-obvious: this is not a sandbox. A package script runs as the same user, so it can inspect its parent process or read the
 // credential store. It only cannot find a token in its environment.
 import type { EphemeralFile } from "../../../platform/files/contract/ephemeral-file.ts";
 import { ephemeralFiles } from "../../../platform/files/ephemeral-file.ts";
@@ -19,7 +19,7 @@ import { findMapping } from "../grants/mapping-file.ts";
 import type { MappedSecret, Mapping } from "../grants/mapping.ts";
 import { missingFailure } from "../grants/missing-secrets.ts";
 import { requireTrust } from "../trust/trust.ts";
-import { runsProgram, takesCredentials } from "./asking-tools.ts";
+import { runsProgram, takesCredentials } from "./registry-commands.ts";
 import { readNpmrcs, toGrants } from "./project-registries.ts";
 import { requireRegistryConsent } from "./registry-consent.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";

@@ -1,7 +1,7 @@
 // Runs `rt secrets check`: scans files for plaintext credentials.
 //
 // Invariants:
-// - The output contains file, line and rule, never the credential. No service is asked whether a credential is valid.
+// - The output contains file, line and rule, never the credential. No request is sent to check whether a credential is valid.
 // - Exit codes: 0 none found, 1 found, 2 error.
 import { relative } from "node:path";
 import { escapeJson, oneLine } from "../../printable.ts";

@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - An existing shell script stays; rt's lines come first. --uninstall removes exactly these lines.
-// - Hooks that are no shell script, symbolic links, and hooks of other repositories (core.hooksPath) are not changed. The error
+// - Hooks that are not shell scripts, symbolic links, and hooks of other repositories (core.hooksPath) are not changed. The error
 //   contains the line to add by hand.
 // - With husky, the line goes into the file that husky runs.
 import {

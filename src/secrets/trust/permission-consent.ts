@@ -14,7 +14,7 @@ export function permissionConsent(config: Config | undefined, folder: string): M
   return { file, named, folder, secrets: new Map(), grants: [], permissions };
 }
 
-/** Prompts if the widenings are not trusted yet. @throws UserError if trust is denied or cannot be asked for */
+/** Prompts if the widenings are not trusted yet. @throws UserError if trust is denied, or no prompt is possible */
 export function requirePermissionConsent(config: Config, folder: string): void {
   const consent = permissionConsent(config, folder);
   if (consent) requireTrust(consent);

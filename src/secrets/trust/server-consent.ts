@@ -54,7 +54,7 @@ export function sendsSomething({ servers = [], secrets }: Mapping): boolean {
   );
 }
 
-/** Prompts if the use is not trusted yet. @throws UserError if trust is denied or cannot be asked for */
+/** Prompts if the use is not trusted yet. @throws UserError if trust is denied, or no prompt is possible */
 export function requireConsent(use: ServerUse, project: Project): void {
   const part = consentFor([use], project);
   if (part && sendsSomething(part)) requireTrust(part);

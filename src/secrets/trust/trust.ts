@@ -15,9 +15,8 @@ import type { ServerUse } from "../../config/server-use.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine, printable, quoted } from "../../printable.ts";
 import { describeSource, type Mapping, type RegistryGrant, type SecretSource } from "../grants/mapping.ts";
+import { isGivenTrust, TRUST_VARIABLE } from "./trust-variable.ts";
 import { askYes, canAsk, printLines } from "./yes-no-prompt.ts";
-
-const VARIABLE = "RT_TRUST";
 
 /** The use that needs trust: secrets for scripts, or for scripts and registries. */
 export type TrustSubject = "scripts" | "all";
@@ -86,11 +85,10 @@ export function isTrusted(mapping: Mapping, subject: TrustSubject = "all"): bool
 }
 
 function isAllowed(hash: string): boolean {
-  const given = host.originalVariable(VARIABLE)?.split(",") ?? [];
-  return given.some((each) => each.trim() === hash) || readTrustRecord(hash) !== undefined;
+  return isGivenTrust(hash) || readTrustRecord(hash) !== undefined;
 }
 
-/** Prompts if the mapping is not trusted yet. @throws UserError if trust is denied or cannot be asked for */
+/** Prompts if the mapping is not trusted yet. @throws UserError if trust is denied, or no prompt is possible */
 export function requireTrust(mapping: Mapping, subject: TrustSubject = "all"): void {
   if (isTrusted(mapping, subject)) return;
   if (!canAsk()) throw untrustedError(mapping, [mapping]);
@@ -122,7 +120,7 @@ function untrustedError(mapping: Mapping, all: readonly Mapping[]): UserError {
   const { folder, servers } = mapping;
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
   const reviewHint = `review the secrets with rt secrets env${config}, then allow them on a terminal: rt trust${config}`;
-  const ciHint = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
+  const ciHint = `without a terminal, as in CI: ${TRUST_VARIABLE}=${all.map(fingerprint).join(",")}`;
   if (mapping.permissions)
     return new UserError(
       `${printable(folder)} is not allowed to give tasks more permissions than the defaults: ${mapping.permissions.join(", ")}`,
@@ -226,7 +224,7 @@ function writeTrustRecord(mapping: Mapping): void {
   const { folder, secrets, servers = [] } = mapping;
   const names = new Set([...secrets.keys(), ...servers.flatMap((each) => each.names)]);
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
-  const hint = `set ${VARIABLE}=${hash} instead`;
+  const hint = `set ${TRUST_VARIABLE}=${hash} instead`;
   const files = openStateFiles("trust");
   if (!files) throw new UserError("Cannot store the trust decision: HOME is not set", hint);
   try {

@@ -14,6 +14,6 @@ export function runsProgram(tool: string): boolean {
   return tool === "x" || tool === "create";
 }
 
-export function asksRegistries(tool: string): boolean {
+export function contactsRegistries(tool: string): boolean {
   return takesCredentials(tool) || OTHERS.includes(` ${tool} `);
 }

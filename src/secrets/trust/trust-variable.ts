@@ -1,0 +1,10 @@
+// RT_TRUST: hashes of what a run without a terminal, as in CI, may do.
+import { host } from "../../../platform/processes/process.ts";
+
+export const TRUST_VARIABLE = "RT_TRUST";
+
+/** Returns whether the variable has this hash. */
+export function isGivenTrust(hash: string): boolean {
+  const given = host.originalVariable(TRUST_VARIABLE)?.split(",") ?? [];
+  return given.some((each) => each.trim() === hash);
+}
