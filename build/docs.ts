@@ -7,6 +7,7 @@ import { renderErrors } from "./docs/errors.ts";
 import { renderReadme } from "./docs/benchmark-table.ts";
 import { renderOptions } from "./docs/options.ts";
 import { ROOT } from "./docs/markdown.ts";
+import { renderCacheReference } from "./docs/variable-table.ts";
 import { renderTargets } from "./docs/targets.ts";
 
 export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise<string> }> = [
@@ -17,6 +18,7 @@ export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise
   { file: "docs/reference/errors.md", render: renderErrors },
   { file: "rtfig.toml.example", render: renderExample },
   { file: "docs/reference/targets.md", render: renderTargets },
+  { file: "docs/reference/cache.md", render: renderCacheReference },
   { file: "README.md", render: renderReadme },
 ];
 

@@ -17,7 +17,7 @@ export const PROOFS = {
   musl: "runs, with Debian's musl",
   emulated: "runs, under qemu-user",
   wine: "runs, under Wine",
-  static: "read only: format, signature, what is embedded",
+  static: "read only: format, signature, embedded files",
 } as const;
 
 export type Proof = keyof typeof PROOFS;

@@ -1,5 +1,5 @@
-// Splits the program into chunks. The bundler would create one chunk for each dynamically imported module and for each set of shared
-// modules: ninety. At each start the engine registers all of them, at a microsecond each.
+// Splits the program into chunks. By default the bundler creates one for each dynamically imported module and for each set of shared
+// modules: ninety. At each start the engine registers all chunks, which takes a microsecond for each.
 //
 // Non-obvious:
 // - The shortest starts have private copies of all static imports, because reading a chunk costs more than its code. So a class may
@@ -13,8 +13,8 @@ import type { BuildTarget } from "../targets.ts";
 const ROOT = join(import.meta.dir, "../..");
 export const MAIN = join(ROOT, "src/main.ts");
 
-/** Chunks of starts besides main. A start needs at most two of them. Each has copies of its imports. */
-const STARTS = ["command-line", "engine", "debugger", "script-start", "many"];
+/** Chunks of starts besides main. A start needs at most three of them. Each has copies of its imports. */
+const STARTS = ["command-line", "engine", "debugger", "script-start", "many", "config"];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The query that makes a path a separate module for the bundler. */
@@ -39,8 +39,7 @@ export const ownCopies: BunPlugin = {
 };
 
 /**
- * Dynamically imported modules, by their shared chunk. The build fails for a dynamic import that is neither here nor in ALONE, and
- * says what to do.
+ * Dynamically imported modules, by their shared chunk. The build fails for a dynamic import that is neither here nor in ALONE.
  */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   secrets: [
@@ -67,7 +66,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   debugger: ["src/runner/engine/debugger"],
   "debugger-texts": ["src/runner/engine/debugger-bundle"],
   "script-start": ["src/runner/fast-path/script-start", "src/runner/script/launch"],
-  attended: [
+  "stdio-strategy": [
     "src/runner/script/stdio-strategy",
     "src/runner/script/redacted-process",
     "src/redaction/minimum-length",
@@ -87,6 +86,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/tasks/planning/selection-reasons",
     "src/tasks/planning/shard",
     "src/tasks/planning/table-plan",
+    "src/tasks/planning/affected-tasks",
     "src/reporters/plan/dry-run",
     "src/reporters/report-files/report-file",
     "src/reporters/report-files/json-reporter",
@@ -94,8 +94,15 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/reporters/terminal/grouped-reporter",
     "src/reporters/terminal/json-lines-reporter",
   ],
-  tasks: ["src/config/root-config", "src/config/tasks/task-rules", "src/runner/task-run/task-target"],
+  config: [
+    "src/config/rtfig",
+    "src/config/root-config",
+    "src/config/tasks/task-rules",
+    "src/config/tasks/changed-rules",
+    "src/runner/task-run/task-target",
+  ],
   cache: [
+    "src/cache/key/rule-globs",
     "src/runner/task-run/cached-task",
     "src/runner/task-run/memoized-run",
     "src/config/settings/cache",
@@ -107,6 +114,12 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/config/settings/permissions",
     "src/permissions/task-permissions",
     "src/runner/task-run/unrestricted-target",
+    "src/runner/restricted/restricted-target",
+    "src/runner/restricted/package-binary",
+    "src/config/settings/install-scripts",
+    "src/runner/install-scripts/install-shim",
+    "src/runner/install-scripts/lifecycle-script",
+    "src/runner/install-scripts/changed-scripts",
     "platform/permissions/linux/support",
     "platform/permissions/linux/permitted-child",
     "platform/permissions/linux/terminals",
@@ -114,7 +127,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
   share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],
   settings: [
-    "src/config/rtfig",
     "src/config/settings/tool",
     "src/config/settings/share",
     "src/runner/option-files",
@@ -123,8 +135,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/engine/build-arguments",
     "src/runtime/compiled/compiled-program",
   ],
-  handover: ["src/config/engine-config", "src/config/overridden"],
-  words: [
+  "engine-config": ["src/config/engine-config", "src/config/overridden-test-keys"],
+  messages: [
     "src/did-you-mean",
     "src/printable",
     "src/cli/help/embedded-texts",
@@ -134,34 +146,35 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/resolve/shadowed-script",
     "src/cli/repl-arguments",
     "src/runner/resolve/suggestion",
+    "src/runner/resolve/member-scripts",
     "src/runner/engine/node-arguments",
     "src/runner/file/engine-fallback",
   ],
 };
 
-/** Dynamically imported modules with a separate chunk, or in a chunk that contains them anyway; each with its reason. */
+/** Dynamically imported modules with a separate chunk, or with a copy in the chunk that imports them; each with its reason. */
 const ALONE: Readonly<Record<string, string>> = {
-  "src/options/options": "a start without options does without the table",
-  "src/options/commands": "`rt dev` asks for no more of the command line",
-  "src/output": "for a pipe that takes a part; others have it anyway",
-  "src/runner/file/in-process": "in main's own chunk",
-  "src/config/settings/remote": "needs node:path, and few projects send scripts away",
-  "src/workspace/jsonc": "for a package.json that is no JSON",
-  "src/workspace/syntax-error-line": "for a file that cannot be parsed",
-  "src/csrf/csrf": "in the runtime's parts",
-  "platform/processes/process": "for a death by signal, of which main knows nothing else",
-  "platform/tracing/tracer-process": "for what a script has left running",
-  "platform/tracing/linux/background-supervisor": "for what a script has left running",
-  "platform/files/shim-links": "writes, which few starts do",
-  "platform/files/state-directory": "what rt remembers: few starts ask for it",
-  "platform/files/private-file": "writes, which few starts do",
+  "src/options/options": "a start without options does not need the table",
+  "src/options/commands": "`rt dev` needs the names of commands, and no other part of the command line",
+  "src/output": "only for the rest of a message that a full pipe did not accept, and for warnings",
+  "src/runner/file/in-process": "the chunk of main contains it",
+  "src/config/settings/remote": "few projects run scripts on a server",
+  "src/workspace/jsonc": "only for a package.json that is not JSON (comments, errors)",
+  "src/workspace/syntax-error-line": "only for a file with a syntax error",
+  "src/csrf/csrf": "the parts of the runtime contain it",
+  "platform/processes/process": "main needs it only to exit by a signal",
+  "platform/tracing/tracer-process": "only for processes that outlive a traced script",
+  "platform/tracing/linux/background-supervisor": "only for processes that outlive a traced script",
+  "platform/files/shim-links": "only to create a missing shim directory",
+  "platform/files/state-directory": "only to read or write trust records",
+  "platform/files/private-file": "few starts write a file",
   "platform/native/linux/memory-program":
-    "a part of what follows scripts, and of what has terminals for them",
-  "platform/secrets/linux/dbus/dbus-encoder": "messages that are not prepared",
+    "the chunks for tracing, permissions and pseudo-terminals contain it",
+  "platform/secrets/linux/dbus/dbus-encoder": "only for D-Bus messages that are not prepared at build time",
   "platform/secrets/linux/diagnosis": "rt doctor",
   "platform/secrets/macos/diagnosis": "rt doctor",
   "platform/secrets/windows/diagnosis": "rt doctor",
-  "platform/processes/windows/registry": "explains a failure",
+  "platform/processes/windows/registry": "only to explain a failure of the credential store",
 };
 
 /** All modules that may be imported dynamically. */

@@ -19,7 +19,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   upgrade: ["src/cli/upgrade/command"],
   "cache-command": ["src/cache/command"],
   "cache-import": ["src/cache/import/command"],
-  "config-command": ["src/cli/config-command"],
+  "config-command": ["src/cli/config-command", "src/cli/permissions-command"],
   "cache-server": ["src/cache/server/command"],
   help: ["src/cli/help/help"],
   "debug-config": ["src/cli/debug-config"],

@@ -54,23 +54,20 @@ const FRONT = [...COMMON, "-fPIC", "-fvisibility=hidden", "-static", "-Wl,-T,fro
 const FRONT_MODEL = { x64: [], arm64: ["-mcmodel=tiny"] } as const;
 /** The functions of outlined atomic operations are in libgcc, which no program is linked with. */
 const ARCHITECTURE_FLAGS = { x64: [], arm64: ["-mno-outline-atomics"] } as const;
-type NativeProgram = StoredProgram | "interposer";
-const FLAGS: Readonly<Record<NativeProgram, readonly string[]>> = {
+const FLAGS: Readonly<Record<StoredProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
   sandbox: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
-  interposer: [...LIBRARY, "-ftls-model=initial-exec"],
   front: FRONT,
 };
-const FILES: Readonly<Record<NativeProgram, string>> = {
+const FILES: Readonly<Record<StoredProgram, string>> = {
   registration: "registration.c",
   launcher: "tracee-launcher.c",
   sandbox: "sandbox/launcher.c",
   monitor: "job-monitor.c",
   recorder: "recorder/recorder.c",
-  interposer: "interposer/interposer.c",
   front: "front/front.c",
 };
 
@@ -102,7 +99,7 @@ export function versionOf(architecture: NativeArchitecture): string | undefined 
 }
 
 function compile(
-  name: NativeProgram,
+  name: StoredProgram,
   architecture: NativeArchitecture,
   to: string,
   more: readonly string[] = [],
@@ -129,14 +126,7 @@ export async function compileNative(
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {
     const linked = join(directory, name);
-    // The recorder embeds the interposer.
-    if (name === "recorder") compile("interposer", architecture, join(directory, "interposer.so"));
-    compile(
-      name,
-      architecture,
-      linked,
-      name === "front" ? FRONT_MODEL[architecture] : [`-Wa,-I,${directory}`],
-    );
+    compile(name, architecture, linked, name === "front" ? FRONT_MODEL[architecture] : []);
     return await readFile(name === "front" ? extractCode(linked, architecture) : linked);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -37,6 +37,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   "secrets.*": "secrets.NPM_TOKEN",
   "run.remote.scripts.*": "run.remote.scripts.build",
   "tasks.*": "tasks.build",
+  "tasks.*.ready": "tasks.build.ready",
 };
 
 const KIND_WORDS: Readonly<Record<ConfigKey["kinds"][number], string>> = {

@@ -1,5 +1,5 @@
-// Creates docs/run.png, the screenshot of a run page in README.md. dist/rt runs a small workspace twice, so that some tasks are
-// cache hits, and Chromium takes the screenshot. Times differ, so no test compares it.
+// Creates docs/run.png, the screenshot of a run page in README.md. Chromium takes it after dist/rt has run a small workspace
+// twice, so that some tasks are cache hits. Times differ, so no test compares it.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -66,7 +66,7 @@ export async function record(): Promise<string> {
       ...session.env,
       PATH: `${DIST}:${process.env.PATH}`,
       LANG: "C.UTF-8",
-      // No live view: it moves the cursor, and its last state shows no more than plain output.
+      // Without the live view: it moves the cursor, and its last state equals plain output.
       TERM: "dumb",
       FORCE_COLOR: "1",
     };

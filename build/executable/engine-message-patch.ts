@@ -51,7 +51,7 @@ const REACH = 32;
 /**
  * Changes the texts in a program that contains the engine.
  *
- * @param engine the engine's own file: texts elsewhere in the program belong to rt
+ * @param engine the engine's own file: texts in the rest of the program belong to rt
  */
 export function renameTools(program: Uint8Array, engine: Uint8Array): void {
   const ours = Buffer.from(program.buffer, program.byteOffset, program.length);

@@ -8,7 +8,7 @@ import { host } from "../../platform/processes/process.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "../../platform/processes/posix/process.ts";
 import { FILE_NAME, ROOT_SETTINGS } from "../../src/config/config-file-name.ts";
 import { EDITOR_VARIABLE } from "../../src/debugger/launch-config.ts";
-import { COMMANDS } from "../../src/options/commands.ts";
+import { COMMANDS, RESTRICTING_OPTIONS } from "../../src/options/commands.ts";
 import { engineSwitches } from "../../src/options/engine-flags.ts";
 import { OPTIONS, type Option } from "../../src/options/options.ts";
 import { REPLACED_PID_VARIABLE, SUPERVISED } from "../../src/runner/engine/internal-variables.ts";
@@ -49,7 +49,7 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     ),
     SOURCE_EXTENSIONS,
     DOUBTFUL_WORDS: ["--inspect"],
-    DOUBTFUL_TEST_WORDS: ["--config", "--hot"],
+    DOUBTFUL_TEST_WORDS: ["--config", "--hot", ...RESTRICTING_OPTIONS.map((name) => `--${name}`)],
     DOUBTFUL_VARIABLES: [
       ...[ENGINE_SWITCH, REPLACED_PID_VARIABLE, SUPERVISED, EDITOR_VARIABLE, "RT_DEBUG", "BUN_OPTIONS"].map(
         (name) => `${name}=`,

@@ -110,7 +110,7 @@ export function drawIcon(): Buffer {
   let offset = directory.length;
   SIZES.forEach((size, index) => {
     const at = 6 + 16 * index;
-    directory.set([size % 256, size % 256], at); // 0 stands for 256
+    directory.set([size % 256, size % 256], at); // 0 means 256
     directory.writeUInt16LE(1, at + 4);
     directory.writeUInt16LE(32, at + 6);
     directory.writeUInt32LE(images[index]!.length, at + 8);

@@ -1,7 +1,8 @@
 // Sets icon and version information of a Windows program. The bundler's own options work on Windows only.
 //
 // Non-obvious: the library supports only programs whose resources are followed by relocations, but rt's code comes after these. So it
-// edits a copy without rt's section, and the resources, padded to the same size, are copied back.
+// edits a copy without rt's section, and the resources, padded to the same size, are copied back. The copy has no code either: the
+// library copies all sections several times.
 import { Data, NtExecutable, NtExecutableResource, Resource } from "resedit";
 import { drawIcon } from "./icon.ts";
 import { PRODUCT } from "../product.ts";
@@ -45,6 +46,8 @@ function withMetadata(program: Uint8Array): Uint8Array {
 }
 
 interface Section {
+  /** Offset of its header. */
+  readonly at: number;
   readonly name: string;
   readonly offset: number;
   readonly size: number;
@@ -55,6 +58,7 @@ const HEADER = {
   sectionCount: 6,
   optionalSize: 20,
   optional: 24,
+  sizeOfHeaders: 84,
   checksum: 88,
   resources: 24 + 112 + 16,
 } as const;
@@ -70,6 +74,7 @@ function sectionsOf(program: Buffer): Section[] {
   return Array.from({ length: program.readUInt16LE(header + HEADER.sectionCount) }, (_, index) => {
     const at = table + 40 * index;
     return {
+      at,
       name: program.toString("latin1", at, at + 8).replace(/\0+$/, ""),
       offset: program.readUInt32LE(at + 20),
       size: program.readUInt32LE(at + 16),
@@ -80,10 +85,24 @@ function sectionsOf(program: Buffer): Section[] {
 /** Returns the PE checksum: 16-bit words with carry, plus the length. The field itself counts as zero. */
 function checksumOf(program: Buffer): number {
   let sum = 0;
-  for (let at = 0; at + 1 < program.length; at += 2) sum += program.readUInt16LE(at);
+  // Sixty million words: a call for each would take seconds.
+  const words = new Uint16Array(program.buffer, program.byteOffset, program.length >> 1);
+  for (let at = 0; at < words.length; at += 1) sum += words[at]!;
   if (program.length % 2 === 1) sum += program.at(-1)!;
   while (sum > 0xffff) sum = (sum % 0x10000) + Math.floor(sum / 0x10000);
   return sum + program.length;
+}
+
+/** Returns the headers and the sections from the resources to the end; the sections in front have no content. */
+function withoutCode(program: Buffer, sections: readonly Section[], from: number, end: number): Buffer {
+  const start = program.readUInt32LE(headerOf(program) + HEADER.sizeOfHeaders);
+  const rest = Buffer.concat([program.subarray(0, start), program.subarray(from, end)]);
+  for (const { at, offset, size } of sections) {
+    const isKept = offset >= from;
+    rest.writeUInt32LE(isKept ? size : 0, at + 16);
+    rest.writeUInt32LE(isKept ? offset - from + start : 0, at + 20);
+  }
+  return rest;
 }
 
 export function setMetadata(file: Uint8Array): Uint8Array {
@@ -93,13 +112,12 @@ export function setMetadata(file: Uint8Array): Uint8Array {
   const ours = sections.at(-1)!;
   const resources = sections.find(({ name }) => name === ".rsrc");
   if (ours.name !== ".bun" || !resources) throw new Error("The program's sections are not as expected");
-  const rest = Buffer.from(program.subarray(0, ours.offset));
+  const rest = withoutCode(program, sections.slice(0, -1), resources.offset, ours.offset);
   rest.writeUInt16LE(sections.length - 1, header + HEADER.sectionCount);
   const edited = Buffer.from(withMetadata(rest));
   const moved = sectionsOf(edited).find(({ name }) => name === ".rsrc")!;
-  if (moved.offset !== resources.offset || moved.size !== resources.size)
-    throw new Error("The resources do not fit where the engine's were");
-  edited.copy(program, resources.offset, resources.offset, resources.offset + resources.size);
+  if (moved.size !== resources.size) throw new Error("The resources do not fit where the engine's were");
+  edited.copy(program, resources.offset, moved.offset, moved.offset + moved.size);
   edited.copy(program, header + HEADER.resources, header + HEADER.resources, header + HEADER.resources + 8);
   program.writeUInt32LE(0, header + HEADER.checksum);
   program.writeUInt32LE(checksumOf(program), header + HEADER.checksum);

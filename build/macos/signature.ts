@@ -2,8 +2,8 @@
 //
 // Non-obvious: an ad-hoc signature has no identity. It consists of page hashes, which Apple Silicon requires for every
 // program. The bundler's signature is not sufficient: its x64 program has the engine's stale signature, and its arm64 program
-// is named "a.out". The keychain would ask again after each update. Here the program has a fixed identifier, which is its
-// designated requirement.
+// is named "a.out". With either, the keychain would show its dialog again after each update. Here the program has a fixed
+// identifier, which is its designated requirement.
 //
 // Layout (big-endian): a super blob with an index of blobs. These are the code directory (hashes), the requirements, and an empty
 // CMS signature. The signature is the end of the file, in the segment __LINKEDIT.

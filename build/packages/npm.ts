@@ -100,7 +100,7 @@ if (signal) {
 process.exitCode = status === null ? 1 : status;
 `;
 
-const INSTALLER = `// Puts the binary in the place of the script that would start it. When that cannot be, the script stays and works.
+const INSTALLER = `// Replaces the script that starts the binary by the binary itself. If that fails, the script stays and works.
 "use strict";
 const { copyFileSync, chmodSync, linkSync, renameSync, rmSync } = require("node:fs");
 const { join } = require("node:path");

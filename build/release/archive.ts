@@ -69,7 +69,7 @@ function padding(length: number, block: number): Buffer {
   return Buffer.alloc((block - (length % block)) % block);
 }
 
-/** @param root prefix ".." with an entry of its own, as dpkg requires */
+/** @param root prefix ".." that gets a separate entry, as dpkg requires */
 export function tar(files: readonly ArchiveFile[], root = ""): Uint8Array {
   const folders = [...(root ? [""] : []), ...foldersOf(files)];
   const parts = folders.map((path) => tarHeader(root + path, 0, 0o755));

@@ -1,5 +1,5 @@
-// Creates keys and signatures in minisign's format, which src/cli/upgrade/minisign.ts verifies, and signatures with the same key for
-// `ssh-keygen -Y verify`, for machines that have only OpenSSH.
+// Creates keys and signatures in minisign's format, which src/cli/upgrade/minisign.ts verifies. For machines that have only OpenSSH,
+// the same key also signs for `ssh-keygen -Y verify`.
 //
 // A secret key is stored as by `minisign -G -W`, without a password. The two kinds of signature cannot be confused: the content that
 // OpenSSH signs begins with a magic word.
