@@ -71,7 +71,7 @@ const LAUNCHER = `
 `;
 
 /**
- * Returns the peak memory of the largest of three runs, in MB. The kernel's figure includes the
+ * Returns the peak memory of the largest of three runs, in megabytes. The kernel's figure includes the
  * parent's memory at the fork, so a small process starts the program.
  */
 export function measureMemory(argv: readonly string[], cwd: string): number {

@@ -15,6 +15,7 @@ interface Bench {
 const BENCHES: readonly Bench[] = [
   { name: "start", load: () => import("./start/start.ts") },
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
+  { name: "permissions", load: () => import("./permissions/start.ts") },
   { name: "share", load: () => import("./tasks/share.ts") },
   { name: "cache", load: () => import("./cache/figures.ts") },
   { name: "cache-200", load: () => loadHits(200) },

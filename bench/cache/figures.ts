@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { copyPrograms } from "../processes.ts";
 import type { Figure } from "../row.ts";
-import { measureFollowing } from "./following.ts";
+import { measureTracing } from "./tracing.ts";
 import { measureShared } from "./shared.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
@@ -12,5 +12,5 @@ export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: RT });
   const { directory, paths } = programs;
   const env = { XDG_CACHE_HOME: join(directory, "cache") };
-  return [...(await measureShared(paths.rt!, directory)), ...(await measureFollowing(paths.rt!, env))];
+  return [...(await measureShared(paths.rt!, directory)), ...(await measureTracing(paths.rt!, env))];
 }

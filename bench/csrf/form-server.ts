@@ -3,7 +3,7 @@
 //
 // With the argument "rt" or "bun" it also verifies the token and issues the next one. Prints its port, a session and a valid
 // token.
-import { runningRt } from "./sample.ts";
+import { runningRt } from "./alternating-samples.ts";
 
 const own = (runningRt() ?? (await import("../../src/csrf/csrf.ts"))).CSRF;
 const CSRF = process.argv.includes("bun") ? Bun.CSRF : own;

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { RT } from "../../test/support/rt.ts";
 import type { Figure } from "../row.ts";
-import { measureIn, median, runningRt, sampleRates } from "./sample.ts";
+import { measureIn, median, runningRt, sampleRates } from "./alternating-samples.ts";
 
 const SECRET = "a secret of the usual length: 32+";
 const ROUNDS = 301;

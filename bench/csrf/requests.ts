@@ -9,7 +9,7 @@
 import { join } from "node:path";
 import { RT } from "../../test/support/rt.ts";
 import type { Figure } from "../row.ts";
-import { median } from "./sample.ts";
+import { median } from "./alternating-samples.ts";
 
 const CONNECTIONS = 16;
 const BATCH = 4000;

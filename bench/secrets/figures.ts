@@ -51,7 +51,7 @@ export async function measure(): Promise<Figure[]> {
   const { ours, peer, tool, empty, peerEmpty } = Object.fromEntries(
     timings.map(({ name, median: milliseconds }) => [name, milliseconds]),
   ) as Record<keyof typeof commands, number>;
-  const steady = JSON.parse(await keyring.run([RT, join(import.meta.dir, "steady.ts")])) as Record<
+  const steady = JSON.parse(await keyring.run([RT, join(import.meta.dir, "repeated-reads.ts")])) as Record<
     "sequential" | "parallel" | "samePair",
     { ours: number; peer: number }
   >;

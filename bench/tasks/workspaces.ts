@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { BUN, findPeer } from "../peers.ts";
 import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
 import { compareTimes, type Figure } from "../row.ts";
+import { measurePlan } from "./plan.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 const BIG = 200_000_000; // bytes
@@ -112,6 +113,8 @@ export async function measure(): Promise<Figure[]> {
   compare("one of 1000 packages", join(directory, "flat1000"), 21, `${rt} --filter p7 one`, {
     "bun --filter": [`${bun} --filter p7 one`, 1],
   });
+
+  rows.push(...(await measurePlan(paths.rt!, join(directory, "plan"), 9)));
 
   const lines = await createWorkspace(join(directory, "lines"), { packages: 50, script: "seq 100000" });
   compare("seq 100000 in 50 packages", lines, 3, `${rt} ${all}`, { "bun --filter": [`${bun} ${all}`, 0.8] });

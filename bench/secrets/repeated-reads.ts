@@ -1,4 +1,4 @@
-// Runs inside a session (see figures.ts), as `rt steady.ts`: many reads in one process, alternating between rt.secrets and
+// Runs inside a session (see figures.ts), as `rt repeated-reads.ts`: many reads in one process, alternating between rt.secrets and
 // Bun.secrets. Prints the median of each in milliseconds, as JSON.
 import { median } from "../processes.ts";
 

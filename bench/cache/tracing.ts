@@ -97,7 +97,7 @@ async function createProject(cwd: string): Promise<void> {
   if (exitCode !== 0) throw new Error(`what is to be followed cannot be installed: ${stderr}`);
 }
 
-export async function measureFollowing(
+export async function measureTracing(
   rt: string,
   env: Readonly<Record<string, string>>,
 ): Promise<readonly Figure[]> {
