@@ -2,8 +2,8 @@
 //
 //   rt examples/csrf-form.ts
 //
-// The token in the hidden field is signed for one visitor's session. A foreign page can make the browser
-// send the cookie along, but it cannot read the token, and a token of its own belongs to another session.
+// The token in the hidden field is signed for one visitor's session. A page of another site can make the browser
+// send the cookie, but it cannot read the token. A token that it requests itself belongs to another session.
 import rt, { CSRF } from "rt";
 
 // Several processes or restarts: give all of them the same CSRF_SECRET. One process: its own random secret.
